@@ -1,0 +1,46 @@
+/// A point on the monotonic clock, in nanoseconds since an arbitrary origin.
+///
+/// Everything below the Runtime floor is told the time and cannot ask for it.
+public struct Instant: Comparable, Hashable, Sendable {
+    public var nanoseconds: UInt64
+
+    @inlinable public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    /// The origin of a virtual clock.
+    public static let zero = Instant(nanoseconds: 0)
+    /// Later than everything; a deadline that never comes.
+    public static let distantFuture = Instant(nanoseconds: .max)
+
+    @inlinable public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// Saturates at the two ends instead of trapping.
+    @inlinable public static func + (instant: Self, duration: Duration) -> Self {
+        let amount = duration.wholeNanoseconds
+        if amount >= 0 {
+            let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(UInt64(amount))
+            return Self(nanoseconds: overflow ? .max : sum)
+        }
+        let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(amount.magnitude)
+        return Self(nanoseconds: overflow ? 0 : difference)
+    }
+
+    @inlinable public static func += (instant: inout Self, duration: Duration) { instant = instant + duration }
+
+    @inlinable public static func - (left: Self, right: Self) -> Duration {
+        .nanoseconds(Int64(clamping: left.nanoseconds) - Int64(clamping: right.nanoseconds))
+    }
+}
+
+extension Duration {
+    /// Rounded towards zero; saturates after 292 years.
+    @inlinable public var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, carried) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return carried ? (seconds < 0 ? .min : .max) : sum
+    }
+
+    /// Rounded towards zero.
+    @inlinable public var wholeMilliseconds: Int64 { wholeNanoseconds / 1_000_000 }
+}

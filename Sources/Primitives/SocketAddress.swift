@@ -1,0 +1,177 @@
+/// An IPv4 or IPv6 address. IPv4-mapped IPv6 addresses are kept as IPv4, so that one peer has one address.
+public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    public enum Family: Hashable, Sendable { case v4, v6 }
+
+    public let family: Family
+    /// Network order: the first byte of the address is the highest byte of `high`. IPv4 sits in the low 32 bits of `low`.
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(v4: UInt32) { (family, high, low) = (.v4, 0, UInt64(v4)) }
+
+    public init(v6High: UInt64, low: UInt64) {
+        let mapped = v6High == 0 && low >> 32 == 0xFFFF
+        (family, high, self.low) = mapped ? (.v4, 0, low & 0xFFFF_FFFF) : (.v6, v6High, low)
+    }
+
+    public static let loopback = IPAddress(v4: 0x7F00_0001)
+    public static let anyV4 = IPAddress(v4: 0)
+    public static let anyV6 = IPAddress(v6High: 0, low: 0)
+
+    public var isAny: Bool { high == 0 && low == 0 }
+    public var isLoopback: Bool { family == .v4 ? low >> 24 == 127 : high == 0 && low == 1 }
+    public var isMulticast: Bool { family == .v4 ? low >> 28 == 0xE : high >> 56 == 0xFF }
+
+    /// Dotted decimal or RFC 4291 text, without brackets; nil for anything else.
+    public init?(_ text: Text) {
+        if text.bytes.contains(0x3A) {
+            guard let groups = Self.v6Groups(text.bytes) else { return nil }
+            let halves = groups.map(UInt64.init)
+            self.init(
+                v6High: halves[0] << 48 | halves[1] << 32 | halves[2] << 16 | halves[3],
+                low: halves[4] << 48 | halves[5] << 32 | halves[6] << 16 | halves[7])
+        } else {
+            guard let value = Self.v4Value(text.bytes) else { return nil }
+            self.init(v4: value)
+        }
+    }
+
+    public init?(_ string: String) { self.init(Text(string)) }
+
+    public var description: String {
+        switch family {
+        case .v4: "\(low >> 24 & 0xFF).\(low >> 16 & 0xFF).\(low >> 8 & 0xFF).\(low & 0xFF)"
+        case .v6: Self.canonicalText((0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) })
+        }
+    }
+
+    private static func v4Value(_ bytes: ArraySlice<UInt8>) -> UInt32? {
+        let parts = bytes.split(separator: 0x2E, omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var value: UInt32 = 0
+        for part in parts {
+            guard part.count <= 3, let octet = Text(part).integer(UInt8.self) else { return nil }
+            value = value << 8 | UInt32(octet)
+        }
+        return value
+    }
+
+    private static func v6Groups(_ bytes: ArraySlice<UInt8>) -> [UInt16]? {
+        let gap = Array(bytes).indices.dropLast().first { bytes[bytes.startIndex + $0] == 0x3A && bytes[bytes.startIndex + $0 + 1] == 0x3A }
+        guard let gap else {
+            guard let groups = groupList(bytes), groups.count == 8 else { return nil }
+            return groups
+        }
+        guard let head = groupList(bytes.prefix(gap)), let tail = groupList(bytes.dropFirst(gap + 2)), head.count + tail.count <= 7 else { return nil }
+        return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
+    }
+
+    private static func groupList(_ bytes: ArraySlice<UInt8>) -> [UInt16]? {
+        guard !bytes.isEmpty else { return [] }
+        var groups: [UInt16] = []
+        let parts = bytes.split(separator: 0x3A, omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if index == parts.count - 1, part.contains(0x2E) {
+                guard let value = v4Value(part) else { return nil }
+                groups += [UInt16(value >> 16), UInt16(truncatingIfNeeded: value)]
+            } else {
+                guard (1...4).contains(part.count) else { return nil }
+                var group: UInt16 = 0
+                for byte in part {
+                    guard let digit = hexadecimalDigit(byte) else { return nil }
+                    group = group << 4 | UInt16(digit)
+                }
+                groups.append(group)
+            }
+        }
+        return groups
+    }
+
+    /// RFC 5952: the longest run of two or more zero groups becomes "::".
+    private static func canonicalText(_ groups: [UInt16]) -> String {
+        var best = 0..<0
+        var start = 0
+        while start < 8 {
+            var end = start
+            while end < 8, groups[end] == 0 { end += 1 }
+            if end - start > max(best.count, 1) { best = start..<end }
+            start = max(end, start + 1)
+        }
+        let texts = groups.map { String($0, radix: 16) }
+        guard !best.isEmpty else { return texts.joined(separator: ":") }
+        return texts[..<best.lowerBound].joined(separator: ":") + "::" + texts[best.upperBound...].joined(separator: ":")
+    }
+}
+
+/// The value of an ASCII hexadecimal digit, in either case.
+@inlinable public func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x41 + 10
+    case 0x61...0x66: byte - 0x61 + 10
+    default: nil
+    }
+}
+
+/// An address and a port, as a socket has them.
+public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
+    public var address: IPAddress
+    public var port: UInt16
+
+    public init(_ address: IPAddress, port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+
+    /// `192.0.2.1:5060` or `[2001:db8::1]:5060`; the port may be left out when there is a default.
+    public init?(_ text: Text, defaultPort: UInt16? = nil) {
+        var host = text.bytes
+        var port = defaultPort
+        if host.first == 0x5B {
+            guard let close = host.firstIndex(of: 0x5D) else { return nil }
+            let rest = host[(close + 1)...]
+            host = host[(host.startIndex + 1)..<close]
+            if !rest.isEmpty {
+                guard rest.first == 0x3A, let number = Text(rest.dropFirst()).integer(UInt16.self) else { return nil }
+                port = number
+            }
+        } else if let colon = host.firstIndex(of: 0x3A), host[(colon + 1)...].firstIndex(of: 0x3A) == nil {
+            guard let number = Text(host[(colon + 1)...]).integer(UInt16.self) else { return nil }
+            port = number
+            host = host[..<colon]
+        }
+        guard let address = IPAddress(Text(host)), let port else { return nil }
+        self.init(address, port: port)
+    }
+
+    public init?(_ string: String, defaultPort: UInt16? = nil) { self.init(Text(string), defaultPort: defaultPort) }
+
+    public var description: String { address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
+}
+
+/// A block of addresses in CIDR form: `10.0.0.0/8`, `::1/128`, or one address.
+public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
+    public let address: IPAddress
+    public let prefixLength: Int
+
+    public init?(_ text: Text) {
+        let parts = text.bytes.split(separator: 0x2F, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(Text(parts[0])) else { return nil }
+        let width = address.family == .v4 ? 32 : 128
+        let length = parts.count == 2 ? Text(parts[1]).integer(Int.self) : width
+        guard let length, length <= width else { return nil }
+        (self.address, prefixLength) = (address, length)
+    }
+
+    public init?(_ string: String) { self.init(Text(string)) }
+
+    public func contains(_ other: IPAddress) -> Bool {
+        guard other.family == address.family else { return false }
+        let shift = (address.family == .v4 ? 32 : 128) - prefixLength
+        if shift >= 128 { return true }
+        if shift >= 64 { return address.high >> UInt64(shift - 64) == other.high >> UInt64(shift - 64) }
+        return address.high == other.high && address.low >> UInt64(shift) == other.low >> UInt64(shift)
+    }
+
+    public var description: String { "\(address)/\(prefixLength)" }
+}

@@ -1,0 +1,70 @@
+/// A piece of protocol text as bytes: a slice that shares its message's buffer, so that taking one apart copies nothing.
+///
+/// Compares and hashes by bytes. `String` is for people; conversion is explicit (`description`).
+public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public var bytes: ArraySlice<UInt8>
+
+    @inlinable public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    @inlinable public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
+    public init(_ string: String) { bytes = Array(string.utf8)[...] }
+    public init(_ number: some BinaryInteger) { self.init(String(number)) }
+    public init(stringLiteral value: StaticString) {
+        bytes = value.withUTF8Buffer { Array($0) }[...]
+    }
+
+    public static let empty = Text([])
+
+    @inlinable public var isEmpty: Bool { bytes.isEmpty }
+    @inlinable public var count: Int { bytes.count }
+
+    /// Invalid UTF-8 comes out as replacement characters.
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    @inlinable public static func == (left: Text, right: Text) -> Bool { left.bytes.elementsEqual(right.bytes) }
+
+    @inlinable public func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+
+    public static func + (left: Text, right: Text) -> Text { Text(Array(left.bytes) + right.bytes) }
+
+    /// Equal without regard to the case of ASCII letters.
+    @inlinable public func equalsIgnoringCase(_ other: Text) -> Bool {
+        guard count == other.count else { return false }
+        return zip(bytes, other.bytes).allSatisfy { asciiLowercased($0) == asciiLowercased($1) }
+    }
+
+    /// ASCII letters in lower case; a copy only where something changes.
+    public var lowercased: Text {
+        bytes.contains { $0 >= 0x41 && $0 <= 0x5A } ? Text(bytes.map(asciiLowercased)) : self
+    }
+
+    @inlinable public func hasPrefix(_ prefix: Text) -> Bool { bytes.starts(with: prefix.bytes) }
+
+    /// Without the spaces, tabs, CR and LF at both ends.
+    public var trimmed: Text {
+        var slice = bytes
+        while let first = slice.first, isSpace(first) { slice.removeFirst() }
+        while let last = slice.last, isSpace(last) { slice.removeLast() }
+        return Text(slice)
+    }
+
+    /// The number that the text spells in decimal digits alone; nil for anything else and for what overflows.
+    public func integer<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
+        guard !isEmpty else { return nil }
+        var value: Number = 0
+        for byte in bytes {
+            guard byte >= 0x30, byte <= 0x39 else { return nil }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(Number(byte - 0x30))
+            guard !overflow, !carry else { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+}
+
+/// ASCII lower case of one byte; other bytes as they are.
+@inlinable public func asciiLowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
