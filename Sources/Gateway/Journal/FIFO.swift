@@ -21,3 +21,5 @@ struct FIFO<Element> {
         return storage[head]
     }
 }
+
+extension FIFO: Sendable where Element: Sendable {}
