@@ -93,4 +93,4 @@ private func dotProduct(_ left: UnsafePointer<Float>, _ right: UnsafePointer<Flo
     return sums.sum()
 }
 
-func greatestCommonDivisor(_ left: Int, _ right: Int) -> Int { right == 0 ? left : greatestCommonDivisor(right, left % right) }
+private func greatestCommonDivisor(_ left: Int, _ right: Int) -> Int { right == 0 ? left : greatestCommonDivisor(right, left % right) }
