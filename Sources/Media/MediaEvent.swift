@@ -1,17 +1,5 @@
 import Primitives
-
-/// A key of a telephone, RFC 4733 §3.2.
-public enum DTMFDigit: UInt8, Hashable, Sendable, CaseIterable {
-    case zero, one, two, three, four, five, six, seven, eight, nine, star, pound, a, b, c, d
-
-    /// `0`–`9`, `*`, `#`, `A`–`D` in either case.
-    public init?(_ character: Character) {
-        guard let found = Self.allCases.first(where: { $0.character == Character(character.uppercased()) }) else { return nil }
-        self = found
-    }
-
-    public var character: Character { Array("0123456789*#ABCD")[Int(rawValue)] }
-}
+import RTP
 
 /// What media has to say to signalling about one leg. Posted from the media lane, in order.
 public enum MediaEvent: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import SDP
 
@@ -7,27 +8,12 @@ public enum MediaSource: Hashable, Sendable {
     case relay
     /// What the far end sends goes back to it, without being decoded.
     case echo
-    /// Tones made here, encoded with the first agreed codec.
+    /// A tone made here, encoded with the first agreed codec.
     case tone(Tone)
     /// PCM of one channel, played once or in a loop. `.sourceFinished` comes when its last packet has left.
     case samples([Int16], sampleRate: Int, loops: Bool)
     /// Nothing is sent but RTCP and digits.
     case silence
-
-    /// Frequencies in Hz that sound together, on and off by turns.
-    public struct Tone: Hashable, Sendable {
-        public var frequencies: [Double]
-        /// Peak of the sum, 0…1 of full scale.
-        public var level: Double
-        /// Sounding for the first, quiet for the second, and so on; empty means that it never stops.
-        public var cadence: [Duration]
-
-        public init(frequencies: [Double], level: Double = 0.3, cadence: [Duration] = []) {
-            self.frequencies = frequencies
-            self.level = level
-            self.cadence = cadence
-        }
-    }
 }
 
 /// What becomes of the audio that a leg receives, besides what its source does with it.

@@ -1,4 +1,6 @@
 import Primitives
+import RTP
+import Runtime
 
 /// Names one leg's media. Given by the caller, who must not use one twice.
 public struct MediaLegID: Hashable, Sendable, CustomStringConvertible {
@@ -27,10 +29,12 @@ public struct PortReservation: Hashable, Sendable {
 public enum MediaError: Error, Hashable, Sendable {
     /// No port is free. `retryAfter` is when the next comes out of quarantine, if one is there: 503 with Retry-After.
     case portsExhausted(retryAfter: Duration?)
-    /// The socket could not be bound; `code` is the errno of the operating system.
-    case cannotBind(SocketAddress, code: Int32)
+    /// A socket could not be bound; the error says in a sentence which and why.
+    case cannotBind(SocketError)
     /// The plan names no audio codec that can be sent, or one that this source cannot produce.
     case unsupportedPlan
+    /// More digits than may wait.
+    case tooManyDigits
     /// A step that may not follow (programmer's error); nothing was done.
     case outOfOrder(MediaStep, in: LegMediaState)
     /// No open leg has this name, or one already has it (programmer's error); nothing was done.
@@ -80,7 +84,7 @@ public protocol MediaPlane: AnyObject {
     func unlink(_ leg: MediaLegID) throws(MediaError)
 
     /// Sends digits as RFC 4733 events, one after the other, in place of what the source sends meanwhile. The leg must be started.
-    /// Throws `.unsupportedPlan` when telephone-event was not agreed.
+    /// Throws `.unsupportedPlan` when telephone-event was not agreed, `.tooManyDigits` when more than 64 would wait (none is then sent).
     func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError)
 
     /// What the leg did until now.

@@ -1,18 +1,12 @@
 import Primitives
+import RTP
 
 /// Counts of one leg from its opening. Nothing is filled in that was not measured: those are nil.
 public struct MediaStatistics: Hashable, Sendable {
-    /// RTP, without RTCP. Octets are of the payload.
-    public var packetsSent: UInt64 = 0, octetsSent: UInt64 = 0
+    /// RTP that left, with the loss and jitter that the far end reports; without RTCP.
+    public var sending = RTPFigures()
     /// RTP that was accepted, whatever became of it.
-    public var packetsReceived: UInt64 = 0, octetsReceived: UInt64 = 0
-    /// Packets that the far end must have sent and that never came, RFC 3550 A.3; nil before the first packet.
-    /// Negative when there were more duplicates than losses.
-    public var lost: Int?
-    /// Interarrival jitter, RFC 3550 A.8; nil before the second packet.
-    public var jitter: Duration?
-    /// What the far end reports of our packets, in its last RTCP report.
-    public var remoteLost: Int?, remoteJitter: Duration?
+    public var receiving = RTPFigures()
     /// From our last sender report to the far end and back, RFC 3550 §6.4.1.
     public var roundTrip: Duration?
     public var firstSent: Instant?, lastSent: Instant?
@@ -32,14 +26,16 @@ public struct RefusedPackets: Hashable, Sendable {
     public var malformed: UInt64 = 0
     /// A payload type that was not agreed, or that the linked leg has no codec for.
     public var payloadType: UInt64 = 0
-    /// There is no linked leg, or it is not started or may not send.
+    /// Too late, or far from the sequence of its source.
+    public var outOfSequence: UInt64 = 0
+    /// There is no linked leg, or it is not started, may not send, or sends digits meanwhile.
     public var noReceiver: UInt64 = 0
     /// The operating system did not take it.
     public var sendFailed: UInt64 = 0
 
     public init() {}
 
-    public var total: UInt64 { notStarted + stranger + malformed + payloadType + noReceiver + sendFailed }
+    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + sendFailed }
 }
 
 /// What passed between one `start` and its `stop`.
