@@ -116,6 +116,19 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
         s.received("ACK", alice)
     }
 
+    static let samePort = GoodJournal("a number is used again after its quarantine") { s in
+        for call in [alice, carol] {
+            s.ring(call, port: 30_000)
+            let end = s.request("end")[0]
+            s.perform(.performEnd, call, end)
+            s.sent("INVITE", call, status: 486)
+            s.fulfil(call, end)
+            s.add(.callEnded, call)
+            s.release(call)
+            s.wait(.milliseconds(1500))
+        }
+    }
+
     static let ringLimit = GoodJournal("nobody answers: the system ends the call") { s in
         s.ring(alice)
         s.wait(.seconds(60))
@@ -494,7 +507,7 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [GoodJournal] = [
-        echo, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, ringLimit, answerTimeout, cancelled,
+        echo, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort, ringLimit, answerTimeout, cancelled,
         cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, forkedUpstream, forkedDevices, hold, holdAndAccept,
         failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber, noPorts,
     ]

@@ -36,7 +36,7 @@ struct JournalScript {
     /// Waits out the quarantine and stops the gateway.
     mutating func stop() -> [JournalEvent] {
         wait(.seconds(2))
-        for port in freed { add(.portFree, nil, [.port: .number(port)]) }
+        for port in Set(freed).sorted() { add(.portFree, nil, [.port: .number(port)]) }
         add(.gatewayStopped, line: .empty)
         return events
     }
@@ -94,8 +94,8 @@ struct JournalScript {
 
     // MARK: Media
 
-    mutating func reserve(_ call: CallUUID) {
-        let port = 20_000 + Int64(ports.count) * 2
+    mutating func reserve(_ call: CallUUID, port chosen: Int64? = nil) {
+        let port = chosen ?? 20_000 + Int64(ports.count) * 2
         ports[call] = port
         add(.mediaReserved, call, [.port: .number(port), .rtcpPort: .number(port + 1)])
     }
@@ -134,10 +134,10 @@ struct JournalScript {
     // MARK: Whole steps
 
     /// INVITE, 100, reserved, reported, 180.
-    mutating func ring(_ call: CallUUID) {
+    mutating func ring(_ call: CallUUID, port: Int64? = nil) {
         received("INVITE", call)
         sent("INVITE", call, status: 100)
-        reserve(call)
+        reserve(call, port: port)
         add(.reportIncoming, call)
         add(.reportIncomingAccepted, call)
         sent("INVITE", call, status: 180)

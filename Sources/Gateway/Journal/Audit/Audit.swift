@@ -33,6 +33,9 @@ public struct Audit: Sendable {
     /// Calls that had begun and were not over when the journal ended, or when the next run began.
     public private(set) var unfinishedCalls: [CallUUID] = []
 
+    /// How many calls it remembers now.
+    public var rememberedCalls: Int { facts.calls.count }
+
     private var facts: AuditFacts
     private var rules: [JournalEvent.Kind: [AuditRule]] = [:]
     private let closingRules: [AuditRule]
