@@ -70,7 +70,8 @@ public final class TCPConnection {
     private var unsent: [UInt8] = []
     private var unsentStart = 0
     private var unsentSince: Instant?
-    private let descriptor: SharedDescriptor
+    /// Nil when closed; the sources keep it until Dispatch has done with it.
+    private var descriptor: SharedDescriptor?
     private let lane: any LaneDoor
     private var reader: (any DispatchSourceRead)?
     private var writer: (any DispatchSourceWrite)?
@@ -138,6 +139,7 @@ public final class TCPConnection {
         unsent = []
         unsentStart = 0
         cancelSources()
+        descriptor = nil
     }
 
     /// When `advance` next has something to do.
@@ -166,6 +168,7 @@ public final class TCPConnection {
 // What the kernel says.
 extension TCPConnection {
     private func read(from lane: any LaneDoor) {
+        guard let descriptor else { return }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
         let confined = Confined(self, to: lane.queue)
         source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.drain(at: now) } }
@@ -176,7 +179,7 @@ extension TCPConnection {
 
     /// Made for each wait and cancelled after it: most writes never need one.
     private func waitToWrite() {
-        guard writer == nil else { return }
+        guard let descriptor, writer == nil else { return }
         let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.raw, queue: lane.queue)
         let confined = Confined(self, to: lane.queue)
         source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.writable(at: now) } }
@@ -186,6 +189,7 @@ extension TCPConnection {
     }
 
     private func writable(at now: Instant) {
+        guard let descriptor else { return }
         if case .connecting = state {
             let code = clinux_pending_error(descriptor.raw)
             guard code == 0 else { return end(.connectFailed(code: code), at: now) }
@@ -198,7 +202,7 @@ extension TCPConnection {
     }
 
     private func flush(at now: Instant) {
-        while !isClosed, unsentCount > 0 {
+        while let descriptor, unsentCount > 0 {
             let count = unsent.withUnsafeBytes { Glibc.send(descriptor.raw, $0.baseAddress! + unsentStart, unsentCount, Int32(MSG_NOSIGNAL)) }
             if count > 0 {
                 unsentStart += count
@@ -228,7 +232,7 @@ extension TCPConnection {
 
     private func drain(at now: Instant) {
         for _ in 0..<Self.readsPerTurn {
-            guard case .open = state else { return }
+            guard let descriptor, case .open = state else { return }
             var failure: Int32 = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: Self.readLength) { buffer, filled in
                 let count = recv(descriptor.raw, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
