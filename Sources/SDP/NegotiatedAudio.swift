@@ -28,7 +28,7 @@ public enum RemoteHold: Hashable, Sendable {
 ///
 /// Two that are equal ask nothing new of the media plane.
 public struct NegotiatedAudio: Hashable, Sendable {
-    /// Codecs for sound, never empty. Send with the first; be ready to receive any (RFC 3264 §7).
+    /// Codecs for sound in the answer's order, never empty. Send with the first; be ready to receive any (RFC 3264 §7).
     public var codecs: [NegotiatedCodec]
     /// telephone-event, at most one for each clock rate; empty when the peer has none.
     public var telephoneEvents: [NegotiatedCodec]

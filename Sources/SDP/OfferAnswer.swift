@@ -69,7 +69,7 @@ public struct OfferAnswer: Sendable {
         rollback()
         guard answer.media.indices.contains(next.audioIndex), RemoteAudio.isAudio(answer.media[next.audioIndex]) else { throw .refused }
         let remote = try RemoteAudio(next.audioIndex, of: answer, family: local.address.family)
-        let (codecs, events) = Self.agreed(remote.formats, with: formats)
+        let (codecs, events) = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
         guard !codecs.isEmpty else { throw .noCommonCodec }
         var hold = remote.hold
         if direction == .inactive, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // it had no choice
@@ -109,7 +109,7 @@ public struct OfferAnswer: Sendable {
         next.slots = offered.map { Session.Slot($0) }
         guard let remote else { return (answerRemoval(next), nil) }
         let formats = answeredFormats(to: remote, allowed: allowed)
-        let (codecs, events) = Self.agreed(remote.formats, with: formats)
+        let (codecs, events) = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
         guard !codecs.isEmpty else { throw .noCommonCodec }
         let flow = wish.limited(to: remote.direction.reversed)
         let audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
@@ -239,15 +239,17 @@ extension OfferAnswer {
         return fitting.isEmpty ? Array(offered.prefix(1)) : fitting
     }
 
-    /// What the peer listed of ours, in its order, with its numbers to send and ours to receive.
-    private static func agreed(_ theirs: [RemoteAudio.Format], with ours: [RemoteAudio.Format]) -> ([NegotiatedCodec], [NegotiatedCodec]) {
+    /// The formats that both listed, in the answer's order, with the peer's numbers to send and ours to receive.
+    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> (
+        codecs: [NegotiatedCodec], events: [NegotiatedCodec]
+    ) {
         var agreed: [NegotiatedCodec] = []
-        for format in theirs {
+        for format in answer where !agreed.contains(where: { $0.codec.matches(format.codec) }) {
             guard let own = ours.first(where: { $0.codec.matches(format.codec) }) else { continue }
-            guard !agreed.contains(where: { $0.codec.matches(own.codec) }) else { continue }
+            guard let their = theirs.first(where: { $0.codec.matches(format.codec) }) else { continue }
             var codec = own.codec
-            codec.fmtp = format.codec.fmtp
-            agreed.append(NegotiatedCodec(codec: codec, receivePayloadType: own.payloadType, sendPayloadType: format.payloadType))
+            codec.fmtp = their.codec.fmtp
+            agreed.append(NegotiatedCodec(codec: codec, receivePayloadType: own.payloadType, sendPayloadType: their.payloadType))
         }
         return (agreed.filter { !$0.codec.isTelephoneEvent }, agreed.filter(\.codec.isTelephoneEvent))
     }
