@@ -423,13 +423,13 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
         s.start(alice)
         s.ring(carol)
         s.add(.providerReset)
+        s.add(.callEnded, alice, [.reason: "reset"])
+        s.add(.callEnded, carol, [.reason: "reset"])
         s.pause(alice)
         s.sent("BYE", alice, cseq: 2, reason: "Q.850;cause=41")
-        s.add(.callEnded, alice, [.reason: "failed"])
         s.deactivate()
         s.close(alice)
         s.sent("INVITE", carol, status: 500, reason: "Q.850;cause=41")
-        s.add(.callEnded, carol, [.reason: "failed"])
         s.release(carol)
     }
 

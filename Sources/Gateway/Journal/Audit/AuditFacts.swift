@@ -174,7 +174,7 @@ extension AuditFacts {
         case .reportConnecting: current.connectingReports += 1
         case .reportConnected: current.connectedReports += 1
         case .reportEnded: current.endedReports += 1
-        case .callEnded: (current.ended, current.runningSince) = (current.ended ?? event.time, nil)
+        case .callEnded: current.ended = current.ended ?? event.time
         case .actionFulfilled, .actionFailed, .actionTimedOut: noteCompletion(event, call)
         case .mediaRefused: current.mediaRefused = true
         default:
@@ -243,14 +243,9 @@ extension AuditFacts {
             return current.group = newGroup(of: call)
         }
         guard let target = calls[other]?.group, target != old else { return }
-        let session = old.flatMap { groups[$0]?.members == [call] ? groups[$0]?.session : nil }
         leaveGroup(call, old)
         groups[target]?.members.insert(call)
         current.group = target
-        // The session of a group that has become empty goes over with its last call, unless the other group has one.
-        guard let session, groups[target]?.session == nil else { return }
-        groups[target]?.session = session
-        sessions[session]?.group = target
     }
 
     private mutating func newGroup(of call: CallUUID) -> Int {

@@ -29,12 +29,13 @@ extension AuditRule {
         .M3, "no media is made when the end has begun", on: making,
         check: { event, facts in facts.current.isEnding ? "the call was ending: no \(event.kind.rawValue)" : nil })
 
-    /// Running media is stopped before our BYE leaves, before the call ends and before anything is closed or released.
+    /// Running media is stopped before our BYE leaves, before the call ends and before anything is closed or released. A reset ends the calls
+    /// before anybody can act on it: then the stop comes after `call.ended`.
     static let m4 = AuditRule(
         .M4, "media stops before BYE, end, close and release", on: [.sipSent, .callEnded, .mediaClosed, .mediaReleased],
         check: { event, facts in
             let call = facts.current
-            guard call.runningSince != nil else { return nil }
+            guard call.runningSince != nil, call.resetAt == nil || event.kind != .callEnded else { return nil }
             if event.kind == .sipSent {
                 guard let message = facts.message, message.isRequest("BYE"), !call.isLostFork(message) else { return nil }
                 return "media stops before the BYE"
