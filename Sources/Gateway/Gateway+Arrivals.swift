@@ -44,7 +44,7 @@ extension Gateway: UserAgentDelegate {
     private func admission(of session: InviteSession) -> Admission {
         let request = session.request
         let source = session.flow.remote.address
-        let claimed = request.from.uri.user.flatMap { user in lines.first { $0.configuration.number == user } }
+        let claimed = request.from.uri.user.flatMap(line(numbered:))
         var caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
         if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed)) }
         if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed)) }
@@ -52,14 +52,15 @@ extension Gateway: UserAgentDelegate {
         if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller) }
         switch registrar.authenticator.verify(request, from: source, at: now) {
         case .accepted(let user):
-            guard let line = lines.first(where: { $0.configuration.number == user }) else { return .forbidden }
-            guard claimed == nil || claimed === line else { return .forbidden }
+            guard let line = line(numbered: user), claimed == nil || claimed === line else { return .forbidden }
             caller.user = user
             return .admitted(named(caller, line))
         case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
         case .forbidden: return .forbidden
         }
     }
+
+    private func line(numbered number: Text) -> Line? { routing.line(numbered: number).map { lines[$0] } }
 
     private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
         var caller = caller

@@ -2,6 +2,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import RTP
 import Runtime
 import SDP
 import SIP
@@ -11,7 +12,7 @@ import UserAgent
 ///
 /// Lives on the signalling lane, whole: every input comes in with its time and is worked off to the end (`settle`) before the next goes
 /// in. It has no clock, socket or queue of its own, so that a rehearsal runs the very object that a server runs.
-public final class Gateway {
+public final class Gateway: SignallingEndpoint {
     /// What the outside gives it.
     public struct Environment {
         public var network: any SignallingNetwork
@@ -22,13 +23,13 @@ public final class Gateway {
         public var addressTowards: (IPAddress) -> IPAddress?
         public var journal: Journal
         /// Where SIP is listened for; calls to trunks leave from there.
-        public var listeners: [Listener]
+        public var listeners: [Transports.Listener]
         /// The wall clock's date at `Instant.zero`.
         public var epoch: Date
 
         public init(
             network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
-            hash: @escaping DigestHash, addressTowards: @escaping (IPAddress) -> IPAddress?, listeners: [Listener], journal: Journal, epoch: Date
+            hash: @escaping DigestHash, addressTowards: @escaping (IPAddress) -> IPAddress?, listeners: [Transports.Listener], journal: Journal, epoch: Date
         ) {
             self.network = network
             self.media = media
@@ -39,13 +40,6 @@ public final class Gateway {
             self.journal = journal
             self.epoch = epoch
         }
-    }
-
-    public struct Listener: Hashable, Sendable {
-        public var transport: Transport
-        public var address: SocketAddress
-
-        public init(transport: Transport, address: SocketAddress) { (self.transport, self.address) = (transport, address) }
     }
 
     /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
@@ -66,7 +60,7 @@ public final class Gateway {
     let lines: [Line]
     let routing: Routing
     let addresses: AdvertisedAddresses
-    let listeners: [Listener]
+    let listeners: [Transports.Listener]
     let hash: DigestHash
     private let clock: InlineHost
     private let systemTimers: SystemTimers
@@ -75,6 +69,7 @@ public final class Gateway {
     private var lineTimers: [Int: TimerToken] = [:]
     private var ringTimers: [UUID: TimerToken] = [:]
     private var lineOfCall: [UUID: Line] = [:]
+    private var callOfMedia: [MediaLegID: UUID] = [:]
     private var bridges: [UUID: Bridge] = [:]
     private var bridgeEvents: [(UUID, Bridge.Event)] = []
     private var ended: [Leg] = []
@@ -99,6 +94,7 @@ public final class Gateway {
         let systemTimers = SystemTimers()
         self.systemTimers = systemTimers
         clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
+        journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
         let (clock, journal) = (clock, journal)
         lines = configuration.lines.enumerated().map { index, line in Line(line, index: index, clock: clock, journal: journal, at: now) }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
@@ -130,6 +126,14 @@ public final class Gateway {
         settle()
     }
 
+    /// What the media plane has to say of a leg.
+    public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
+        enter(now)
+        guard case .digit(let digit) = event, let call = callOfMedia[media], let leg = leg(call), leg.state == .connected else { return }
+        leg.scribe.write(.dtmfReceived, at: self.now, [.digits: .init(String(digit.character))])
+        settle()
+    }
+
     public func advance(to now: Instant) {
         enter(now)
         userAgent.advance(to: now)
@@ -154,6 +158,14 @@ public final class Gateway {
         enter(now)
         for leg in lines.flatMap(\.legs.values) where leg.state != .ended { end(leg, cause) }
         settle()
+    }
+
+    /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
+    public func finish(at now: Instant) -> Int {
+        enter(now)
+        journal.record(.gatewayStopped, at: self.now)
+        journal.finish(at: self.now)
+        return journal.violations
     }
 
     var legCount: Int { lineOfCall.count }
@@ -188,6 +200,7 @@ public final class Gateway {
         let over = ended
         ended.removeAll(keepingCapacity: true)
         for leg in over {
+            leg.systemEnded()
             disarmRing(leg)
             discard(leg)
             if let bridge = leg.bridge { forget(bridge) }
@@ -251,6 +264,7 @@ public final class Gateway {
     func add(_ leg: Leg) {
         leg.line.legs[leg.uuid] = leg
         lineOfCall[leg.uuid] = leg.line
+        callOfMedia[leg.media.id] = leg.uuid
     }
 
     /// A leg whose call the system never had.
@@ -258,6 +272,7 @@ public final class Gateway {
         leg.media.finish(at: now)
         leg.line.legs[leg.uuid] = nil
         lineOfCall[leg.uuid] = nil
+        callOfMedia[leg.media.id] = nil
         leg.state = .ended
         if !leg.isSignallingOver { lingering.append(leg) }
     }

@@ -19,6 +19,9 @@ struct Routing {
         byNumber[number] ?? patterns.first { $0.pattern.matches(number) }?.line
     }
 
+    /// The index of the line that has just this number.
+    func line(numbered number: Text) -> Int? { byNumber[number] }
+
     /// The number that a request URI dials: the user part of a SIP URI, or the number of a tel URI without its visual separators.
     static func dialledNumber(_ uri: URI) -> Text? {
         switch uri.scheme {
