@@ -22,6 +22,8 @@ public final class UDPSocket {
         public var congested = 0
         public var sendFailures = 0
         public var receiveFailures = 0
+
+        public init() {}
     }
 
     /// The longest datagram that is taken, in bytes: the longest that UDP over IPv4 can carry.

@@ -69,13 +69,13 @@ final class SilentPeer: Sendable {
 /// A blocking client on the test's own thread.
 final class RawClient: Sendable {
     private let descriptor: FileDescriptorOwner
-    let connects: Bool
+    private let began: Bool
 
     init(to remote: SocketAddress) throws {
         descriptor = FileDescriptorOwner(socket(remote.address.family.domain, Int32(SOCK_STREAM.rawValue), 0))
         let raw = descriptor.raw
-        connects = remote.withSockaddr { connect(raw, $0, $1) } == 0
-        try #require(connects)
+        began = remote.withSockaddr { connect(raw, $0, $1) } == 0
+        try #require(began)
     }
 
     /// Begins to connect and does not wait.
@@ -83,7 +83,7 @@ final class RawClient: Sendable {
         descriptor = FileDescriptorOwner(socket(remote.address.family.domain, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK, 0))
         let raw = descriptor.raw
         let status = remote.withSockaddr { connect(raw, $0, $1) }
-        connects = status == 0 || errno == EINPROGRESS && !Self.isRefused(raw)
+        began = status == 0 || errno == EINPROGRESS
     }
 
     func write(_ bytes: [UInt8]) { #expect(send(descriptor.raw, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count) }
@@ -106,8 +106,9 @@ final class RawClient: Sendable {
         connect(descriptor.raw, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
     }
 
-    private static func isRefused(_ raw: Int32) -> Bool {
-        var poll = pollfd(fd: raw, events: Int16(POLLOUT), revents: 0)
-        return Glibc.poll(&poll, 1, 1_000) == 1 && poll.revents & Int16(POLLERR | POLLHUP) != 0
+    /// Whether somebody takes the connection that was begun; waits for the answer.
+    var connects: Bool {
+        var poll = pollfd(fd: descriptor.raw, events: Int16(POLLOUT), revents: 0)
+        return began && Glibc.poll(&poll, 1, 1_000) == 1 && poll.revents & Int16(POLLERR | POLLHUP) == 0
     }
 }
