@@ -9,10 +9,49 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+extension Target.Dependency {
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let log = product(name: "Logging", package: "swift-log")
+    static let yams = product(name: "Yams", package: "Yams")
+}
+
+// One line a target, from the ground up: a target names only targets of lower floors. `Tests/HouseTests` reads this and the imports.
 let package = Package(
     name: "hookswitch",
+    products: [
+        .library(name: "CallKit", targets: ["CallKit"]),
+        .library(name: "SIP", targets: ["SIP"]),
+        .library(name: "SDP", targets: ["SDP"]),
+        .library(name: "RTP", targets: ["RTP"]),
+        .executable(name: "hookswitch", targets: ["hookswitch"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
     targets: [
+        .target(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .target(name: "Primitives", swiftSettings: strict),
+
+        .target(name: "SIP", dependencies: ["Primitives"], swiftSettings: strict),
+        .target(name: "SDP", dependencies: ["Primitives"], swiftSettings: strict),
+        .target(name: "RTP", dependencies: ["Primitives"], swiftSettings: strict),
+        .target(name: "Audio", dependencies: ["COpus", "Primitives"], swiftSettings: strict),
+        .target(name: "AVFoundation", swiftSettings: strict),
+        .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], swiftSettings: strict),
+
+        .target(name: "Runtime", dependencies: ["CLinux", "COpenSSL", "Primitives"], swiftSettings: strict),
+
+        .target(name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], swiftSettings: strict),
+        .target(name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], swiftSettings: strict),
+
+        .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+
+        .executableTarget(name: "hookswitch", dependencies: ["Gateway", "Primitives", "Runtime", "SDP", "SIP", "UserAgent", .argumentParser, .log, .yams], swiftSettings: strict),
+
         .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], swiftSettings: strict),
     ]
 )

@@ -178,36 +178,57 @@ extension HeaderName {
                 return
             }
             var slot = Self.slot(base, name.count)
-            while case let candidate = Self.table[slot], candidate != .other {
-                if candidate.isSpelled(name) { self = candidate; return }
+            while case let entry = Self.table[slot], entry.known != .other {
+                if entry.count == name.count, Self.isSame(base, entry.name, name.count) { self = entry.known; return }
                 slot = (slot + 1) & (Self.tableSize - 1)
             }
         }
 
-        private func isSpelled(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-            let mine = bytes
-            guard mine.count == name.count else { return false }
-            for index in 0..<name.count where mine[index] != name[index] {
-                guard asciiLowercased(mine[index]) == asciiLowercased(name[index]) else { return false }
+        /// Names of two or more letters and hyphens, without regard to case: windows of up to eight bytes that may overlap.
+        @inline(__always) private static func isSame(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+            let (left, right) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
+            if count >= 8 {
+                var position = 0
+                while position + 8 < count {
+                    if !isSame(left + position, right + position, UInt64.self) { return false }
+                    position &+= 8
+                }
+                return isSame(left + (count - 8), right + (count - 8), UInt64.self)
             }
-            return true
+            if count >= 4 { return isSame(left, right, UInt32.self) && isSame(left + (count - 4), right + (count - 4), UInt32.self) }
+            return isSame(left, right, UInt16.self) && isSame(left + (count - 2), right + (count - 2), UInt16.self)
         }
 
-        private static let tableSize = 256
+        /// 0x20 turns upper case into lower and leaves "-"; nothing else that may be in a line becomes a letter or "-" by it.
+        @inline(__always) private static func isSame<Word: FixedWidthInteger & UnsignedInteger>(
+            _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _: Word.Type
+        ) -> Bool {
+            let fold = Word.max / 0xFF * 0x20
+            return left.loadUnaligned(as: Word.self) | fold == right.loadUnaligned(as: Word.self) | fold
+        }
 
-        /// Open addressing by length, first and last letter; less than a quarter full.
-        private static let table: [Known] = {
-            var table = [Known](repeating: .other, count: tableSize)
+        private struct Entry {
+            var known: Known
+            var count: Int
+            var name: UnsafePointer<UInt8>
+        }
+
+        private static var tableSize: Int { 256 }
+
+        /// Open addressing by length, first and last letter; less than a quarter full. Made once and never freed or changed.
+        nonisolated(unsafe) private static let table: UnsafePointer<Entry> = {
+            let table = UnsafeMutablePointer<Entry>.allocate(capacity: tableSize)
+            table.initialize(repeating: Entry(known: .other, count: 0, name: Known.other.literal.utf8Start), count: tableSize)
             for known in allCases where known != .other {
-                guard let base = known.bytes.baseAddress else { continue }
-                var slot = slot(base, known.bytes.count)
-                while table[slot] != .other { slot = (slot + 1) & (tableSize - 1) }
-                table[slot] = known
+                let name = known.literal
+                var slot = slot(name.utf8Start, name.utf8CodeUnitCount)
+                while table[slot].known != .other { slot = (slot + 1) & (tableSize - 1) }
+                table[slot] = Entry(known: known, count: name.utf8CodeUnitCount, name: name.utf8Start)
             }
-            return table
+            return UnsafePointer(table)
         }()
 
-        private static func slot(_ name: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        @inline(__always) private static func slot(_ name: UnsafePointer<UInt8>, _ count: Int) -> Int {
             (count &* 37 &+ Int(name[0] | 0x20) &* 11 &+ Int(name[count - 1] | 0x20) &* 5) & (tableSize - 1)
         }
     }

@@ -101,13 +101,26 @@ public struct Headers: Sendable {
 
     /// Copies every field of this name from another message's headers, line by line as they are.
     mutating func copy(_ name: HeaderName, from other: Headers) {
-        for field in other.fields where other.isNamed(field, name) {
-            touchedCore = touchedCore || Self.isCore(field.known)
-            let shift = buffer.count - Int(field.name.start)
-            buffer.append(contentsOf: other.buffer[Int(field.name.start)..<Int(field.lineEnd)])
-            fields.append(
-                Field(known: field.known, name: field.name + shift, value: field.value + shift, lineEnd: UInt32(Int(field.lineEnd) + shift)))
-        }
+        for field in other.fields where other.isNamed(field, name) { copyLine(field, from: other) }
+    }
+
+    mutating func copyLine(_ field: Field, from other: Headers) {
+        touchedCore = touchedCore || Self.isCore(field.known)
+        let shift = buffer.count - Int(field.name.start)
+        buffer.append(contentsOf: other.buffer[Int(field.name.start)..<Int(field.lineEnd)])
+        fields.append(Field(known: field.known, name: field.name + shift, value: field.value + shift, lineEnd: UInt32(Int(field.lineEnd) + shift)))
+    }
+
+    /// A value in three parts, put together without a copy between.
+    mutating func append(_ name: HeaderName, _ value: Text, _ middle: StaticString, _ end: Text) {
+        var field = write(name, value)
+        buffer.removeLast(2)
+        buffer += middle
+        buffer += end
+        field.value.end = UInt32(buffer.count)
+        buffer += "\r\n" as StaticString
+        field.lineEnd = UInt32(buffer.count)
+        fields.append(field)
     }
 
     func first(_ name: HeaderName) -> Int? { fields.firstIndex { isNamed($0, name) } }
@@ -141,12 +154,6 @@ public struct Headers: Sendable {
         let old = self
         (buffer, fields, touchedCore) = ([], [], true)
         for field in old.fields { copyLine(field, from: old) }
-    }
-
-    private mutating func copyLine(_ field: Field, from other: Headers) {
-        let shift = buffer.count - Int(field.name.start)
-        buffer.append(contentsOf: other.buffer[Int(field.name.start)..<Int(field.lineEnd)])
-        fields.append(Field(known: field.known, name: field.name + shift, value: field.value + shift, lineEnd: UInt32(Int(field.lineEnd) + shift)))
     }
 
     private static func isCore(_ known: HeaderName.Known) -> Bool {

@@ -8,47 +8,40 @@ extension Message {
     public init(parsing bytes: [UInt8]) throws(ParseError) {
         let draft = Draft(bytes)
         if let defect = draft.defect { throw draft.error(defect) }
-        do {
+        do throws(Defect) {
             let startLine = try draft.readStartLine()
             let headers = Headers(buffer: draft.buffer, fields: draft.fields)
-            let core = try Core(reading: headers)
-            try Self.check(startLine, core, headers)
-            let content = try draft.cutBody()
-            self.init(startLine: startLine, headers: headers, content: content, core: core)
+            try draft.core.check()
+            if case .request(let method, let uri) = startLine {
+                guard method == draft.core.cseqMethod(in: draft.buffer) else { throw Defect.methodMismatch }
+                if case .other = uri.scheme { throw Defect.unknownScheme }
+            }
+            self.init(startLine: startLine, headers: headers, content: try draft.cutBody(), core: draft.core)
         } catch {
             throw draft.error(error)
         }
     }
-
-    private static func check(_ startLine: StartLine, _ core: Core, _ headers: Headers) throws(Defect) {
-        guard case .request(let method, let uri) = startLine else { return }
-        guard method == core.cseqMethod else { throw .methodMismatch }
-        if case .other = uri.scheme { throw .unknownScheme }
-    }
 }
 
-/// A message that is being read: its lines, and what went wrong first.
+/// A message that is being read: its lines, what is located in them, and what went wrong first.
 struct Draft {
-    var buffer: [UInt8]
-    var fields: [Headers.Field] = []
-    var startLine = Extent.none
-    var bodyStart = 0
-    /// Something that the lines themselves have wrong.
-    var defect: Defect?
+    private(set) var buffer: [UInt8]
+    private(set) var fields: [Headers.Field] = []
+    private(set) var core = Message.Core()
+    private(set) var startLine = Extent.none
+    private(set) var bodyStart = 0
+    private(set) var defect: Defect?
 
     init(_ bytes: [UInt8]) {
         buffer = bytes
         if bytes.count > Limits.message { buffer.removeLast(bytes.count - Limits.message) }
-        cutLines()
-        if bytes.count > Limits.message { defect = .tooLarge }
-    }
-
-    /// Finds the start line and the header fields. Folds are turned into spaces in place (RFC 3261 §7.3.1).
-    private mutating func cutLines() {
         let folds = scan()
-        guard !folds.isEmpty else { return }
-        for fold in folds { (buffer[fold], buffer[fold + 1]) = (0x20, 0x20) }
-        _ = scan()
+        if !folds.isEmpty {
+            // A fold is as good as a space (RFC 3261 §7.3.1): the lines are joined in place and read again.
+            for fold in folds { (buffer[fold], buffer[fold + 1]) = (0x20, 0x20) }
+            _ = scan()
+        }
+        if bytes.count > Limits.message { defect = .tooLarge }
     }
 
     /// One pass over the lines. Returns where the line ends are that a fold follows; what was found is to be thrown away then.
@@ -56,6 +49,7 @@ struct Draft {
         var folds: [Int] = []
         var fields: [Headers.Field] = []
         fields.reserveCapacity(20)
+        var core = Message.Core()
         var found: Defect?
         (startLine, bodyStart) = (.none, buffer.count)
         buffer.withUnsafeBufferPointer { bytes in
@@ -65,38 +59,42 @@ struct Draft {
             guard !reader.isAtEnd else { found = .keepAlive; return }
             guard let end = reader.lineEnd() else { found = .startLine; return }
             startLine = Extent(reader.at, end)
+            let isResponse = reader.starts(with: "SIP/")
             reader.at = end + 2
             while true {
                 guard let end = reader.lineEnd() else { found = found ?? .headerLine; break }
                 if end == reader.at { bodyStart = end + 2; break }
                 if reader.byte(end + 2) == 0x20 || reader.byte(end + 2) == 0x09 { folds.append(end) }
-                if let problem = Self.cut(reader, end, into: &fields) { found = found ?? problem }
-                if fields.count > Limits.headerFields { found = .tooManyHeaders; break }
+                do throws(Defect) {
+                    let field = try Self.cut(reader, end)
+                    guard fields.count < Limits.headerFields else { found = .tooManyHeaders; break }
+                    fields.append(field)
+                    try core.read(field, base)
+                } catch {
+                    // A registrar's answer lists what others registered; one bad Contact must not lose it.
+                    if !isResponse || error != .malformed(.contact) { found = found ?? error }
+                }
                 reader.at = end + 2
             }
         }
-        (self.fields, defect) = (fields, found)
+        (self.fields, self.core, defect) = (fields, core, found)
         return folds
     }
 
     /// Cuts one line into name and value.
     @inline(__always)
-    private static func cut(_ reader: Reader, _ end: Int, into fields: inout [Headers.Field]) -> Defect? {
+    private static func cut(_ reader: Reader, _ end: Int) throws(Defect) -> Headers.Field {
         let start = reader.at
-        guard end - start <= Limits.headerField else { return .headerTooLong }
-        guard let colon = reader.colon(before: end) else { return .headerLine }
-        var nameEnd = colon
-        while nameEnd > start, reader.byte(nameEnd - 1) == 0x20 || reader.byte(nameEnd - 1) == 0x09 { nameEnd -= 1 }
-        let known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: nameEnd - start))
-        if known == .other {
-            var name = Reader(base: reader.base, at: start, end: nameEnd)
-            guard !name.take(.token).isEmpty, name.isAtEnd else { return .headerLine }
-        }
-        var (first, last) = (colon + 1, end)
-        while first < last, reader.byte(first) == 0x20 || reader.byte(first) == 0x09 { first += 1 }
-        while last > first, reader.byte(last - 1) == 0x20 || reader.byte(last - 1) == 0x09 { last -= 1 }
-        fields.append(Headers.Field(known: known, name: Extent(start, nameEnd), value: Extent(first, last), lineEnd: UInt32(end + 2)))
-        return nil
+        guard end &- start <= Limits.headerField else { throw .headerTooLong }
+        var line = Reader(base: reader.base, at: start, end: end)
+        let name = line.take(.token)
+        line.skipSpace()
+        guard !name.isEmpty, line.skip(0x3A) else { throw .headerLine }
+        let known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count))
+        line.skipSpace()
+        var last = end
+        while last > line.at, reader.base[last - 1] == 0x20 || reader.base[last - 1] == 0x09 { last &-= 1 }
+        return Headers.Field(known: known, name: name, value: Extent(line.at, last), lineEnd: UInt32(truncatingIfNeeded: end &+ 2))
     }
 
     /// The error for a defect: a request gets an answer when its way back can be read.
@@ -105,77 +103,74 @@ struct Draft {
         let line = buffer[startLine]
         let method = Text(line.bytes.prefix { $0 != 0x20 && $0 != 0x09 })
         guard defect != .keepAlive, !line.isEmpty, !line.hasPrefix("SIP/"), method != "ACK", headers.contains(.cseq),
-            let value = headers.elements(.via).first, let via = try? Via(parsing: value)
+            let value = headers.elements(.via).first, let via = try? Via(salvaging: value)
         else { return .drop(defect) }
         return .reject(Message.Rejection(defect: defect, method: method, via: via, headers: headers))
     }
 
-    /// `INVITE sip:bob@example.com SIP/2.0` or `SIP/2.0 200 OK` (RFC 3261 §7.1, §7.2).
-    func readStartLine() throws(Defect) -> Message.StartLine {
-        let isResponse = buffer[startLine].hasPrefix("SIP/")
-        return isResponse ? try readStatusLine() : try readRequestLine()
-    }
-
-    private func readStatusLine() throws(Defect) -> Message.StartLine {
-        do {
-            return try buffer.read(startLine) { reader throws(SyntaxError) in
-                guard reader.matches(Extent(reader.at, min(reader.at + 8, reader.end)), "SIP/2.0 ") else { throw .malformed }
-                reader.at += 8
-                let code = reader.at
-                let status = Int(try reader.takeNumber(maximum: 699))
-                guard reader.at - code == 3, status >= 100 else { throw .numberOutOfRange }
-                guard reader.skip(0x20) || reader.isAtEnd else { throw .malformed }
-                return .response(status: status, reason: buffer[Extent(reader.at, reader.end)])
-            }
-        } catch { throw .startLine }
-    }
-
-    private func readRequestLine() throws(Defect) -> Message.StartLine {
-        let line: (method: Method, uri: Extent, version: Extent)
-        do {
-            line = try buffer.read(startLine) { reader throws(SyntaxError) in
-                let name = reader.take(.token)
-                guard !name.isEmpty, reader.skip(0x20) else { throw .malformed }
-                let uriStart = reader.at
-                while !reader.isAtEnd, reader.next != 0x20 { reader.at += 1 }
-                let uri = Extent(uriStart, reader.at)
-                guard !uri.isEmpty, reader.skip(0x20) else { throw .malformed }
-                let version = Extent(reader.at, reader.end)
-                guard reader.matches(Extent(reader.at, min(reader.at + 4, reader.end)), "SIP/") else { throw .malformed }
-                let known = Method.named(UnsafeBufferPointer(start: reader.base + Int(name.start), count: name.count))
-                return (known ?? .other(reader.text(name)), uri, version)
-            }
-        } catch { throw .startLine }
-        guard line.uri.count <= Limits.requestURI else { throw .requestURITooLong }
-        guard line.version.count == 7, buffer[line.version].equalsIgnoringCase("SIP/2.0" as StaticString) else {
-            throw isVersion(line.version) ? .version : .startLine
-        }
-        do {
-            let layout = try buffer.read(line.uri) { reader throws(SyntaxError) in
-                let layout = try URI.Layout(reading: &reader)
-                guard reader.isAtEnd else { throw .trailingText }
-                return layout
-            }
-            return .request(line.method, URI(buffer: buffer, layout: layout))
-        } catch { throw .startLine }
-    }
-
-    private func isVersion(_ extent: Extent) -> Bool {
-        let number = buffer[extent].bytes.dropFirst(4)
-        return number.count <= 16 && number.allSatisfy { $0 == 0x2E || ($0 >= 0x30 && $0 <= 0x39) } && number.contains(0x2E)
-    }
-
     /// The body as far as Content-Length says.
     func cutBody() throws(Defect) -> Text {
-        let lengths = fields.filter { $0.known == .contentLength }
         var length = buffer.count - bodyStart
-        for field in lengths {
-            guard let number = buffer[field.value].integer(Int.self) else { throw .malformed(.contentLength) }
-            guard number <= buffer.count - bodyStart else { throw .truncatedBody }
-            length = number
+        if let announced = try contentLength() {
+            guard announced <= length else { throw .truncatedBody }
+            length = announced
         }
-        guard lengths.count <= 1 else { throw .repeated(.contentLength) }
         return Text(buffer[bodyStart..<(bodyStart + length)])
+    }
+
+    /// Nil without the header; a second one is an error, whatever it says.
+    func contentLength() throws(Defect) -> Int? {
+        var length: Int?
+        for field in fields where field.known == .contentLength {
+            guard length == nil else { throw .repeated(.contentLength) }
+            do {
+                length = Int(try buffer.read(field.value) { reader throws(SyntaxError) in try reader.takeOnlyNumber(maximum: 0xFFFF_FFFF) })
+            } catch { throw .malformed(.contentLength) }
+        }
+        return length
+    }
+}
+
+extension Draft {
+    /// `INVITE sip:bob@example.com SIP/2.0` or `SIP/2.0 200 OK` (RFC 3261 §7.1, §7.2).
+    func readStartLine() throws(Defect) -> Message.StartLine {
+        do {
+            return try buffer.read(startLine) { reader throws(SyntaxError) in
+                guard !reader.starts(with: "SIP/") else { return try status(&reader) }
+                return try request(&reader)
+            }
+        } catch {
+            throw defectOfStartLine()
+        }
+    }
+
+    @inline(__always) private func status(_ reader: inout Reader) throws(SyntaxError) -> Message.StartLine {
+        guard reader.starts(with: "SIP/2.0 ") else { throw .malformed }
+        reader.at += 8
+        let code = reader.at
+        let status = Int(try reader.takeNumber(maximum: 699))
+        guard reader.at - code == 3, status >= 100 else { throw .numberOutOfRange }
+        guard reader.skip(0x20) || reader.isAtEnd else { throw .malformed }
+        return .response(status: status, reason: buffer[Extent(reader.at, reader.end)])
+    }
+
+    /// Exactly one space between the parts; anything else is refused (RFC 4475 §3.1.2.8 to §3.1.2.10).
+    @inline(__always) private func request(_ reader: inout Reader) throws(SyntaxError) -> Message.StartLine {
+        let name = reader.take(.token)
+        guard !name.isEmpty, reader.skip(0x20) else { throw .malformed }
+        let uri = try URI.Layout(reading: &reader)
+        guard uri.whole.count <= Limits.requestURI, reader.end - reader.at == 8, reader.starts(with: " SIP/2.0") else { throw .malformed }
+        return .request(Method(name, reader), URI(buffer: buffer, layout: uri))
+    }
+
+    /// What exactly is wrong with a start line that could not be read.
+    private func defectOfStartLine() -> Defect {
+        let parts = buffer[startLine].bytes.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard parts.count == 3, Text(parts[2]).lowercased.hasPrefix("sip/") else { return .startLine }
+        guard parts[1].count <= Limits.requestURI else { return .requestURITooLong }
+        let version = parts[2].dropFirst(4)
+        let isNumber = version.count <= 16 && version.contains(0x2E) && version.allSatisfy { $0 == 0x2E || ($0 >= 0x30 && $0 <= 0x39) }
+        return isNumber && !version.elementsEqual([0x32, 0x2E, 0x30]) ? .version : .startLine
     }
 }
 
@@ -194,99 +189,16 @@ extension Reader {
         }
     }
 
-    @inline(__always) func colon(before limit: Int) -> Int? {
-        var position = at
-        while position < limit {
-            if base[position] == 0x3A { return position }
-            position += 1
-        }
-        return nil
-    }
-}
-
-extension Message.Core {
-    /// Locates the headers that every message must have and those that are wrong when they are there and broken.
-    init(reading headers: Headers) throws(Defect) {
-        self.init()
-        var seen: UInt8 = 0
-        for field in headers.fields {
-            guard let bit = Self.bit(field.known) else { continue }
-            // Only Via and Contact may come more than once.
-            if seen & bit != 0 {
-                if bit > Self.contactBit { throw .repeated(HeaderName(field.known)) }
-                if bit == Self.viaBit { continue }
-            }
-            seen |= bit
-            do { try read(field, headers) } catch { throw .malformed(HeaderName(field.known)) }
-        }
-        for (bit, name) in [(Self.viaBit, HeaderName.Known.via), (4, .from), (8, .to), (16, .callID), (32, .cseq)] as [(UInt8, HeaderName.Known)]
-        where seen & bit == 0 {
-            throw .missing(HeaderName(name))
-        }
+    /// Case-insensitive, from where the reader is.
+    @inline(__always) func starts(with literal: StaticString) -> Bool {
+        matches(Extent(at, min(at + literal.utf8CodeUnitCount, end)), literal)
     }
 
-    private static let viaBit: UInt8 = 1
-    private static let contactBit: UInt8 = 2
-
-    @inline(__always) private static func bit(_ known: HeaderName.Known) -> UInt8? {
-        switch known {
-        case .via: viaBit
-        case .contact: contactBit
-        case .from: 4
-        case .to: 8
-        case .callID: 16
-        case .cseq: 32
-        case .maxForwards: 64
-        default: nil
-        }
-    }
-
-    private mutating func read(_ field: Headers.Field, _ headers: Headers) throws(SyntaxError) {
-        let known = field.known
-        try headers.buffer.read(field.value) { reader throws(SyntaxError) in
-            switch known {
-            case .via: via = try Via.Layout(reading: &reader)
-            case .from: from = try NameAddress.Layout(readingAll: &reader)
-            case .to: to = try NameAddress.Layout(readingAll: &reader)
-            case .callID: callID = try Self.callID(&reader)
-            case .cseq:
-                let cseq = try CSeq(reading: &reader)
-                (cseqNumber, cseqMethod) = (cseq.number, cseq.method)
-            case .maxForwards: maxForwards = Int16(try Self.wholeNumber(&reader, maximum: 255))
-            default: try readContacts(&reader)
-            }
-        }
-    }
-
-    /// Reads every Contact of a line, so that a broken one is found, and keeps the first of all.
-    private mutating func readContacts(_ reader: inout Reader) throws(SyntaxError) {
-        reader.skipSpace()
-        if reader.skip(0x2A) {
-            reader.skipSpace()
-            guard reader.isAtEnd else { throw .trailingText }
-            return
-        }
-        while true {
-            let address = try NameAddress.Layout(reading: &reader)
-            contact = contact ?? address
-            reader.skipSpace()
-            guard !reader.isAtEnd else { return }
-            guard reader.skip(0x2C) else { throw .trailingText }
-        }
-    }
-
-    private static func callID(_ reader: inout Reader) throws(SyntaxError) -> Extent {
-        let text = reader.take(.callID)
-        guard !text.isEmpty else { throw .malformed }
-        reader.skipSpace()
-        guard reader.isAtEnd else { throw .trailingText }
-        return text
-    }
-
-    private static func wholeNumber(_ reader: inout Reader, maximum: UInt64) throws(SyntaxError) -> UInt64 {
-        let number = try reader.takeNumber(maximum: maximum)
-        reader.skipSpace()
-        guard reader.isAtEnd else { throw .trailingText }
+    /// A number and nothing else but space.
+    mutating func takeOnlyNumber(maximum: UInt64) throws(SyntaxError) -> UInt64 {
+        let number = try takeNumber(maximum: maximum)
+        skipSpace()
+        guard isAtEnd else { throw .trailingText }
         return number
     }
 }

@@ -91,8 +91,8 @@ extension Message {
         return Message(startLine: .request(method, uri), headers: headers)
     }
 
-    /// A response to a request, with the headers that RFC 3261 §8.2.6.2 copies: every Via, From, To, Call-ID and CSeq; Timestamp
-    /// into a 100; Record-Route into what can make a dialog (§12.1.1).
+    /// A response to a request, with the headers that RFC 3261 §8.2.6.2 copies, in the order that they have there: every Via, From,
+    /// To, Call-ID and CSeq; Timestamp into a 100; Record-Route into what can make a dialog (§12.1.1).
     ///
     /// - Parameters:
     ///   - reason: the usual phrase of the status when nil.
@@ -101,17 +101,17 @@ extension Message {
         precondition(request.isRequest && (100...699).contains(status), "\(status) to a request")
         var headers = Headers()
         headers.reserveCapacity(bytes: 640, fields: 12)
-        headers.copy(.via, from: request.headers)
-        if status == 100 { headers.copy(.timestamp, from: request.headers) }
-        if status > 100, status < 300, request.method.makesDialog { headers.copy(.recordRoute, from: request.headers) }
-        headers.copy(.from, from: request.headers)
-        if let toTag, status > 100, request.to.tag == nil {
-            headers.append(.to, request.to.text + ";tag=" + toTag)
-        } else {
-            headers.copy(.to, from: request.headers)
+        let recordsRoute = status > 100 && status < 300 && request.method.makesDialog
+        let addsTag = toTag != nil && status > 100 && request.to.tag == nil
+        for field in request.headers.fields {
+            switch field.known {
+            case .to:
+                if addsTag, let toTag { headers.append(.to, request.to.text, ";tag=", toTag) } else { headers.copyLine(field, from: request.headers) }
+            case .via, .from, .callID, .cseq: headers.copyLine(field, from: request.headers)
+            case .recordRoute where recordsRoute, .timestamp where status == 100: headers.copyLine(field, from: request.headers)
+            default: break
+            }
         }
-        headers.copy(.callID, from: request.headers)
-        headers.copy(.cseq, from: request.headers)
         return Message(startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers)
     }
 

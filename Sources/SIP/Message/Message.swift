@@ -34,12 +34,12 @@ public struct Message: Sendable, CustomStringConvertible {
     /// - Precondition: the headers hold a well-formed Via, From, To, Call-ID and CSeq.
     public init(startLine: StartLine, headers: Headers, body: [UInt8] = []) {
         (self.startLine, self.headers, content) = (startLine, headers, Text(body))
-        core = Core.located(in: headers)
-        self.headers.touchedCore = false
+        core = Core()
+        relocate()
     }
 
     private mutating func relocate() {
-        core = Core.located(in: headers)
+        do { core = try Core(of: headers) } catch { preconditionFailure("a message needs its headers: \(error.reason)") }
         headers.touchedCore = false
     }
 
@@ -56,7 +56,7 @@ extension Message {
     public var isRequest: Bool { if case .request = startLine { true } else { false } }
 
     /// The method of a request, and of the request that a response answers.
-    public var method: Method { if case .request(let method, _) = startLine { method } else { core.cseqMethod } }
+    public var method: Method { if case .request(let method, _) = startLine { method } else { core.cseqMethod(in: headers.buffer) } }
 
     /// Nil for a response.
     public var requestURI: URI? {
@@ -95,7 +95,7 @@ extension Message {
     }
 
     public var cseq: CSeq {
-        get { CSeq(number: core.cseqNumber, method: core.cseqMethod) }
+        get { CSeq(number: core.cseqNumber, method: core.cseqMethod(in: headers.buffer)) }
         set { headers.set(.cseq, newValue.text) }
     }
 
@@ -107,7 +107,7 @@ extension Message {
 
     /// The first Contact that is an address.
     public var contact: NameAddress? {
-        get { core.contact.map { NameAddress(buffer: headers.buffer, layout: $0) } }
+        get { core.hasContact ? NameAddress(buffer: headers.buffer, layout: core.contact) : nil }
         set { if let newValue { headers.set(.contact, newValue.text) } else { headers.remove(.contact) } }
     }
 
@@ -146,27 +146,5 @@ extension Message {
         let digits = text.trimmed
         guard !digits.isEmpty, digits.bytes.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
         return digits.integer(UInt32.self) ?? .max
-    }
-}
-
-extension Message {
-    /// Where the headers are that every message needs; positions in the buffer of its headers.
-    struct Core: Sendable {
-        var via = Via.Layout()
-        var from = NameAddress.Layout()
-        var to = NameAddress.Layout()
-        var callID = Extent.none
-        var cseqNumber: UInt32 = 0
-        var cseqMethod = Method.invite
-        var maxForwards: Int16 = -1
-        var contact: NameAddress.Layout?
-
-        /// For headers that we built ourselves.
-        static func located(in headers: Headers) -> Core {
-            switch Result(catching: { () throws(Defect) in try Core(reading: headers) }) {
-            case .success(let core): core
-            case .failure(let defect): preconditionFailure("a message needs its headers: \(defect.reason)")
-            }
-        }
     }
 }

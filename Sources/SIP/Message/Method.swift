@@ -62,8 +62,13 @@ public enum Method: Hashable, Sendable, CustomStringConvertible {
         case (7, 0x50): candidate = .publish
         default: return nil
         }
-        let name = UnsafeBufferPointer(start: candidate.literal.utf8Start, count: candidate.literal.utf8CodeUnitCount)
-        return name.elementsEqual(bytes) ? candidate : nil
+        let name = candidate.literal.utf8Start
+        for index in 0..<bytes.count where name[index] != bytes[index] { return nil }
+        return candidate
+    }
+
+    init(_ name: Extent, _ reader: Reader) {
+        self = Method.named(UnsafeBufferPointer(start: reader.base + Int(name.start), count: name.count)) ?? .other(reader.text(name))
     }
 }
 
@@ -83,19 +88,23 @@ public struct CSeq: Hashable, Sendable {
 
     public init(parsing text: Text) throws(SyntaxError) {
         let buffer = Array(text.bytes)
-        self = try buffer.read { reader throws(SyntaxError) in try CSeq(reading: &reader) }
+        self = try buffer.read { reader throws(SyntaxError) in
+            let (number, name) = try CSeq.parts(&reader)
+            return CSeq(number: number, method: Method(name, reader))
+        }
     }
 
-    init(reading reader: inout Reader) throws(SyntaxError) {
+    /// The number, and where the method's name is; nothing may follow.
+    static func parts(_ reader: inout Reader) throws(SyntaxError) -> (UInt32, Extent) {
         reader.skipSpace()
-        number = UInt32(try reader.takeNumber(maximum: 0x7FFF_FFFF))
+        let number = UInt32(try reader.takeNumber(maximum: 0x7FFF_FFFF))
         let afterNumber = reader.at
         reader.skipSpace()
         let name = reader.take(.token)
         guard !name.isEmpty, Int(name.start) > afterNumber else { throw .malformed }
-        method = Method.named(UnsafeBufferPointer(start: reader.base + Int(name.start), count: name.count)) ?? .other(reader.text(name))
         reader.skipSpace()
         guard reader.isAtEnd else { throw .trailingText }
+        return (number, name)
     }
 
     public var text: Text {

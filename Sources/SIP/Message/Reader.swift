@@ -18,48 +18,13 @@ extension [UInt8] {
     subscript(extent: Extent) -> Text { Text(self[extent.range]) }
 }
 
-/// ASCII characters as a bit set; bytes from 0x80 up are never members.
-struct CharacterSet: Sendable {
-    let low: UInt64
-    let high: UInt64
-
-    @inline(__always) func contains(_ byte: UInt8) -> Bool {
-        byte < 0x80 && (byte < 0x40 ? low : high) >> UInt64(byte & 0x3F) & 1 == 1
-    }
-
-    // The bit patterns are spelled out in CharacterSetTests, character by character.
-    static var token: CharacterSet { CharacterSet(low: 0x03FF_6CA2_0000_0000, high: 0x47FF_FFFF_87FF_FFFE) }
-    /// RFC 3261's user characters, and "#", which telephones send as they dial it.
-    static var user: CharacterSet { CharacterSet(low: 0xABFF_FFDA_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
-    /// User characters of a URI that has no angle brackets around it: ";", "?" and "," belong to the header there.
-    static var bareUser: CharacterSet { CharacterSet(low: 0x23FF_EFDA_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
-    static var password: CharacterSet { CharacterSet(low: 0x23FF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
-    /// Host names, with the underscore that DNS zones in the field have.
-    static var host: CharacterSet { CharacterSet(low: 0x03FF_6000_0000_0000, high: 0x07FF_FFFE_87FF_FFFE) }
-    static var scheme: CharacterSet { CharacterSet(low: 0x03FF_6800_0000_0000, high: 0x07FF_FFFE_07FF_FFFE) }
-    static var uriHeader: CharacterSet { CharacterSet(low: 0xA7FF_EFD2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFE) }
-    /// RFC 3261's paramchar.
-    static var uriParameterName: CharacterSet { CharacterSet(low: 0x07FF_EFD2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFE) }
-    /// RFC 3261's paramchar and "=", which ends base64 text.
-    static var uriParameterValue: CharacterSet { CharacterSet(low: 0x27FF_EFD2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFE) }
-    /// What stays as it is when a list of URI parameters is written.
-    static var uriParameters: CharacterSet { CharacterSet(low: 0x2FFF_EFD2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFE) }
-    /// Digits with their separators, and the letters of local numbers (RFC 3966 §3).
-    static var telephoneNumber: CharacterSet { CharacterSet(low: 0x03FF_6F08_0000_0000, high: 0x07FF_FFFE_07FF_FFFE) }
-    /// Unquoted parameter values: wider than a token, because addresses, tags and keys with ":", "=" or "/" are sent bare.
-    static var parameterValue: CharacterSet { CharacterSet(low: 0xA7FF_EFFA_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF) }
-    /// The visible characters without quotes and angle brackets.
-    static var opaque: CharacterSet { CharacterSet(low: 0xAFFF_FFFA_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF) }
-    static var bareOpaque: CharacterSet { CharacterSet(low: 0x27FF_EFFA_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF) }
-    static var callID: CharacterSet { CharacterSet(low: 0xD7FF_EFA6_0000_0000, high: 0x6FFF_FFFF_BFFF_FFFF) }
-}
-
 /// Reads bytes between two positions of a buffer. The only place of this module that dereferences a pointer; every read is
 /// checked against `end`, so that no message can make it read outside.
 struct Reader {
     let base: UnsafePointer<UInt8>
     var at: Int
     let end: Int
+    private let classes = CharacterSet.classes
 
     @inline(__always) init(base: UnsafePointer<UInt8>, at: Int, end: Int) { (self.base, self.at, self.end) = (base, at, end) }
 
@@ -79,30 +44,24 @@ struct Reader {
 
     /// Spaces and tabs; folds were turned into spaces when the header was cut out.
     @inline(__always) mutating func skipSpace() {
-        while at < end, base[at] == 0x20 || base[at] == 0x09 { at += 1 }
+        while at < end, base[at] == 0x20 || base[at] == 0x09 { at &+= 1 }
     }
 
     @inline(__always) mutating func take(_ set: CharacterSet) -> Extent {
         let start = at
-        while at < end, set.contains(base[at]) { at += 1 }
+        while at < end, classes[Int(base[at])] & set.rawValue != 0 { at &+= 1 }
         return Extent(start, at)
     }
 
     /// As `take`, and every "%" must begin an escape of two hexadecimal digits.
-    @inline(__always) mutating func takeEscaped(_ set: CharacterSet) throws(SyntaxError) -> Extent {
+    mutating func takeEscaped(_ set: CharacterSet) throws(SyntaxError) -> Extent {
         let start = at
-        while at < end {
-            let byte = base[at]
-            if byte == 0x25 {
-                guard hexadecimalDigit(self.byte(at + 1)) != nil, hexadecimalDigit(self.byte(at + 2)) != nil else { throw .malformed }
-                at += 3
-            } else if set.contains(byte) {
-                at += 1
-            } else {
-                break
-            }
+        while true {
+            while at < end, classes[Int(base[at])] & set.rawValue != 0 { at &+= 1 }
+            guard next == 0x25 else { return Extent(start, at) }
+            guard hexadecimalDigit(byte(at + 1)) != nil, hexadecimalDigit(byte(at + 2)) != nil else { throw .malformed }
+            at += 3
         }
-        return Extent(start, at)
     }
 
     mutating func takeNumber(maximum: UInt64) throws(SyntaxError) -> UInt64 {
@@ -175,7 +134,7 @@ struct Reader {
         }
         let start = at
         while at < end, base[at] != 0x5D { at += 1 }
-        guard skip(0x5D), at - start <= 48, IPAddress(text(Extent(start + 1, at - 1))) != nil else { throw .malformed }
+        guard skip(0x5D), at - start <= 48, text(Extent(start, at)).referredAddress != nil else { throw .malformed }
         return Extent(start, at)
     }
 
@@ -188,7 +147,7 @@ struct Reader {
             let word = UInt64(littleEndian: UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self))
             let found = (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
             if found != 0 { return position + found.trailingZeroBitCount >> 3 }
-            position += 8
+            position &+= 8
         }
         while position < end, base[position] >= 0x20 { position += 1 }
         return position
@@ -269,6 +228,17 @@ extension Text {
             }
         }
         return Text(result)
+    }
+
+    /// The address of a host, with or without brackets. A third colon in an IPv6 reference, which the grammar of RFC 3261 allows
+    /// by mistake, is let pass (RFC 5118 §4.10).
+    var referredAddress: IPAddress? {
+        let bare = withoutBrackets
+        if let address = IPAddress(bare) { return address }
+        guard bare.bytes.contains(0x3A) else { return nil }
+        var repaired: [UInt8] = []
+        for byte in bare.bytes where byte != 0x3A || !repaired.suffix(2).elementsEqual([0x3A, 0x3A]) { repaired.append(byte) }
+        return repaired.count == bare.count - 1 ? IPAddress(Text(repaired)) : nil
     }
 
     func equalsIgnoringCase(_ literal: StaticString) -> Bool {

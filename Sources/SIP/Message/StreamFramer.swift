@@ -109,10 +109,11 @@ public struct StreamFramer: Sendable {
     private func length(_ start: Int, _ head: Int) -> Result<Int, Message.ParseError> {
         guard head - start <= Limits.head else { return .failure(failure(.tooLarge, start, head)) }
         let draft = Draft(Array(buffer[start..<head]))
-        let values = draft.fields.filter { $0.known == .contentLength }.map { draft.buffer[$0.value] }
-        guard let value = values.first else { return .failure(draft.error(.missing(.contentLength))) }
-        guard values.count == 1 else { return .failure(draft.error(.repeated(.contentLength))) }
-        guard let body = value.integer(Int.self) else { return .failure(draft.error(.malformed(.contentLength))) }
+        let body: Int
+        do {
+            guard let length = try draft.contentLength() else { return .failure(draft.error(.missing(.contentLength))) }
+            body = length
+        } catch { return .failure(draft.error(error)) }
         guard body <= Limits.message - (head - start) else { return .failure(draft.error(.tooLarge)) }
         return .success(head - start + body)
     }

@@ -1,0 +1,40 @@
+/// The codecs that this server can encode and decode.
+public enum AudioCodec: Hashable, Sendable, CaseIterable {
+    case opus, g722, pcmu, pcma
+
+    /// The clock of its RTP timestamps in Hz. G.722 samples at 16 kHz and counts at 8 kHz, an old mistake that
+    /// RFC 3551 §4.5.2 keeps; Opus counts at 48 kHz whatever its internal rate (RFC 7587 §4.1).
+    @inlinable public var clockRate: Int { self == .opus ? 48_000 : 8_000 }
+
+    /// The rate in Hz at which its audio has all that it can carry, and needs no resampler.
+    @inlinable public var nativeSampleRate: Int {
+        switch self {
+        case .opus: 48_000
+        case .g722: 16_000
+        case .pcmu, .pcma: 8_000
+        }
+    }
+
+    /// RTP timestamp units in so many milliseconds.
+    @inlinable public func timestampStep(milliseconds: Int) -> UInt32 { UInt32(clockRate / 1000 * milliseconds) }
+
+    /// Whether the codec itself can run at this rate, in Hz.
+    @inlinable public func runsNatively(at sampleRate: Int) -> Bool {
+        self == .opus ? [8_000, 12_000, 16_000, 24_000, 48_000].contains(sampleRate) : sampleRate == nativeSampleRate
+    }
+}
+
+/// Why audio could not be encoded or decoded.
+public enum CodecError: Error, Hashable, Sendable {
+    /// No codec, resampler or packet length for such a rate (Hz), channel count or frame length (samples).
+    case unsupported
+    /// The codec library could not get its memory or refused a setting; the library's own code.
+    case library(Int32)
+    /// The payload is not what this codec sends.
+    case malformed
+    /// The caller's buffer cannot hold the result.
+    case bufferTooSmall
+}
+
+/// 20 ms, the packet length of this server.
+public let frameMilliseconds = 20

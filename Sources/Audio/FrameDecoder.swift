@@ -1,0 +1,109 @@
+/// Turns a leg's incoming payloads into PCM: the codec, concealment of losses, and a resampler where the codec cannot run at the wanted rate.
+///
+/// Mono. Holds all its memory from `init` on (Opus 18 kB); decoding allocates nothing and never traps on what a peer sends. Belongs to one lane.
+public final class FrameDecoder {
+    public let codec: AudioCodec
+    /// Of the PCM that comes out, in Hz.
+    public let sampleRate: Int
+    /// In 20 ms of that PCM.
+    public let samplesPerFrame: Int
+    /// 120 ms: no payload that is accepted gives more samples, so an output buffer of this size always does.
+    public let largestOutput: Int
+    /// RTP timestamp units in 20 ms.
+    public var timestampStep: UInt32 { codec.timestampStep(milliseconds: frameMilliseconds) }
+
+    private var opus: OpusDecoder?
+    private var g722 = G722Decoder()
+    private var resampler: Resampler?
+    /// 120 ms at the codec's rate, before the resampler.
+    private var native: [Int16]
+    private var concealment: Concealment
+
+    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz, `.library` when libopus has no memory.
+    public init(_ codec: AudioCodec, sampleRate: Int) throws(CodecError) {
+        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate) else { throw .unsupported }
+        self.codec = codec
+        self.sampleRate = sampleRate
+        samplesPerFrame = sampleRate / 1_000 * frameMilliseconds
+        largestOutput = samplesPerFrame * 6
+        opus = codec == .opus ? try OpusDecoder(sampleRate: sampleRate) : nil
+        resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: codec.nativeSampleRate, to: sampleRate)
+        native = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * frameMilliseconds * 6)
+        concealment = Concealment(frame: codec == .opus ? 0 : codec.nativeSampleRate / 1_000 * frameMilliseconds)
+    }
+
+    /// Decodes one payload of up to 120 ms, whatever packet length the peer chose.
+    ///
+    /// - Returns: samples written.
+    /// - Throws: `.malformed` for an empty payload or one that is not this codec's, `.bufferTooSmall`.
+    public func decode(_ payload: Span<UInt8>, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        try throughResampler(into: &samples) { (decoder, room) throws(CodecError) in try decoder.decodeNative(payload, into: &room) }
+    }
+
+    /// 20 ms in the place of a lost packet: Opus's own concealment, or for the G codecs the last 20 ms once more, fading out over three.
+    public func conceal(into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        try throughResampler(into: &samples) { (decoder, room) throws(CodecError) in try decoder.concealNative(into: &room) }
+    }
+
+    /// 20 ms in the place of a lost packet, out of the packet after it where that carries a copy (Opus FEC), else by concealment.
+    public func recover(from next: Span<UInt8>, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        guard codec == .opus else { return try conceal(into: &samples) }
+        return try opus!.recover(samplesPerFrame, from: next, into: &samples)
+    }
+
+    private func throughResampler(
+        into samples: inout MutableSpan<Int16>, _ body: (FrameDecoder, inout MutableSpan<Int16>) throws(CodecError) -> Int
+    ) throws(CodecError) -> Int {
+        guard resampler != nil else { return try body(self, &samples) }
+        var scratch: [Int16] = []
+        swap(&scratch, &native)
+        defer { swap(&scratch, &native) }
+        var room = scratch.mutableSpan
+        let count = try body(self, &room)
+        return try resampler!.process(scratch.span.extracting(0..<count), into: &samples)
+    }
+
+    private func decodeNative(_ payload: Span<UInt8>, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        guard !payload.isEmpty else { throw .malformed }
+        if codec == .opus { return try opus!.decode(payload, into: &samples) }
+        guard payload.count <= 960 else { throw .malformed }
+        let count = codec == .g722 ? 2 * payload.count : payload.count
+        guard samples.count >= count else { throw .bufferTooSmall }
+        switch codec {
+        case .opus: break
+        case .g722: _ = try g722.decode(payload, into: &samples)
+        case .pcmu: for index in 0..<count { samples[index] = G711.decodeMu(payload[index]) }
+        case .pcma: for index in 0..<count { samples[index] = G711.decodeA(payload[index]) }
+        }
+        concealment.remember(samples.span.extracting(0..<count))
+        return count
+    }
+
+    private func concealNative(into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        guard codec == .opus else { return try concealment.fill(&samples) }
+        return try opus!.conceal(samplesPerFrame, into: &samples)
+    }
+}
+
+/// What a G codec plays for a lost frame: the last frame again at a half, a quarter, an eighth, then silence.
+struct Concealment {
+    private var last: [Int16]
+    private var losses = 0
+
+    init(frame: Int) { last = Array(repeating: 0, count: frame) }
+
+    /// Keeps the end of what was decoded.
+    mutating func remember(_ samples: Span<Int16>) {
+        losses = 0
+        let kept = min(samples.count, last.count)
+        for index in 0..<last.count - kept { last[index] = last[index + kept] }
+        for index in 0..<kept { last[last.count - kept + index] = samples[samples.count - kept + index] }
+    }
+
+    mutating func fill(_ samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        guard samples.count >= last.count else { throw .bufferTooSmall }
+        losses = min(losses + 1, 4)
+        for index in 0..<last.count { samples[index] = losses > 3 ? 0 : last[index] >> Int16(losses) }
+        return last.count
+    }
+}

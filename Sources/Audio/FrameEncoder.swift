@@ -1,0 +1,61 @@
+/// Turns a leg's outgoing PCM into payloads: the codec, and a resampler where the codec cannot run at the rate of the PCM.
+///
+/// Mono. Holds all its memory from `init` on (Opus 44 kB); encoding allocates nothing. Belongs to one lane.
+public final class FrameEncoder {
+    public let codec: AudioCodec
+    /// Of the PCM that goes in, in Hz.
+    public let sampleRate: Int
+    /// In 20 ms of that PCM.
+    public let samplesPerFrame: Int
+    /// No frame's payload is longer, in bytes.
+    public let largestPayload: Int
+    /// RTP timestamp units in 20 ms.
+    public var timestampStep: UInt32 { codec.timestampStep(milliseconds: frameMilliseconds) }
+
+    private var opus: OpusEncoder?
+    private var g722 = G722Encoder()
+    private var resampler: Resampler?
+    private var resampled: [Int16]
+
+    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz, `.library` when libopus has no memory.
+    public init(_ codec: AudioCodec, sampleRate: Int, opus settings: OpusSettings = OpusSettings()) throws(CodecError) {
+        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate) else { throw .unsupported }
+        self.codec = codec
+        self.sampleRate = sampleRate
+        samplesPerFrame = sampleRate / 1_000 * frameMilliseconds
+        largestPayload = codec == .opus ? OpusEncoder.largestPacket : 160
+        opus = codec == .opus ? try OpusEncoder(sampleRate: sampleRate, settings: settings) : nil
+        resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: sampleRate, to: codec.nativeSampleRate)
+        resampled = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * frameMilliseconds)
+    }
+
+    /// Encodes exactly `samplesPerFrame` samples.
+    ///
+    /// - Returns: the payload's length in bytes.
+    /// - Throws: `.unsupported` for another number of samples, `.bufferTooSmall`.
+    public func encode(_ samples: Span<Int16>, into payload: inout MutableSpan<UInt8>) throws(CodecError) -> Int {
+        guard samples.count == samplesPerFrame else { throw .unsupported }
+        guard resampler != nil else { return try encodeNative(samples, into: &payload) }
+        var scratch: [Int16] = []
+        swap(&scratch, &resampled)   // out of the object while its span is in use
+        defer { swap(&scratch, &resampled) }
+        var room = scratch.mutableSpan
+        let count = try resampler!.process(samples, into: &room)
+        return try encodeNative(scratch.span.extracting(0..<count), into: &payload)
+    }
+
+    private func encodeNative(_ samples: Span<Int16>, into payload: inout MutableSpan<UInt8>) throws(CodecError) -> Int {
+        switch codec {
+        case .opus: return try opus!.encode(samples, into: &payload)
+        case .g722: return try g722.encode(samples, into: &payload)
+        case .pcmu, .pcma:
+            guard payload.count >= samples.count else { throw .bufferTooSmall }
+            if codec == .pcmu {
+                for index in 0..<samples.count { payload[index] = G711.encodeMu(samples[index]) }
+            } else {
+                for index in 0..<samples.count { payload[index] = G711.encodeA(samples[index]) }
+            }
+            return samples.count
+        }
+    }
+}

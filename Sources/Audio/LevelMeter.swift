@@ -1,0 +1,67 @@
+import Glibc
+
+/// Measures how loud a stream is, in dB relative to a full-scale sine (dBFS: such a sine reads 0, silence minus infinity).
+public struct LevelMeter: Hashable, Sendable {
+    /// Samples heard.
+    public private(set) var count = 0
+    /// The largest magnitude, 0…32,768.
+    public private(set) var peak = 0
+    private var energy = 0.0
+
+    public init() {}
+
+    /// Root mean square over everything heard.
+    public var level: Double { count == 0 ? -.infinity : decibels(2 * energy / Double(count)) }
+    /// Of the loudest sample.
+    public var peakLevel: Double { decibels(pow(Double(peak) / 32_768, 2)) }
+
+    public mutating func listen(to samples: Span<Int16>) {
+        for index in 0..<samples.count {
+            let sample = Int(samples[index])
+            peak = max(peak, abs(sample))
+            energy += Double(sample * sample) / (32_768 * 32_768)
+        }
+        count += samples.count
+    }
+
+    /// One frame on its own.
+    public static func level(of samples: Span<Int16>) -> Double {
+        var meter = LevelMeter()
+        meter.listen(to: samples)
+        return meter.level
+    }
+}
+
+/// Says when a stream has gone silent and when it is heard again.
+public struct SilenceDetector: Hashable, Sendable {
+    public enum Change: Hashable, Sendable { case silent, heard }
+
+    /// Before the first sound, silence is not a change.
+    public private(set) var isSilent = true
+    private let threshold: Double
+    private let patience: Int
+    private var quietSamples = 0
+
+    /// - Parameters:
+    ///   - threshold: frames below this level (dBFS) are quiet.
+    ///   - milliseconds: quiet for so long is silent.
+    public init(threshold: Double = -50, after milliseconds: Int, sampleRate: Int) {
+        self.threshold = threshold
+        patience = milliseconds * sampleRate / 1_000
+    }
+
+    /// Hears one frame; a frame is quiet or loud as a whole.
+    public mutating func listen(to frame: Span<Int16>) -> Change? {
+        guard !frame.isEmpty else { return nil }
+        if LevelMeter.level(of: frame) >= threshold {
+            quietSamples = 0
+            guard isSilent else { return nil }
+            isSilent = false
+            return .heard
+        }
+        quietSamples = min(quietSamples + frame.count, patience)
+        guard !isSilent, quietSamples >= patience else { return nil }
+        isSilent = true
+        return .silent
+    }
+}

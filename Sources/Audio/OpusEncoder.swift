@@ -1,0 +1,100 @@
+import COpus
+
+/// How an Opus encoder is set up.
+public struct OpusSettings: Hashable, Sendable {
+    /// Bits per second, 6,000…510,000.
+    public var bitrate: Int32
+    /// 0 (cheapest) … 10.
+    public var complexity: Int32
+    /// Whether packets carry a coarse copy of the frame before them, for `OpusDecoder.recover`.
+    public var forwardErrorCorrection: Bool
+    /// The loss that the encoder should be ready for, 0…100 %; without some, it spends nothing on error correction.
+    public var expectedLossPercent: Int32
+    /// Whether silence is left out (one packet in 400 ms, RFC 7587 §3.1.3).
+    public var discontinuous: Bool
+
+    public init(
+        bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 5, discontinuous: Bool = false
+    ) {
+        self.bitrate = bitrate
+        self.complexity = complexity
+        self.forwardErrorCorrection = forwardErrorCorrection
+        self.expectedLossPercent = expectedLossPercent
+        self.discontinuous = discontinuous
+    }
+}
+
+/// One libopus encoder for speech (RFC 6716). Allocates at `init` and never after.
+public struct OpusEncoder: ~Copyable {
+    /// The largest packet that Opus may make of one frame, in bytes.
+    public static let largestPacket = 1_275
+
+    /// Hz: 8,000, 12,000, 16,000, 24,000 or 48,000.
+    public let sampleRate: Int
+    /// 1 or 2; stereo samples are interleaved.
+    public let channels: Int
+    private let state: OpaquePointer
+
+    /// - Throws: `.unsupported` for a rate or channel count that Opus does not have, `.library` otherwise.
+    public init(sampleRate: Int, channels: Int = 1, settings: OpusSettings = OpusSettings()) throws(CodecError) {
+        state = try Self.open(sampleRate, channels, settings)
+        self.sampleRate = sampleRate
+        self.channels = channels
+    }
+
+    deinit { opus_encoder_destroy(state) }
+
+    /// Takes effect with the next frame.
+    public mutating func apply(_ settings: OpusSettings) throws(CodecError) {
+        let code = Self.apply(settings, to: state)
+        guard code == OPUS_OK else { throw .library(code) }
+    }
+
+    /// Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms.
+    ///
+    /// - Returns: the packet's length; with `discontinuous` set, 2 or less means that nothing need be sent.
+    /// - Throws: `.unsupported` for another length, `.bufferTooSmall` when the packet does not fit; the state is then that after the frame.
+    public mutating func encode(_ samples: Span<Int16>, into packet: inout MutableSpan<UInt8>) throws(CodecError) -> Int {
+        let length = samples.count / channels
+        guard length > 0, samples.count == length * channels, length * 1_000 <= 60 * sampleRate else { throw .unsupported }
+        let capacity = Int32(min(packet.count, 4_000))
+        guard capacity > 0 else { throw .bufferTooSmall }
+        let result = samples.withUnsafeBufferPointer { samples in
+            packet.withUnsafeMutableBufferPointer { opus_encode(state, samples.baseAddress!, Int32(length), $0.baseAddress!, capacity) }
+        }
+        switch result {
+        case 0...: return Int(result)
+        case OPUS_BUFFER_TOO_SMALL: throw .bufferTooSmall
+        case OPUS_BAD_ARG: throw .unsupported
+        default: throw .library(result)
+        }
+    }
+
+    /// As it was after `init`, with the settings kept.
+    public mutating func reset() { _ = hs_opus_encoder_reset(state) }
+
+    private static func open(_ sampleRate: Int, _ channels: Int, _ settings: OpusSettings) throws(CodecError) -> OpaquePointer {
+        guard AudioCodec.opus.runsNatively(at: sampleRate), channels == 1 || channels == 2 else { throw .unsupported }
+        var code: Int32 = 0
+        guard let state = opus_encoder_create(Int32(sampleRate), Int32(channels), OPUS_APPLICATION_VOIP, &code) else { throw .library(code) }
+        code = apply(settings, to: state)
+        guard code == OPUS_OK else {
+            opus_encoder_destroy(state)
+            throw .library(code)
+        }
+        return state
+    }
+
+    private static func apply(_ settings: OpusSettings, to state: OpaquePointer) -> Int32 {
+        let requests = [
+            (OPUS_SET_BITRATE_REQUEST, settings.bitrate), (OPUS_SET_COMPLEXITY_REQUEST, settings.complexity),
+            (OPUS_SET_INBAND_FEC_REQUEST, settings.forwardErrorCorrection ? 1 : 0),
+            (OPUS_SET_PACKET_LOSS_PERC_REQUEST, settings.expectedLossPercent), (OPUS_SET_DTX_REQUEST, settings.discontinuous ? 1 : 0),
+        ]
+        for (request, value) in requests {
+            let code = hs_opus_encoder_set(state, request, value)
+            guard code == OPUS_OK else { return code }
+        }
+        return OPUS_OK
+    }
+}

@@ -1,0 +1,141 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+
+int clinux_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+int clinux_accept(int listener, struct sockaddr_storage *remote) {
+    socklen_t length = sizeof *remote;
+    return accept4(listener, (struct sockaddr *)remote, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static int set_int(int socket, int level, int option, int value) { return setsockopt(socket, level, option, &value, sizeof value); }
+
+int clinux_set_reuse_address(int socket, int on) { return set_int(socket, SOL_SOCKET, SO_REUSEADDR, on); }
+int clinux_set_reuse_port(int socket, int on) { return set_int(socket, SOL_SOCKET, SO_REUSEPORT, on); }
+int clinux_set_v6_only(int socket, int on) { return set_int(socket, IPPROTO_IPV6, IPV6_V6ONLY, on); }
+int clinux_set_no_delay(int socket, int on) { return set_int(socket, IPPROTO_TCP, TCP_NODELAY, on); }
+
+int clinux_set_packet_info(int socket, int family, int on) {
+    return family == AF_INET6 ? set_int(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, on) : set_int(socket, IPPROTO_IP, IP_PKTINFO, on);
+}
+
+int clinux_set_buffers(int socket, int receive, int send) {
+    if (set_int(socket, SOL_SOCKET, SO_RCVBUF, receive) != 0) return -1;
+    return set_int(socket, SOL_SOCKET, SO_SNDBUF, send);
+}
+
+int clinux_set_traffic_class(int socket, int family, int value) {
+    return family == AF_INET6 ? set_int(socket, IPPROTO_IPV6, IPV6_TCLASS, value) : set_int(socket, IPPROTO_IP, IP_TOS, value);
+}
+
+int clinux_pending_error(int socket) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+union control { struct cmsghdr header; char room[CMSG_SPACE(sizeof(struct in6_pktinfo))]; };
+
+static void read_destination(struct msghdr *message, struct sockaddr_storage *to) {
+    memset(to, 0, sizeof *to);
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(message); item; item = CMSG_NXTHDR(message, item)) {
+        if (item->cmsg_level == IPPROTO_IP && item->cmsg_type == IP_PKTINFO) {
+            struct in_pktinfo info;
+            memcpy(&info, CMSG_DATA(item), sizeof info);
+            struct sockaddr_in *address = (struct sockaddr_in *)to;
+            address->sin_family = AF_INET;
+            // ipi_spec_dst, not ipi_addr: for a broadcast or multicast datagram it is the address to answer from.
+            address->sin_addr = info.ipi_spec_dst;
+        } else if (item->cmsg_level == IPPROTO_IPV6 && item->cmsg_type == IPV6_PKTINFO) {
+            struct in6_pktinfo info;
+            memcpy(&info, CMSG_DATA(item), sizeof info);
+            if (IN6_IS_ADDR_MULTICAST(&info.ipi6_addr)) continue;
+            struct sockaddr_in6 *address = (struct sockaddr_in6 *)to;
+            address->sin6_family = AF_INET6;
+            address->sin6_addr = info.ipi6_addr;
+        }
+    }
+}
+
+long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated) {
+    union control control;
+    struct iovec part = {.iov_base = buffer, .iov_len = capacity};
+    struct msghdr message = {.msg_name = from, .msg_namelen = sizeof *from, .msg_iov = &part, .msg_iovlen = 1,
+                             .msg_control = &control, .msg_controllen = sizeof control};
+    memset(from, 0, sizeof *from);
+    ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT);
+    if (count < 0) return -1;
+    *truncated = (message.msg_flags & MSG_TRUNC) != 0;
+    read_destination(&message, to);
+    return count;
+}
+
+long clinux_send(int socket, const void *bytes, unsigned long count, const struct sockaddr *to, unsigned int to_length, const struct sockaddr_storage *source) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+    struct msghdr message = {.msg_name = (void *)to, .msg_namelen = to_length, .msg_iov = &part, .msg_iovlen = 1};
+    union control control;
+    if (source) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = &control;
+        if (source->ss_family == AF_INET6) {
+            struct in6_pktinfo info = {.ipi6_addr = ((const struct sockaddr_in6 *)source)->sin6_addr};
+            control.header.cmsg_level = IPPROTO_IPV6;
+            control.header.cmsg_type = IPV6_PKTINFO;
+            control.header.cmsg_len = CMSG_LEN(sizeof info);
+            message.msg_controllen = CMSG_SPACE(sizeof info);
+            memcpy(CMSG_DATA(&control.header), &info, sizeof info);
+        } else {
+            struct in_pktinfo info = {.ipi_spec_dst = ((const struct sockaddr_in *)source)->sin_addr};
+            control.header.cmsg_level = IPPROTO_IP;
+            control.header.cmsg_type = IP_PKTINFO;
+            control.header.cmsg_len = CMSG_LEN(sizeof info);
+            message.msg_controllen = CMSG_SPACE(sizeof info);
+            memcpy(CMSG_DATA(&control.header), &info, sizeof info);
+        }
+    }
+    return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void clinux_get_usage(struct clinux_usage *usage) {
+    struct rusage figures;
+    memset(usage, 0, sizeof *usage);
+    if (getrusage(RUSAGE_SELF, &figures) != 0) return;
+    usage->user_microseconds = (uint64_t)figures.ru_utime.tv_sec * 1000000 + (uint64_t)figures.ru_utime.tv_usec;
+    usage->system_microseconds = (uint64_t)figures.ru_stime.tv_sec * 1000000 + (uint64_t)figures.ru_stime.tv_usec;
+    usage->peak_kilobytes = (uint64_t)figures.ru_maxrss;
+}
+
+void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+uint64_t clinux_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+    return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
+}
+
+int clinux_block_signal(int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    return pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+int clinux_random(void *buffer, unsigned long count) {
+    unsigned long filled = 0;
+    while (filled < count) {
+        ssize_t got = getrandom((char *)buffer + filled, count - filled, 0);
+        if (got < 0 && errno != EINTR) return -1;
+        if (got > 0) filled += (unsigned long)got;
+    }
+    return 0;
+}

@@ -1,0 +1,53 @@
+// The few Linux calls that Swift's Glibc module lacks because they want _GNU_SOURCE, wrapped so that Swift sees plain functions.
+// Keep <sys/resource.h> and <sys/prctl.h> out of this header: what they declare clashes with Swift's own Glibc module. They live in CLinux.c.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+/// A listening, connecting or datagram socket: non-blocking, closed on exec. -1 and errno on failure.
+int clinux_socket(int family, int type);
+
+/// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. -1 and errno on failure.
+int clinux_accept(int listener, struct sockaddr_storage *remote);
+
+/// Switches one of the boolean options below on or off. -1 and errno on failure.
+int clinux_set_reuse_address(int socket, int on);
+int clinux_set_reuse_port(int socket, int on);
+int clinux_set_v6_only(int socket, int on);
+int clinux_set_no_delay(int socket, int on);
+/// IP_PKTINFO or IPV6_RECVPKTINFO: datagrams then come with the address that they were sent to.
+int clinux_set_packet_info(int socket, int family, int on);
+/// SO_RCVBUF and SO_SNDBUF in bytes; the kernel caps them silently.
+int clinux_set_buffers(int socket, int receive, int send);
+/// The IP type-of-service or IPv6 traffic-class byte of what the socket sends (DSCP << 2).
+int clinux_set_traffic_class(int socket, int family, int value);
+/// The pending error of a socket (SO_ERROR), cleared by reading; an errno value, 0 for none.
+int clinux_pending_error(int socket);
+
+/// recvmsg of one datagram. `from` gets the sender, `to` the local address (family 0 when the kernel did not say; the port is not filled).
+/// Returns the byte count (never more than capacity; a longer datagram sets *truncated), or -1 and errno.
+long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated);
+
+/// sendmsg of one datagram, without SIGPIPE. `source` (may be null) picks the local address of a socket that is bound to the wildcard. -1 and errno on failure.
+long clinux_send(int socket, const void *bytes, unsigned long count, const struct sockaddr *to, unsigned int to_length, const struct sockaddr_storage *source);
+
+/// Processor time and peak memory of this process since it started.
+struct clinux_usage { uint64_t user_microseconds; uint64_t system_microseconds; uint64_t peak_kilobytes; };
+void clinux_get_usage(struct clinux_usage *usage);
+
+/// Names the calling thread for debuggers and `top -H`; at most 15 bytes are kept.
+void clinux_name_thread(const char *name);
+
+/// The soft limit of open descriptors after raising it to the hard limit.
+uint64_t clinux_raise_descriptor_limit(void);
+
+/// Blocks a signal in the calling thread and in the threads that it makes from now on.
+int clinux_block_signal(int number);
+
+/// getrandom until `count` bytes are there. 0, or -1 and errno.
+int clinux_random(void *buffer, unsigned long count);
+
+#endif

@@ -1,0 +1,39 @@
+import Primitives
+import RTP
+
+/// Digits on their way out of one leg: the presses, and the number and the timestamp that their packets carry.
+struct DigitSender {
+    let payloadType: UInt8
+    private var presses: TelephoneEventSender
+    private var timestamp: UInt32 = 0
+
+    init(payloadType: UInt8, clockRate: UInt32) {
+        self.payloadType = payloadType
+        presses = TelephoneEventSender(clockRate: clockRate)
+    }
+
+    var deadline: Instant? { presses.deadline }
+    /// A key is down: other sound waits.
+    var isPressing: Bool { presses.isPressing }
+    var isIdle: Bool { presses.isIdle }
+
+    /// All of them or none; false when they do not fit.
+    mutating func enqueue(_ digits: [DTMFDigit], at now: Instant) -> Bool {
+        let before = presses
+        for digit in digits where !presses.enqueue(digit, at: now) {
+            presses = before
+            return false
+        }
+        return true
+    }
+
+    /// Writes the packet that is due and returns its header; nil when none is.
+    mutating func advance(_ stream: inout RTPRewriter, into packet: UnsafeMutableRawBufferPointer, at now: Instant) -> RTPHeader? {
+        guard let next = presses.advance(to: now) else { return nil }
+        if next.begins { timestamp = stream.beginEvent(at: now) }
+        let header = stream.originateEvent(payloadType: payloadType, timestamp: timestamp, marker: next.begins, at: now)
+        header.write(to: packet)
+        next.event.write(to: UnsafeMutableRawBufferPointer(rebasing: packet[RTPHeader.fixedSize...]))
+        return header
+    }
+}

@@ -1,0 +1,116 @@
+import CLinux
+import Glibc
+import Primitives
+import Runtime
+
+/// A non-blocking UDP socket of the kernel, reported by a `MediaPump`.
+final class KernelSocket: MediaSocket {
+    private let owner: FileDescriptorOwner
+    let address: SocketAddress
+    private var remote: SocketAddress?
+    /// `remote` as the kernel takes it, made once.
+    private var remoteBytes = sockaddr_storage()
+    private var remoteLength: socklen_t = 0
+    private var isLocked = false
+    private(set) var isVouched = false
+
+    init(binding address: SocketAddress) throws(SocketError) {
+        owner = try FileDescriptorOwner.udp(bound: address)
+        self.address = address
+    }
+
+    private var descriptor: Int32 { owner.raw }
+
+    func watch(by pump: MediaPump, token: UInt64) throws(PumpError) { try pump.watch(descriptor, token: token) }
+
+    func unwatch(by pump: MediaPump) { pump.unwatch(descriptor) }
+
+    func send(_ packet: UnsafeRawBufferPointer) -> Bool {
+        guard remoteLength > 0 else { return false }
+        if isLocked { return Glibc.send(descriptor, packet.baseAddress, packet.count, Int32(MSG_NOSIGNAL)) == packet.count }
+        return withUnsafePointer(to: &remoteBytes) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, packet.baseAddress, packet.count, Int32(MSG_NOSIGNAL), $0, remoteLength) == packet.count
+            }
+        }
+    }
+
+    func aim(at remote: SocketAddress?) {
+        unlock()
+        guard let remote, remote.port != 0, !remote.address.isAny, remote.address.family == address.address.family else {
+            (self.remote, remoteLength) = (nil, 0)
+            return
+        }
+        self.remote = remote
+        remoteBytes = remote.storage
+        remoteLength = remote.withSockaddr { $1 }
+    }
+
+    func lock(to remote: SocketAddress) {
+        if self.remote != remote || isLocked { aim(at: remote) }
+        guard remoteLength > 0 else { return }
+        isLocked = withUnsafePointer(to: &remoteBytes) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, remoteLength) } == 0
+        }
+        isVouched = false
+    }
+
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> ReceivedDatagram? {
+        isVouched ? receiveVouched(into: buffer) : receiveFromAnyone(into: buffer)
+    }
+
+    private func receiveVouched(into buffer: UnsafeMutableRawBufferPointer) -> ReceivedDatagram? {
+        let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_TRUNC))
+        guard count >= 0, let remote else { return nil }
+        return ReceivedDatagram(count: min(count, buffer.count), sender: remote, isWhole: count <= buffer.count)
+    }
+
+    private func receiveFromAnyone(into buffer: UnsafeMutableRawBufferPointer) -> ReceivedDatagram? {
+        var sender = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let count = withUnsafeMutablePointer(to: &sender) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                recvfrom(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_TRUNC), $0, &length)
+            }
+        }
+        guard count >= 0, let from = SocketAddress(sender) else {
+            if count < 0, isLocked, errno == EAGAIN { isVouched = true }
+            return nil
+        }
+        return ReceivedDatagram(count: min(count, buffer.count), sender: from, isWhole: count <= buffer.count)
+    }
+
+    private func unlock() {
+        guard isLocked else { return }
+        var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+        (isLocked, isVouched) = (false, false)
+    }
+}
+
+/// Binds ports of the kernel and has one pump watch them. Belongs to the lane of that pump.
+final class KernelPortBinder: PortBinder {
+    private let pump: MediaPump
+
+    init(pump: MediaPump) { self.pump = pump }
+
+    func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket {
+        let socket = try KernelSocket(binding: address)
+        try adopt(socket, token: token)
+        return socket
+    }
+
+    func release(_ socket: any MediaSocket) { kernel(socket).unwatch(by: pump) }
+
+    func adopt(_ socket: any MediaSocket, token: UInt64) throws(SocketError) {
+        let socket = kernel(socket)
+        do throws(PumpError) { try socket.watch(by: pump, token: token) } catch {
+            throw .failed(operation: "watch", .udp, socket.address, code: error.code)
+        }
+    }
+
+    private func kernel(_ socket: any MediaSocket) -> KernelSocket {
+        guard let socket = socket as? KernelSocket else { preconditionFailure("a socket of another kind") }
+        return socket
+    }
+}

@@ -1,0 +1,124 @@
+import Primitives
+import RTP
+import SDP
+
+// The way of a packet. Nothing here allocates as long as packets are only passed on.
+extension MediaEngine {
+    /// A socket has something to read. `token` is what the binder was given; one of a socket that is gone does nothing.
+    public func ready(_ token: UInt64, at now: Instant) {
+        let (slot, channel) = MediaSlot.read(token)
+        guard let leg = leg(at: slot), let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket else { return }
+        for _ in 0..<Self.datagramsPerTurn {
+            guard let datagram = socket.receive(into: incoming) else { return }
+            take(datagram, on: leg, channel, at: now)
+            if socket.isVouched { return }
+        }
+    }
+
+    private func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
+        guard leg.state == .started else { return leg.refused.notStarted += 1 }
+        guard datagram.isWhole else { return leg.refused.malformed += 1 }
+        let packet = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
+        switch (MediaPacketKind(UnsafeRawBufferPointer(packet)), channel) {
+        case (.rtp, .rtp): takeRTP(packet, from: datagram.sender, on: leg, at: now)
+        case (.rtcp, .rtp) where leg.rtcpSocket == nil, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
+        default: leg.refused.malformed += 1
+        }
+    }
+
+    private func takeRTP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
+        guard leg.canReceive else { return leg.refused.notStarted += 1 }
+        guard let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)) else { return leg.refused.malformed += 1 }
+        let role = leg.role(of: header.payloadType)
+        guard role != .unknown else { return leg.refused.payloadType += 1 }
+        switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
+        case .refused: return leg.refused.stranger += 1
+        case .latched: latched(sender, on: leg)
+        case .accepted: break
+        }
+        leg.rtcp.receiver.receive(header, timed: role != .keys, at: now)
+        if leg.recent.received == 0 { report(.firstReceived(now), of: leg) }
+        leg.total.receive(at: now)
+        leg.recent.receive(at: now)
+        leg.isSilent = false
+        hear(packet, header, role, on: leg, at: now)
+        pass(packet, header, from: leg, at: now)
+    }
+
+    /// Sends to whoever sends to us. The kernel is asked to refuse all others at once where the far end is who it said; else with the first
+    /// report, for until then the signalled address may still take over.
+    private func latched(_ sender: SocketAddress, on leg: MediaLeg) {
+        if sender == leg.latch.signalled { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
+    }
+
+    private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant) {
+        switch role {
+        case .unknown, .otherAudio: break
+        case .keys:
+            for case .began(let digit) in leg.keys.receive(payload(packet, header), header: header, at: now) { report(.digit(digit), of: leg) }
+        case .audio(let codec):
+            guard let recorder = leg.recorder else { return }
+            recorder.receive(payload(packet, header), codec: codec, source: header.ssrc, timestamp: header.timestamp, at: now)
+            if recorder.samples.count >= recorder.sampleRate { flush(recorder, of: leg) }
+        }
+    }
+
+    private func pass(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, at now: Instant) {
+        if let partner = leg.partner, partner.plan.source == .relay {
+            relay(packet, header, from: leg, over: partner, at: now)
+        } else if leg.plan.source == .echo {
+            relay(packet, header, from: leg, over: leg, at: now)
+        } else if leg.plan.source == .relay {
+            leg.refused.noReceiver += 1
+        }
+    }
+
+    private func relay(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {
+        guard other.canSend, other.digits?.isPressing != true else { return leg.refused.noReceiver += 1 }
+        switch other.stream.rewrite(packet, header, at: now) {
+        case .unmapped: leg.refused.payloadType += 1
+        case .stale, .strayed: leg.refused.outOfSequence += 1
+        case .rewritten:
+            let timestamp = UInt32(bigEndian: packet.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+            send(packet, timestamp: timestamp, octets: header.payloadCount, timed: leg.role(of: header.payloadType) != .keys, on: other, at: now)
+        }
+    }
+
+    /// The one place where RTP leaves.
+    func send(_ packet: UnsafeMutableRawBufferPointer, timestamp: UInt32, octets: Int, timed: Bool, on leg: MediaLeg, at now: Instant) {
+        guard leg.canSend else { return }
+        guard leg.rtpSocket.send(UnsafeRawBufferPointer(packet)) else { return leg.refused.sendFailed += 1 }
+        leg.rtcp.sender.sent(timestamp, octets: octets, timed: timed, at: now)
+        if leg.recent.sent == 0 { report(.firstSent(now), of: leg) }
+        leg.total.send(at: now)
+        leg.recent.send(at: now)
+    }
+
+    private func takeRTCP(
+        _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
+    ) {
+        guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
+        guard (try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now)) != nil else { return leg.refused.malformed += 1 }
+        guard channel == .rtcp, leg.rtcpSource != sender else { return }
+        leg.rtcpSource = sender
+        leg.rtcpSocket?.aim(at: sender)
+    }
+
+    /// On the RTP port the latch decides; on a port of its own RTCP must come from the address of the RTP or from where signalling said.
+    private func admitsRTCP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel) -> Bool {
+        guard channel == .rtcp else {
+            switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
+            case .refused: return false
+            case .latched: latched(sender, on: leg)
+            case .accepted: break
+            }
+            return true
+        }
+        if let known = leg.rtcpSource { return known == sender }
+        return sender == leg.plan.audio.remoteRTCP || sender.address == (leg.latch.source ?? leg.plan.audio.remoteRTP).address
+    }
+
+    private func payload(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: packet[header.payloadOffset..<header.payloadOffset + header.payloadCount])
+    }
+}

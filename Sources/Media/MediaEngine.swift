@@ -1,0 +1,235 @@
+import Primitives
+import RTP
+import Runtime
+import SDP
+
+/// The legs of one media lane: all that happens to their packets, told the time and given its sockets.
+///
+/// Belongs to one lane. Whoever drives it calls `ready` when a socket has something to read, `advance` when `deadline` has come, and
+/// fetches `takeEvents` after every call. In steps the contract is that of `MediaPlane`.
+public final class MediaEngine {
+    /// The longest datagram that is taken, in bytes; RTP of sound on an Ethernet is far shorter.
+    public static let longestPacket = 2_048
+    /// How many datagrams of one socket are taken in a row before its sender is known.
+    static let datagramsPerTurn = 32
+
+    let binder: any PortBinder
+    var random: any RandomNumberGenerator
+    var legs: [MediaLeg?] = []
+    var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
+    let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
+    let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
+    private var places: [MediaLegID: Int] = [:]
+    private var vacant: [Int] = []
+    private var generation: UInt32 = 0
+    private var events: [(leg: MediaLegID, event: MediaEvent)] = []
+    private(set) var started = 0
+
+    public init(binder: any PortBinder, random: any RandomNumberGenerator, at now: Instant) {
+        self.binder = binder
+        self.random = random
+        timers = TimerWheel(at: now)
+    }
+
+    deinit {
+        incoming.deallocate()
+        outgoing.deallocate()
+    }
+
+    public func open(_ id: MediaLegID, reservation: PortReservation, plan: MediaPlan, at now: Instant) throws(MediaError) {
+        guard places[id] == nil else { throw .knownLeg(id) }
+        let slot = nextSlot()
+        var state = LegMediaState()
+        try state.apply(.configure)
+        let leg = try MediaLeg(id: id, slot: slot, plan: plan, sockets: try bind(reservation, plan, slot), random: &random, at: now)
+        try state.apply(.open)
+        leg.state = state
+        add(leg, at: slot)
+        route(leg)
+    }
+
+    public func activate(_ id: MediaLegID) throws(MediaError) { try leg(id).state.apply(.activate) }
+
+    public func deactivate(_ id: MediaLegID) throws(MediaError) { try leg(id).state.apply(.deactivate) }
+
+    public func start(_ id: MediaLegID, at now: Instant) throws(MediaError) {
+        let leg = try leg(id)
+        try leg.state.apply(.start)
+        started += 1
+        (leg.started, leg.recent, leg.isSilent) = (now, PacketTimes(), false)
+        armAll(leg, at: now)
+    }
+
+    @discardableResult
+    public func stop(_ id: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
+        let leg = try leg(id)
+        try leg.state.apply(.stop)
+        started -= 1
+        disarmAll(leg)
+        leg.stream.pause()
+        _ = leg.keys.stop()
+        leg.digits = nil
+        if let recorder = leg.recorder {
+            flush(recorder, of: leg)
+            recorder.pause()
+        }
+        return leg.interval(until: now)
+    }
+
+    public func update(_ id: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
+        let leg = try leg(id)
+        if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
+        try leg.update(plan, at: now)
+        route(leg)
+        if let partner = leg.partner { route(partner) }
+        if leg.state == .started { armAll(leg, at: now) }
+    }
+
+    public func link(_ first: MediaLegID, _ second: MediaLegID, at now: Instant) throws(MediaError) {
+        let (left, right) = (try leg(first), try leg(second))
+        guard left !== right, left.partner == nil, right.partner == nil else { throw .cannotLink(first, second) }
+        (left.partner, right.partner) = (right, left)
+        for leg in [left, right] {
+            leg.stream.pause()
+            route(leg)
+        }
+    }
+
+    public func unlink(_ id: MediaLegID) throws(MediaError) { separate(try leg(id)) }
+
+    public func send(_ digits: [DTMFDigit], on id: MediaLegID, at now: Instant) throws(MediaError) {
+        let leg = try leg(id)
+        guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
+        guard let event = leg.plan.audio.telephoneEvent(for: leg.plan.audio.primary.codec), event.sendPayloadType < 128 else { throw .unsupportedPlan }
+        var sender = leg.digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
+        guard sender.enqueue(digits, at: now) else { throw .tooManyDigits }
+        leg.digits = sender
+        arm(leg, .digit, at: sender.deadline)
+    }
+
+    public func statistics(of id: MediaLegID) throws(MediaError) -> MediaStatistics { try leg(id).statistics }
+
+    @discardableResult
+    public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
+        let leg = try leg(id)
+        try leg.state.apply(.close)
+        separate(leg)
+        remove(leg)
+        return leg.statistics
+    }
+
+    /// Lets an open leg without a partner go to another lane. Its sockets are watched by none until it has joined there.
+    func leave(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
+        let leg = try leg(id)
+        guard leg.partner == nil else { throw .cannotLink(id, leg.partner?.id ?? id) }
+        disarmAll(leg)
+        if leg.state == .started { started -= 1 }
+        remove(leg)
+        for socket in [leg.rtpSocket, leg.rtcpSocket].compactMap(\.self) { binder.release(socket) }
+        return leg
+    }
+
+    /// Takes a leg that has left another lane, as it is. Where its sockets cannot be watched it is here all the same, to be stopped and closed.
+    func join(_ leg: MediaLeg, at now: Instant) throws(MediaError) {
+        add(leg, at: nextSlot())
+        if leg.state == .started {
+            started += 1
+            armAll(leg, at: now)
+            arm(leg, .digit, at: leg.digits?.deadline)
+        }
+        do throws(SocketError) {
+            try binder.adopt(leg.rtpSocket, token: leg.slot.token(.rtp))
+            if let socket = leg.rtcpSocket { try binder.adopt(socket, token: leg.slot.token(.rtcp)) }
+        } catch {
+            throw .cannotBind(error)
+        }
+    }
+
+    /// What media has to say since the last call, in order.
+    public func takeEvents() -> [(leg: MediaLegID, event: MediaEvent)] {
+        guard !events.isEmpty else { return [] }
+        defer { events.removeAll(keepingCapacity: true) }
+        return events
+    }
+
+    /// Legs, started legs, sockets and timers, added to what is there already.
+    public func add(to counts: inout MediaCounts) {
+        counts.legs += places.count
+        counts.started += started
+        counts.sockets += legs.reduce(0) { $0 + ($1 == nil ? 0 : $1?.rtcpSocket == nil ? 1 : 2) }
+        counts.timers += timers.count
+    }
+
+    func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
+
+    /// Nil for a leg that is gone, also when its place has a new one.
+    func leg(at slot: MediaSlot) -> MediaLeg? {
+        guard slot.index < legs.count, let leg = legs[slot.index], leg.slot == slot else { return nil }
+        return leg
+    }
+
+    func flush(_ recorder: Recorder, of leg: MediaLeg) {
+        if let samples = recorder.take() { report(.recorded(samples, sampleRate: recorder.sampleRate), of: leg) }
+    }
+
+    private func leg(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
+        guard let place = places[id], let leg = legs[place] else { throw .unknownLeg(id) }
+        return leg
+    }
+
+    /// The place that the next leg gets.
+    private func nextSlot() -> MediaSlot { MediaSlot(index: vacant.last ?? legs.count, generation: generation) }
+
+    private func add(_ leg: MediaLeg, at slot: MediaSlot) {
+        generation &+= 1
+        if vacant.popLast() == nil { legs.append(leg) } else { legs[slot.index] = leg }
+        leg.slot = slot
+        places[leg.id] = slot.index
+    }
+
+    private func remove(_ leg: MediaLeg) {
+        places[leg.id] = nil
+        legs[leg.slot.index] = nil
+        vacant.append(leg.slot.index)
+    }
+
+    /// Sockets for a reservation: both or none.
+    private func bind(_ ports: PortReservation, _ plan: MediaPlan, _ slot: MediaSlot) throws(MediaError) -> (rtp: any MediaSocket, rtcp: (any MediaSocket)?) {
+        do throws(SocketError) {
+            let rtp = try binder.bind(SocketAddress(plan.localAddress, port: ports.rtp), token: slot.token(.rtp))
+            guard !plan.audio.rtcpMux else { return (rtp, nil) }
+            return (rtp, try binder.bind(SocketAddress(plan.localAddress, port: ports.rtcp), token: slot.token(.rtcp)))
+        } catch {
+            throw .cannotBind(error)
+        }
+    }
+
+    /// Sets under which numbers payloads leave on this leg, by who feeds it.
+    private func route(_ leg: MediaLeg) {
+        switch leg.plan.source {
+        case .relay: leg.stream.payloadTypes = leg.partner?.plan.audio.payloadTypes(towards: leg.plan.audio) ?? PayloadTypeMap()
+        case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)
+        case .tone, .samples, .silence: leg.stream.payloadTypes = PayloadTypeMap()
+        }
+    }
+
+    private func separate(_ leg: MediaLeg) {
+        guard let partner = leg.partner else { return }
+        (leg.partner, partner.partner) = (nil, nil)
+        for leg in [leg, partner] {
+            leg.stream.pause()
+            route(leg)
+        }
+    }
+}
+
+extension MediaLeg {
+    /// What passed since the last start. Packets of this very turn may be newer than the caller's clock.
+    fileprivate func interval(until now: Instant) -> MediaInterval {
+        var interval = MediaInterval(started: started, stopped: max(now, recent.lastSent ?? now, recent.lastReceived ?? now))
+        (interval.packetsSent, interval.packetsReceived) = (recent.sent, recent.received)
+        (interval.firstSent, interval.lastSent) = (recent.firstSent, recent.lastSent)
+        (interval.firstReceived, interval.lastReceived) = (recent.firstReceived, recent.lastReceived)
+        return interval
+    }
+}

@@ -1,0 +1,20 @@
+import Primitives
+import RTP
+
+/// What media has to say to signalling about one leg. Posted from the media lane, in order.
+public enum MediaEvent: Hashable, Sendable {
+    /// The first packet after a `start` left, or arrived.
+    case firstSent(Instant), firstReceived(Instant)
+    /// The far end pressed a key; posted once, when its first packet is seen.
+    case digit(DTMFDigit)
+    /// The digits of `send` have all left.
+    case digitsSent
+    /// The last packet of `.samples` has left.
+    case sourceFinished
+    /// A second of received audio, and the rest of it at `stop`; one channel.
+    case recorded([Int16], sampleRate: Int)
+    /// Nothing arrived for the plan's `silenceLimit`; posted once, and again only after packets came back.
+    case silent
+    /// Figures with each RTCP report that was sent, about every five seconds.
+    case report(MediaStatistics)
+}

@@ -1,0 +1,182 @@
+import Audio
+import Primitives
+import RTP
+import SDP
+
+/// The media of one leg, on one lane: its sockets, the two streams, and what feeds and hears them.
+///
+/// Knows no timers and no other leg but its partner; `MediaEngine` drives it.
+final class MediaLeg {
+    let id: MediaLegID
+    /// Its place in the engine.
+    var slot: MediaSlot
+    var state = LegMediaState()
+    private(set) var plan: MediaPlan
+    let rtpSocket: any MediaSocket
+    /// Nil when RTCP comes on the RTP port.
+    let rtcpSocket: (any MediaSocket)?
+    weak var partner: MediaLeg?
+
+    var latch: SourceLatch
+    /// Where RTCP came from on its own port.
+    var rtcpSource: SocketAddress?
+    /// What leaves.
+    var stream: RTPRewriter
+    var rtcp: RTCPSession
+    var keys: TelephoneEventReceiver
+    var digits: DigitSender?
+    var player: Player?
+    var recorder: Recorder?
+    /// When the next frame of the player is due.
+    var nextFrame = Instant.zero
+    var timers = LegTimers()
+
+    var refused = RefusedPackets()
+    /// Since the opening, and since the last start.
+    var total = PacketTimes(), recent = PacketTimes()
+    var started = Instant.zero
+    /// Whether `.silent` was posted since the last packet.
+    var isSilent = false
+    /// Counts of RTCP sessions at other clock rates, before a change of codec.
+    private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
+    /// What each incoming payload type is.
+    private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
+
+    init(
+        id: MediaLegID, slot: MediaSlot, plan: MediaPlan, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
+        random: inout some RandomNumberGenerator, at now: Instant
+    ) throws(MediaError) {
+        (self.id, self.slot, self.plan) = (id, slot, plan)
+        (rtpSocket, rtcpSocket) = sockets
+        latch = SourceLatch(signalled: plan.audio.destination, payloadTypes: plan.audio.receivedTypes)
+        stream = RTPRewriter(clockRate: plan.audio.primary.codec.clockRate, payloadTypes: PayloadTypeMap(), using: &random)
+        let name = Text(String(UInt64.random(in: 0 ... .max, using: &random), radix: 36))
+        rtcp = RTCPSession(ssrc: stream.ssrc, cname: name, clockRate: stream.clockRate, seed: random.next(), at: now)
+        keys = TelephoneEventReceiver(clockRate: plan.audio.keyRate)
+        try makeCodecs()
+        setRoles()
+        aim()
+    }
+
+    /// Takes a new plan as a whole. Throws before anything has changed.
+    func update(_ new: MediaPlan, at now: Instant) throws(MediaError) {
+        let old = plan
+        plan = new
+        do throws(MediaError) { try makeCodecs(replacing: old) } catch {
+            plan = old
+            throw error
+        }
+        latch.payloadTypes = new.audio.receivedTypes
+        if new.audio.remoteRTP != old.audio.remoteRTP || new.audio.remoteRTCP != old.audio.remoteRTCP {
+            latch.rearm(signalled: new.audio.destination)
+            rtcpSource = nil
+            aim()
+        }
+        if new.source != old.source { stream.pause() }
+        if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(at: now) }
+        if keys.clockRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
+        setRoles()
+    }
+
+    func role(of payloadType: UInt8) -> PayloadRole { roles[Int(payloadType & 0x7F)] }
+
+    /// RTP may leave.
+    var canSend: Bool { state == .started && plan.audio.sends && plan.audio.remoteHold != .zeroAddress }
+    /// RTP is expected and used.
+    var canReceive: Bool { state == .started && plan.audio.receives }
+
+    var statistics: MediaStatistics {
+        var statistics = MediaStatistics()
+        statistics.sending = rtcp.sending + earlier.sending
+        statistics.receiving = rtcp.receiving + earlier.receiving
+        statistics.roundTrip = rtcp.roundTrip
+        (statistics.firstSent, statistics.lastSent) = (total.firstSent, total.lastSent)
+        (statistics.firstReceived, statistics.lastReceived) = (total.firstReceived, total.lastReceived)
+        statistics.refused = refused
+        return statistics
+    }
+
+    private func makeCodecs(replacing old: MediaPlan? = nil) throws(MediaError) {
+        let primary = AudioCodec(plan.audio.primary.codec)
+        let sameCodec = old.map { AudioCodec($0.audio.primary.codec) == primary } ?? false
+        do throws(CodecError) {
+            var (player, recorder) = (player, recorder)
+            if old?.source != plan.source || !sameCodec { player = try primary.map { codec throws(CodecError) in try Player(plan.source, codec: codec) } ?? nil }
+            if old?.sink != plan.sink || !sameCodec { recorder = plan.sink == .record ? try primary.map(Recorder.init) : nil }
+            guard primary != nil || (!plan.source.isMadeHere && plan.sink == .none) else { throw .unsupported }
+            (self.player, self.recorder) = (player, recorder)
+        } catch {
+            throw .unsupportedPlan
+        }
+    }
+
+    private func setRoles() {
+        roles = InlineArray(repeating: .unknown)
+        for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = AudioCodec(codec.codec).map(PayloadRole.audio) ?? .otherAudio }
+        for event in plan.audio.telephoneEvents { roles[Int(event.receivePayloadType & 0x7F)] = .keys }
+    }
+
+    private func aim() {
+        rtpSocket.aim(at: plan.audio.destination)
+        rtcpSocket?.aim(at: plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
+    }
+
+    private func changeClock(at now: Instant) {
+        earlier = (rtcp.sending + earlier.sending, rtcp.receiving + earlier.receiving)
+        stream.clockRate = plan.audio.primary.codec.clockRate
+        stream.pause()
+        rtcp = RTCPSession(ssrc: stream.ssrc, cname: rtcp.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
+    }
+}
+
+/// What an incoming payload type stands for on one leg.
+enum PayloadRole: Equatable {
+    case unknown
+    /// Sound that we can decode.
+    case audio(AudioCodec)
+    /// Sound that can only be passed on.
+    case otherAudio
+    case keys
+}
+
+/// When the first and the last packet passed, and how many did.
+struct PacketTimes {
+    var sent: UInt64 = 0, received: UInt64 = 0
+    var firstSent: Instant?, lastSent: Instant?
+    var firstReceived: Instant?, lastReceived: Instant?
+
+    mutating func send(at now: Instant) {
+        sent += 1
+        if firstSent == nil { firstSent = now }
+        lastSent = now
+    }
+
+    mutating func receive(at now: Instant) {
+        received += 1
+        if firstReceived == nil { firstReceived = now }
+        lastReceived = now
+    }
+}
+
+extension MediaSource {
+    /// Needs an encoder.
+    var isMadeHere: Bool {
+        switch self {
+        case .tone, .samples: true
+        case .relay, .echo, .silence: false
+        }
+    }
+}
+
+extension RTPFigures {
+    /// This one's, with the counts of an earlier stretch.
+    static func + (later: RTPFigures, earlier: RTPFigures) -> RTPFigures {
+        guard earlier.packets > 0 else { return later }
+        var sum = later
+        sum.packets += earlier.packets
+        sum.octets += earlier.octets
+        if let lost = earlier.lost { sum.lost = lost + (later.lost ?? 0) }
+        if let lost = sum.lost, sum.packets + lost > 0 { sum.lossFraction = Double(lost) / Double(sum.packets + lost) }
+        return sum
+    }
+}

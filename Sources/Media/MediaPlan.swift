@@ -1,0 +1,45 @@
+import Audio
+import Primitives
+import SDP
+
+/// Where the audio of a leg comes from.
+public enum MediaSource: Hashable, Sendable {
+    /// The leg that this one is linked to. Packets pass without being decoded.
+    case relay
+    /// What the far end sends goes back to it, without being decoded.
+    case echo
+    /// A tone made here, encoded with the first agreed codec.
+    case tone(Tone)
+    /// PCM of one channel, played once or in a loop. `.sourceFinished` comes when its last packet has left.
+    case samples([Int16], sampleRate: Int, loops: Bool)
+    /// Nothing is sent but RTCP and digits.
+    case silence
+}
+
+/// What becomes of the audio that a leg receives, besides what its source does with it.
+public enum MediaSink: Hashable, Sendable {
+    case none
+    /// Decoded and posted as `.recorded`, one second at a time, with silence where packets are missing.
+    case record
+}
+
+/// All that media must know of a leg: made from offer and answer by signalling, replaced as a whole by `update`.
+public struct MediaPlan: Hashable, Sendable {
+    /// Where the sockets are bound.
+    public var localAddress: IPAddress
+    public var audio: NegotiatedAudio
+    public var source: MediaSource
+    public var sink: MediaSink
+    /// After so long without a packet, where some are due, `.silent` is posted once; nil for never.
+    public var silenceLimit: Duration?
+
+    public init(
+        localAddress: IPAddress, audio: NegotiatedAudio, source: MediaSource, sink: MediaSink = .none, silenceLimit: Duration? = nil
+    ) {
+        self.localAddress = localAddress
+        self.audio = audio
+        self.source = source
+        self.sink = sink
+        self.silenceLimit = silenceLimit
+    }
+}

@@ -1,0 +1,119 @@
+import Primitives
+import RTP
+import Runtime
+
+/// Names one leg's media. Given by the caller, who must not use one twice.
+public struct MediaLegID: Hashable, Sendable, CustomStringConvertible {
+    public var rawValue: UInt64
+
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    public var description: String { "media-\(rawValue)" }
+}
+
+/// An even port for RTP and the odd one above it for RTCP. Only numbers: nothing is bound.
+///
+/// The pair stays together until it is released. When rtcp-mux is agreed the odd number stays unused, so that no one else gets it.
+public struct PortReservation: Hashable, Sendable {
+    public let rtp: UInt16
+    public var rtcp: UInt16 { rtp | 1 }
+
+    /// `rtp` must be even.
+    public init(rtp: UInt16) {
+        precondition(rtp.isMultiple(of: 2), "RTP ports are even")
+        self.rtp = rtp
+    }
+}
+
+/// What the media plane refuses.
+public enum MediaError: Error, Hashable, Sendable {
+    /// No port is free. `retryAfter` is when the next comes out of quarantine, if one is there: 503 with Retry-After.
+    case portsExhausted(retryAfter: Duration?)
+    /// A socket could not be bound; the error says in a sentence which and why.
+    case cannotBind(SocketError)
+    /// The plan names no audio codec that can be sent, or one that this source cannot produce.
+    case unsupportedPlan
+    /// More digits than may wait.
+    case tooManyDigits
+    /// A step that may not follow (programmer's error); nothing was done.
+    case outOfOrder(MediaStep, in: LegMediaState)
+    /// No open leg has this name, or one already has it (programmer's error); nothing was done.
+    case unknownLeg(MediaLegID), knownLeg(MediaLegID)
+    /// This number is not in the state that the call needs (programmer's error); nothing was done.
+    case notReserved(PortReservation), notOpen(PortReservation), stillOpen(PortReservation)
+    /// A leg can be linked to one other and not to itself (programmer's error); nothing was done.
+    case cannotLink(MediaLegID, MediaLegID)
+}
+
+/// Everything that signalling may do to media.
+///
+/// Called from the signalling lane alone, and synchronous: when a call returns, its effect is there. After `stop` has returned no
+/// packet of that leg leaves; after `close` has returned its sockets are gone. Steps out of order throw (`LegMediaState`).
+/// What media has to say comes back as a `MediaEvent` through the callback that the implementation was made with.
+public protocol MediaPlane: AnyObject {
+    /// Takes a pair of numbers out of the pool. Binds nothing. Throws `.portsExhausted`.
+    func reserve(at now: Instant) throws(MediaError) -> PortReservation
+
+    /// Binds the sockets and makes the codecs of a leg: `configured` and `opened` in one. Nothing flows yet, and what arrives is dropped.
+    ///
+    /// - Parameter near: the leg that this one will be linked to, when it is open already: both come to one media lane.
+    /// - Throws: `.cannotBind`, `.unsupportedPlan`, `.notReserved`, `.knownLeg`. The reservation then is what it was: release it.
+    func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError)
+
+    /// `didActivate` of the audio session reached this leg; `start` is allowed from here on.
+    func activate(_ leg: MediaLegID) throws(MediaError)
+
+    /// Packets flow: those of the source are sent where the plan lets us send, those received are used where it lets us receive.
+    func start(_ leg: MediaLegID, at now: Instant) throws(MediaError)
+
+    /// No packet leaves after this returns. The figures are of the interval since `start`.
+    @discardableResult
+    func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval
+
+    /// The audio session is off for this leg. It may be activated again.
+    func deactivate(_ leg: MediaLegID) throws(MediaError)
+
+    /// After a re-INVITE or UPDATE: a new remote address, direction, codec or source. Allowed in every open state; rebinds nothing,
+    /// starts and stops nothing. A changed remote address is latched anew.
+    func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError)
+
+    /// Relays between two open legs whose source is `.relay`, both ways. Each leg sends only while it is started itself.
+    func link(_ first: MediaLegID, _ second: MediaLegID, at now: Instant) throws(MediaError)
+
+    /// Ends the relay of this leg and of its partner; nothing when there is none.
+    func unlink(_ leg: MediaLegID) throws(MediaError)
+
+    /// Sends digits as RFC 4733 events, one after the other, in place of what the source sends meanwhile. The leg must be started.
+    /// Throws `.unsupportedPlan` when telephone-event was not agreed, `.tooManyDigits` when more than 64 would wait (none is then sent).
+    func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError)
+
+    /// What the leg did until now.
+    func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics
+
+    /// Closes sockets and frees codecs, unlinks, and forgets the leg. The leg must have been stopped.
+    @discardableResult
+    func close(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics
+
+    /// The number goes to quarantine and then back to the pool. Its leg must be closed, or never have been opened.
+    func release(_ reservation: PortReservation, at now: Instant) throws(MediaError)
+
+    /// How many of everything there are now, for metrics and for the leak check.
+    func counts(at now: Instant) -> MediaCounts
+}
+
+/// How many of everything a media plane holds.
+public struct MediaCounts: Hashable, Sendable {
+    /// Pairs of numbers by state.
+    public var ports: PortPool.Counts
+    /// Legs that are open, and those of them that are started.
+    public var legs = 0, started = 0
+    /// Bound sockets.
+    public var sockets = 0
+    /// Armed timers.
+    public var timers = 0
+
+    public init(ports: PortPool.Counts) { self.ports = ports }
+
+    /// Nothing is open and nothing is reserved: what an idle server must show.
+    public var isIdle: Bool { ports.reserved == 0 && ports.open == 0 && legs == 0 && sockets == 0 && timers == 0 }
+}

@@ -1,0 +1,53 @@
+import Primitives
+import RTP
+
+/// Counts of one leg from its opening. Nothing is filled in that was not measured: those are nil.
+public struct MediaStatistics: Hashable, Sendable {
+    /// RTP that left, with the loss and jitter that the far end reports; without RTCP.
+    public var sending = RTPFigures()
+    /// RTP that was accepted, whatever became of it.
+    public var receiving = RTPFigures()
+    /// From our last sender report to the far end and back, RFC 3550 §6.4.1.
+    public var roundTrip: Duration?
+    public var firstSent: Instant?, lastSent: Instant?
+    public var firstReceived: Instant?, lastReceived: Instant?
+    public var refused = RefusedPackets()
+
+    public init() {}
+}
+
+/// Datagrams that reached a leg's sockets, or should have left them, and did not get through; by cause.
+public struct RefusedPackets: Hashable, Sendable {
+    /// Before `start`, after `stop`, or while we do not receive.
+    public var notStarted: UInt64 = 0
+    /// Not from the address that this leg is latched to.
+    public var stranger: UInt64 = 0
+    /// Not RTP or RTCP, or longer than a packet may be.
+    public var malformed: UInt64 = 0
+    /// A payload type that was not agreed, or that the linked leg has no codec for.
+    public var payloadType: UInt64 = 0
+    /// Too late, or far from the sequence of its source.
+    public var outOfSequence: UInt64 = 0
+    /// There is no linked leg, or it is not started, may not send, or sends digits meanwhile.
+    public var noReceiver: UInt64 = 0
+    /// The operating system did not take it.
+    public var sendFailed: UInt64 = 0
+
+    public init() {}
+
+    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + sendFailed }
+}
+
+/// What passed between one `start` and its `stop`.
+public struct MediaInterval: Hashable, Sendable {
+    public var started: Instant, stopped: Instant
+    public var packetsSent: UInt64 = 0, packetsReceived: UInt64 = 0
+    /// Nil when none did.
+    public var firstSent: Instant?, lastSent: Instant?
+    public var firstReceived: Instant?, lastReceived: Instant?
+
+    public init(started: Instant, stopped: Instant) {
+        self.started = started
+        self.stopped = stopped
+    }
+}

@@ -1,0 +1,41 @@
+import Audio
+import Primitives
+import RTP
+import SDP
+
+extension AudioCodec {
+    /// Nil for a codec that we can only pass on.
+    init?(_ codec: Codec) {
+        guard let known = [(Codec.opus, AudioCodec.opus), (.g722, .g722), (.pcmu, .pcmu), (.pcma, .pcma)].first(where: { $0.0.matches(codec) }) else {
+            return nil
+        }
+        self = known.1
+    }
+}
+
+extension NegotiatedAudio {
+    /// Where RTP goes; nil while the far end has no address.
+    var destination: SocketAddress? { remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP }
+
+    /// All payload types that may come.
+    var receivedTypes: PayloadTypeSet {
+        var types = PayloadTypeSet()
+        for codec in codecs + telephoneEvents where codec.receivePayloadType < 128 { types.insert(codec.receivePayloadType) }
+        return types
+    }
+
+    /// The clock of telephone-event timestamps.
+    var keyRate: UInt32 { max(1, telephoneEvent(for: primary.codec)?.codec.clockRate ?? primary.codec.clockRate) }
+
+    /// Under which number each payload type that comes here leaves on `other`: same codec to same codec, keys to keys of the same clock.
+    func payloadTypes(towards other: NegotiatedAudio) -> PayloadTypeMap {
+        var map = PayloadTypeMap()
+        for (mine, theirs) in [(codecs, other.codecs), (telephoneEvents, other.telephoneEvents)] {
+            for codec in mine where codec.receivePayloadType < 128 {
+                guard let match = theirs.first(where: { $0.codec.matches(codec.codec) }), match.sendPayloadType < 128 else { continue }
+                map[codec.receivePayloadType] = match.sendPayloadType
+            }
+        }
+        return map
+    }
+}

@@ -1,0 +1,59 @@
+import Audio
+
+/// The sound that a leg makes itself, as payloads of 20 ms. Holds all its memory from `init` on.
+final class Player {
+    let codec: AudioCodec
+    private let encoder: FrameEncoder
+    private var sound: Sound
+    private let frame: UnsafeMutableBufferPointer<Int16>
+
+    private enum Sound {
+        case tone(ToneGenerator)
+        case samples([Int16], next: Int, loops: Bool)
+    }
+
+    /// Nil when this source makes no sound of its own.
+    init?(_ source: MediaSource, codec: AudioCodec) throws(CodecError) {
+        switch source {
+        case .relay, .echo, .silence: return nil
+        case .tone(let tone):
+            encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate)
+            sound = .tone(ToneGenerator(tone, sampleRate: codec.nativeSampleRate))
+        case .samples(let samples, let sampleRate, let loops):
+            encoder = try FrameEncoder(codec, sampleRate: sampleRate)
+            sound = .samples(samples, next: 0, loops: loops && !samples.isEmpty)
+        }
+        self.codec = codec
+        frame = .allocate(capacity: encoder.samplesPerFrame)
+        frame.initialize(repeating: 0)
+    }
+
+    deinit { frame.deallocate() }
+
+    /// Writes the next 20 ms. Nil when the samples have been played to their end; the last frame is filled up with silence.
+    func next(into payload: UnsafeMutableRawBufferPointer) -> Int? {
+        guard fillFrame() else { return nil }
+        let bytes = payload.bindMemory(to: UInt8.self)
+        var room = bytes.mutableSpan
+        return try? encoder.encode(frame.span, into: &room)
+    }
+
+    private func fillFrame() -> Bool {
+        switch sound {
+        case .tone(var generator):
+            var room = frame.mutableSpan
+            generator.fill(&room)
+            sound = .tone(generator)
+            return true
+        case .samples(let samples, var next, let loops):
+            guard loops || next < samples.count else { return false }
+            for index in frame.indices {
+                if loops, next == samples.count { next = 0 }
+                frame[index] = next < samples.count ? samples[next] : 0
+                next = min(next + 1, samples.count)
+            }
+            sound = .samples(samples, next: next, loops: loops)
+            return true
+        }
+    }
+}

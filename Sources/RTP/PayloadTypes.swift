@@ -1,0 +1,43 @@
+/// A set of payload types, 0 to 127, without allocation.
+public struct PayloadTypeSet: Hashable, Sendable, ExpressibleByArrayLiteral {
+    @usableFromInline var bits: UInt128 = 0
+
+    @inlinable public init() {}
+
+    @inlinable public init(arrayLiteral elements: UInt8...) {
+        for element in elements { insert(element) }
+    }
+
+    /// The payload type must be below 128.
+    @inlinable public mutating func insert(_ payloadType: UInt8) {
+        precondition(payloadType < 128, "a payload type has seven bits")
+        bits |= 1 << UInt128(payloadType)
+    }
+
+    @inlinable public func contains(_ payloadType: UInt8) -> Bool { payloadType < 128 && bits >> UInt128(payloadType) & 1 == 1 }
+}
+
+/// Which number each incoming payload type leaves under; those without one are dropped.
+public struct PayloadTypeMap: Sendable {
+    @usableFromInline static let dropped: UInt8 = 0xFF
+    @usableFromInline var table: InlineArray<128, UInt8>
+
+    /// Drops everything.
+    @inlinable public init() { table = InlineArray(repeating: Self.dropped) }
+
+    /// Passes everything as it is.
+    @inlinable public static var identity: Self {
+        var map = Self()
+        for number in UInt8(0)..<128 { map[number] = number }
+        return map
+    }
+
+    /// nil: dropped. Both numbers must be below 128.
+    @inlinable public subscript(_ incoming: UInt8) -> UInt8? {
+        get { incoming < 128 && table[Int(incoming)] != Self.dropped ? table[Int(incoming)] : nil }
+        set {
+            precondition(incoming < 128 && newValue ?? 0 < 128, "a payload type has seven bits")
+            table[Int(incoming)] = newValue ?? Self.dropped
+        }
+    }
+}

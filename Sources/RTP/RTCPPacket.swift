@@ -1,0 +1,58 @@
+import Primitives
+
+/// One packet of an RTCP compound (RFC 3550 §6).
+public enum RTCPPacket: Hashable, Sendable {
+    case senderReport(ssrc: UInt32, SenderInfo, [ReportBlock])
+    case receiverReport(ssrc: UInt32, [ReportBlock])
+    /// The canonical name of each source (§6.5.1); other items are not kept.
+    case sourceDescription([SourceName])
+    case goodbye([UInt32], reason: Text?)
+    /// Of a type that we do not use: feedback, extended reports, application.
+    case other(type: UInt8)
+
+    /// The sender's clocks and counts (§6.4.1).
+    public struct SenderInfo: Hashable, Sendable {
+        /// 32.32 bits of seconds.
+        public var ntp: UInt64
+        public var rtpTimestamp: UInt32
+        public var packets: UInt32
+        public var octets: UInt32
+
+        public init(ntp: UInt64, rtpTimestamp: UInt32, packets: UInt32, octets: UInt32) {
+            (self.ntp, self.rtpTimestamp, self.packets, self.octets) = (ntp, rtpTimestamp, packets, octets)
+        }
+    }
+
+    /// What a receiver saw of one source (§6.4.1).
+    public struct ReportBlock: Hashable, Sendable {
+        /// Whose packets were received.
+        public var ssrc: UInt32
+        /// Lost since the last report, in 1/256.
+        public var fractionLost: UInt8
+        /// 24 bits, signed: copies may make it negative.
+        public var cumulativeLost: Int32
+        public var highestSequence: UInt32
+        /// In ticks of the codec's clock.
+        public var jitter: UInt32
+        /// The middle of the last sender report's NTP time, and the time since it came, in 1/65536 s; 0 for none.
+        public var lastSenderReport: UInt32
+        public var delaySinceSenderReport: UInt32
+
+        public init(
+            ssrc: UInt32, fractionLost: UInt8, cumulativeLost: Int32, highestSequence: UInt32, jitter: UInt32,
+            lastSenderReport: UInt32, delaySinceSenderReport: UInt32
+        ) {
+            (self.ssrc, self.fractionLost, self.cumulativeLost) = (ssrc, fractionLost, cumulativeLost)
+            (self.highestSequence, self.jitter) = (highestSequence, jitter)
+            (self.lastSenderReport, self.delaySinceSenderReport) = (lastSenderReport, delaySinceSenderReport)
+        }
+    }
+
+    /// A source and its canonical name.
+    public struct SourceName: Hashable, Sendable {
+        public var ssrc: UInt32
+        public var cname: Text
+
+        public init(ssrc: UInt32, cname: Text) { (self.ssrc, self.cname) = (ssrc, cname) }
+    }
+}

@@ -1,0 +1,93 @@
+import Primitives
+
+/// The RTCP of one leg: statistics both ways, and when to report them (RFC 3550 §6).
+///
+/// Two parties and 5 s: the interval is §6.2's minimum with §6.3.1's randomisation (× 0.5 to 1.5, ÷ e − 3/2), halved
+/// before the first report. The bandwidth rules are left out, for with two members they never ask for more than the
+/// minimum. RTP itself is `receiver.receive` and `sender.sent`, on the packet's path.
+public struct RTCPSession: Sendable {
+    public enum Output: Hashable, Sendable {
+        /// The peer leaves. The call does not end by this, SIP does that.
+        case goodbye
+        /// The peer's view of what we send, newly come: see `sending` and `roundTrip`.
+        case reported
+    }
+
+    public let ssrc: UInt32
+    public let cname: Text
+    public var receiver: ReceiverStatistics
+    public var sender: SenderStatistics
+    /// When `advance` makes the next report.
+    public private(set) var deadline: Instant
+    private var random: SeededRandom
+    private var reportedPackets: UInt64 = 0
+
+    /// - Parameters:
+    ///   - ssrc: of the stream that we send, as `RTPRewriter` has it.
+    ///   - cname: at most 255 bytes; random per session, so that it tells nothing of us (RFC 7022).
+    ///   - seed: for the intervals.
+    public init(ssrc: UInt32, cname: Text, clockRate: UInt32, seed: UInt64, at now: Instant) {
+        (self.ssrc, self.cname) = (ssrc, cname)
+        receiver = ReceiverStatistics(clockRate: clockRate)
+        sender = SenderStatistics(clockRate: clockRate)
+        random = SeededRandom(seed: seed)
+        deadline = now
+        deadline = now + interval(minimum: .milliseconds(2_500))
+    }
+
+    public var roundTrip: Duration? { sender.roundTrip }
+    /// What came from the peer.
+    public var receiving: RTPFigures { receiver.figures }
+    /// What we sent, with the loss and jitter that the peer reported.
+    public var sending: RTPFigures { sender.figures }
+
+    /// The compound that is due: SR or RR, and SDES; nil before `deadline`. After a late call the next is a whole interval away.
+    public mutating func advance(to now: Instant) -> [UInt8]? {
+        guard now >= deadline else { return nil }
+        deadline = now + interval(minimum: .seconds(5))
+        return RTCPPacket.make(report(at: now))
+    }
+
+    /// The last compound, with BYE (RFC 3550 §6.6). It is sent at once: with two members there is no flood to avoid.
+    public mutating func goodbye(at now: Instant) -> [UInt8] {
+        RTCPPacket.make(report(at: now) + [.goodbye([ssrc], reason: nil)])
+    }
+
+    /// Takes a datagram of the peer's; one that is no good RTCP is an error and changes nothing.
+    public mutating func receive(_ datagram: UnsafeRawBufferPointer, at now: Instant) throws(RTCPPacket.ParseError) -> [Output] {
+        var outputs: [Output] = []
+        for packet in try RTCPPacket.parse(datagram) {
+            switch packet {
+            case .senderReport(_, let info, let blocks):
+                receiver.receive(info, at: now)
+                outputs += take(blocks, at: now)
+            case .receiverReport(_, let blocks): outputs += take(blocks, at: now)
+            case .goodbye: outputs.append(.goodbye)
+            case .sourceDescription, .other: break
+            }
+        }
+        return outputs
+    }
+
+    private mutating func take(_ blocks: [RTCPPacket.ReportBlock], at now: Instant) -> [Output] {
+        guard let block = blocks.first(where: { $0.ssrc == ssrc }) else { return [] }
+        sender.receive(block, at: now)
+        return [.reported]
+    }
+
+    /// A sender report only when something was sent since the last one, else a receiver report (RFC 3550 §6.4).
+    private mutating func report(at now: Instant) -> [RTCPPacket] {
+        let blocks = receiver.reportBlock(at: now).map { [$0] } ?? []
+        let names = RTCPPacket.sourceDescription([.init(ssrc: ssrc, cname: cname)])
+        defer { reportedPackets = sender.packets }
+        guard sender.packets > reportedPackets, let info = sender.senderInfo(at: now) else {
+            return [.receiverReport(ssrc: ssrc, blocks), names]
+        }
+        return [.senderReport(ssrc: ssrc, info, blocks), names]
+    }
+
+    private mutating func interval(minimum: Duration) -> Duration {
+        let factor = Double.random(in: 0.5...1.5, using: &random) / 1.21828
+        return .nanoseconds(Int64(Double(minimum.wholeNanoseconds) * factor))
+    }
+}

@@ -1,0 +1,71 @@
+import Primitives
+
+/// Decides whose packets a media socket takes, for peers whose real address is not the one in their SDP (symmetric RTP,
+/// RFC 4961; comedia behind a NAT).
+///
+/// The first valid packet latches its source. The signalled address itself may take over from another that was
+/// faster, once; then the source is locked and packets from elsewhere are refused and counted.
+public struct SourceLatch: Sendable {
+    public enum Admission: Hashable, Sendable {
+        case accepted
+        /// Accepted, and `source` is now this packet's: connect the socket there.
+        case latched
+        case refused
+    }
+
+    /// Where the peer's SDP says that it is; nil when not known yet.
+    public private(set) var signalled: SocketAddress?
+    /// Who sends to us; nil before the first valid packet.
+    public private(set) var source: SocketAddress?
+    /// Packets from elsewhere or that are no media.
+    public private(set) var refused: UInt64 = 0
+    /// Payload types that are taken as the peer's.
+    public var payloadTypes: PayloadTypeSet
+    private var isArmed = true
+    /// After a change of the signalled address: how many more packets of the old source are taken as late ones.
+    private var lateOnes = 0
+    private static let greatestLateness = 50
+
+    public init(signalled: SocketAddress?, payloadTypes: PayloadTypeSet) {
+        (self.signalled, self.payloadTypes) = (signalled, payloadTypes)
+    }
+
+    /// Where to send: the latched source, else the signalled address.
+    public var destination: SocketAddress? { isArmed ? signalled ?? source : source }
+
+    /// After a re-INVITE: the next valid packet latches anew; until it comes the signalled address is sent to.
+    ///
+    /// When the address changed, up to 50 packets of the old source do not count as news. The unspecified address
+    /// (hold by `c=0.0.0.0`) is not remembered.
+    public mutating func rearm(signalled: SocketAddress?) {
+        lateOnes = signalled == self.signalled ? 0 : Self.greatestLateness
+        self.signalled = signalled.flatMap { $0.address.isAny ? nil : $0 }
+        isArmed = true
+    }
+
+    /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
+    public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {
+        guard isArmed || sender == source || sender == signalled, isMedia(packet) else {
+            refused += 1
+            return .refused
+        }
+        if sender == source {
+            if !isArmed { return .accepted }
+            if lateOnes > 0, sender != signalled {
+                lateOnes -= 1
+                return .accepted
+            }
+        }
+        isArmed = false
+        source = sender
+        return .latched
+    }
+
+    private func isMedia(_ packet: UnsafeRawBufferPointer) -> Bool {
+        switch MediaPacketKind(packet) {
+        case .rtp: (try? RTPHeader(parsing: packet)).map { payloadTypes.contains($0.payloadType) } ?? false
+        case .rtcp: RTCPPacket.isPlausible(packet)
+        case .other: false
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Primitives
+
+/// What one direction of a stream came to, for people.
+public struct RTPFigures: Hashable, Sendable {
+    public var packets: UInt64 = 0
+    /// Of payload.
+    public var octets: UInt64 = 0
+    /// nil until measured, as all below; for the direction that we send, until the peer has reported.
+    public var lost: UInt64?
+    /// 0 to 1, of all that was expected.
+    public var lossFraction: Double?
+    /// Interarrival jitter in milliseconds (RFC 3550 §6.4.1).
+    public var jitter: Double?
+
+    public init() {}
+}
+
+/// Counts what comes from the peer: extended sequence, loss and jitter by RFC 3550 A.1, A.3 and A.8.
+///
+/// The first packet is believed at once, for `SourceLatch` has judged its sender; a jump in the sequence is believed
+/// when two packets follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew.
+public struct ReceiverStatistics: Sendable {
+    public let clockRate: UInt32
+    @usableFromInline var packets: UInt64 = 0
+    @usableFromInline var octets: UInt64 = 0
+    @usableFromInline var epoch: Epoch?
+    /// Of the epochs before this one.
+    @usableFromInline var earlierExpected: Int64 = 0
+    @usableFromInline var earlierReceived: Int64 = 0
+    private var lastReport: (ntpMiddle: UInt32, cameAt: Instant)?
+
+    /// One source between restarts; the names are those of RFC 3550 A.1.
+    @usableFromInline struct Epoch: Sendable {
+        @usableFromInline let ssrc: UInt32
+        @usableFromInline let baseSequence: UInt16
+        @usableFromInline var maxSequence: SequenceNumber
+        @usableFromInline var cycles: UInt32 = 0
+        @usableFromInline var badSequence: UInt16?
+        @usableFromInline var received: Int64 = 0
+        @usableFromInline var expectedPrior: Int64 = 0
+        @usableFromInline var receivedPrior: Int64 = 0
+        @usableFromInline var transit: UInt32?
+        /// In sixteenths of a tick.
+        @usableFromInline var jitter: UInt32 = 0
+        @usableFromInline var hasJitter = false
+
+        @inlinable init(_ header: RTPHeader) {
+            (ssrc, baseSequence, maxSequence) = (header.ssrc, header.sequence.rawValue, header.sequence)
+        }
+
+        @usableFromInline var extendedMaximum: UInt32 { cycles &+ UInt32(maxSequence.rawValue) }
+        @usableFromInline var expected: Int64 { Int64(extendedMaximum) - Int64(baseSequence) + 1 }
+    }
+
+    public init(clockRate: UInt32) { self.clockRate = clockRate }
+
+    /// Counts one packet. `timed` is false for packets whose timestamp is not the time of their making (telephone-event).
+    @inlinable public mutating func receive(_ header: RTPHeader, timed: Bool = true, at now: Instant) {
+        if epoch == nil || epoch?.ssrc != header.ssrc { begin(header) }
+        guard updateSequence(header) else { return }
+        packets += 1
+        octets += UInt64(header.payloadCount)
+        epoch?.received += 1
+        if timed { updateJitter(header, at: now) }
+    }
+
+    /// RFC 3550 A.1; false for a packet that is not believed.
+    @inlinable mutating func updateSequence(_ header: RTPHeader) -> Bool {
+        guard let current = epoch else { return false }
+        let ahead = header.sequence.rawValue &- current.maxSequence.rawValue
+        if ahead < 3_000 {
+            if header.sequence.rawValue < current.maxSequence.rawValue { epoch?.cycles &+= 65_536 }
+            epoch?.maxSequence = header.sequence
+            epoch?.badSequence = nil
+        } else if ahead <= 65_436 {
+            guard current.badSequence == header.sequence.rawValue else {
+                epoch?.badSequence = header.sequence.rawValue &+ 1
+                return false
+            }
+            begin(header)
+        }
+        return true
+    }
+
+    /// RFC 3550 A.8, with its integers.
+    @inlinable mutating func updateJitter(_ header: RTPHeader, at now: Instant) {
+        let transit = now.ticks(clockRate) &- header.timestamp
+        if let last = epoch?.transit, let jitter = epoch?.jitter {
+            let difference = UInt32(timestampDistance(from: last, to: transit).magnitude)
+            epoch?.jitter = jitter &+ difference &- ((jitter &+ 8) >> 4)
+            epoch?.hasJitter = true
+        }
+        epoch?.transit = transit
+    }
+
+    @usableFromInline mutating func begin(_ header: RTPHeader) {
+        if let epoch {
+            earlierExpected += epoch.expected
+            earlierReceived += epoch.received
+        }
+        epoch = Epoch(header)
+    }
+
+    /// Remembers a report of the peer's for the round trip that the peer measures.
+    mutating func receive(_ report: RTCPPacket.SenderInfo, at now: Instant) {
+        lastReport = (UInt32(truncatingIfNeeded: report.ntp >> 16), now)
+    }
+
+    /// The block about the present source, whose loss interval then begins anew (RFC 3550 A.3); nil before any packet.
+    mutating func reportBlock(at now: Instant) -> RTCPPacket.ReportBlock? {
+        guard var current = epoch else { return nil }
+        let lost = current.expected - current.received
+        let expectedInterval = current.expected - current.expectedPrior
+        let lostInterval = expectedInterval - (current.received - current.receivedPrior)
+        (current.expectedPrior, current.receivedPrior) = (current.expected, current.received)
+        epoch = current
+        return RTCPPacket.ReportBlock(
+            ssrc: current.ssrc,
+            fractionLost: expectedInterval <= 0 || lostInterval <= 0 ? 0 : UInt8(min(lostInterval * 256 / expectedInterval, 255)),
+            cumulativeLost: Int32(min(max(lost, -0x80_0000), 0x7F_FFFF)), highestSequence: current.extendedMaximum,
+            jitter: current.jitter >> 4, lastSenderReport: lastReport?.ntpMiddle ?? 0,
+            delaySinceSenderReport: lastReport.map { now.ticks(65_536, since: $0.cameAt) } ?? 0)
+    }
+
+    /// Everything since the beginning.
+    public var figures: RTPFigures {
+        var figures = RTPFigures()
+        (figures.packets, figures.octets) = (packets, octets)
+        guard let epoch else { return figures }
+        let expected = earlierExpected + epoch.expected
+        let lost = max(0, expected - earlierReceived - epoch.received)
+        figures.lost = UInt64(lost)
+        figures.lossFraction = expected > 0 ? Double(lost) / Double(expected) : 0
+        if epoch.hasJitter { figures.jitter = Double(epoch.jitter) / 16 * 1_000 / Double(clockRate) }
+        return figures
+    }
+}
+
+/// Counts what we send, and keeps what the peer reports of it.
+public struct SenderStatistics: Sendable {
+    public let clockRate: UInt32
+    @usableFromInline var packets: UInt64 = 0
+    @usableFromInline var octets: UInt64 = 0
+    @usableFromInline var last: (timestamp: UInt32, at: Instant)?
+    private var report: RTCPPacket.ReportBlock?
+    /// From the last report of the peer's that had one of ours to answer.
+    public private(set) var roundTrip: Duration?
+
+    public init(clockRate: UInt32) { self.clockRate = clockRate }
+
+    /// Counts one packet as it leaves. `timed` as in `ReceiverStatistics`.
+    @inlinable public mutating func sent(_ timestamp: UInt32, octets count: Int, timed: Bool = true, at now: Instant) {
+        packets += 1
+        octets += UInt64(count)
+        if timed || last == nil { last = (timestamp, now) }
+    }
+
+    /// The present time on both clocks (RFC 3550 §6.4.1); nil before any packet.
+    func senderInfo(at now: Instant) -> RTCPPacket.SenderInfo? {
+        guard let last else { return nil }
+        return RTCPPacket.SenderInfo(
+            ntp: now.ntp, rtpTimestamp: last.timestamp &+ now.ticks(clockRate, since: last.at), packets: UInt32(truncatingIfNeeded: packets),
+            octets: UInt32(truncatingIfNeeded: octets))
+    }
+
+    /// What the peer says of our stream; the round trip is A − LSR − DLSR (RFC 3550 §6.4.1).
+    mutating func receive(_ block: RTCPPacket.ReportBlock, at now: Instant) {
+        report = block
+        guard block.lastSenderReport != 0 else { return }
+        let middle = UInt32(truncatingIfNeeded: now.ntp >> 16)
+        let trip = Int32(bitPattern: middle &- block.lastSenderReport &- block.delaySinceSenderReport)
+        // A peer's clock drifts, so a very short trip may come out a little below nothing.
+        if trip >= -655, trip < 60 << 16 { roundTrip = .nanoseconds(Int64(max(0, trip)) * 1_000_000_000 / 65_536) }
+    }
+
+    public var figures: RTPFigures {
+        var figures = RTPFigures()
+        (figures.packets, figures.octets) = (packets, octets)
+        guard let report else { return figures }
+        let lost = max(0, report.cumulativeLost)
+        figures.lost = UInt64(lost)
+        figures.lossFraction = packets > 0 ? min(1, Double(lost) / Double(packets)) : 0
+        figures.jitter = Double(report.jitter) * 1_000 / Double(clockRate)
+        return figures
+    }
+}
+
+extension Instant {
+    /// As an NTP timestamp: 32.32 bits of seconds. Of this machine's uptime and not of the day, which RFC 3550 §6.4.1
+    /// allows; only differences of it mean something.
+    var ntp: UInt64 {
+        let seconds = nanoseconds / 1_000_000_000
+        return seconds << 32 | (nanoseconds % 1_000_000_000) << 32 / 1_000_000_000
+    }
+}

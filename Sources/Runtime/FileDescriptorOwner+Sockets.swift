@@ -1,0 +1,57 @@
+import CLinux
+import Glibc
+public import Primitives
+
+extension FileDescriptorOwner {
+    /// A non-blocking UDP socket, bound. IPv6 sockets take IPv6 only, so that a v4 and a v6 socket can share a port.
+    ///
+    /// - Parameters:
+    ///   - address: port 0 lets the kernel choose.
+    ///   - reusePort: several sockets of this user may bind the same port and share its load (SO_REUSEPORT).
+    public static func udp(bound address: SocketAddress, reusePort: Bool = false) throws(SocketError) -> FileDescriptorOwner {
+        let socket = try make(.udp, for: address)
+        if reusePort { _ = clinux_set_reuse_port(socket.raw, 1) }
+        try socket.bind(to: address, .udp)
+        return socket
+    }
+
+    /// A non-blocking listening TCP socket.
+    static func tcp(listening address: SocketAddress, backlog: Int32) throws(SocketError) -> FileDescriptorOwner {
+        let socket = try make(.tcp, for: address)
+        // Without it a restart would have to wait until the connections of the last run have left TIME_WAIT.
+        _ = clinux_set_reuse_address(socket.raw, 1)
+        try socket.bind(to: address, .tcp)
+        guard listen(socket.raw, backlog) == 0 else { throw SocketError("listen on", .tcp, address) }
+        return socket
+    }
+
+    /// A TCP socket whose connection has begun; the socket becomes writable when it stands or has failed.
+    static func tcp(connecting remote: SocketAddress, from local: IPAddress?) throws(SocketError) -> FileDescriptorOwner {
+        let socket = try make(.tcp, for: remote)
+        if let local { try socket.bind(to: SocketAddress(local, port: 0), .tcp) }
+        let status = remote.withSockaddr { Glibc.connect(socket.raw, $0, $1) }
+        guard status == 0 || errno == EINPROGRESS else { throw SocketError("connect to", .tcp, remote) }
+        return socket
+    }
+
+    /// Sets the remote end of a UDP socket, so that it takes datagrams from there only and `send` needs no address.
+    public borrowing func connect(to remote: SocketAddress) throws(SocketError) {
+        guard remote.withSockaddr({ Glibc.connect(raw, $0, $1) }) == 0 else { throw SocketError("connect to", .udp, remote) }
+    }
+
+    /// The address that the socket is bound to, with the port that the kernel chose.
+    public var localAddress: SocketAddress? { SocketAddress.read { getsockname(raw, $0, &$1) } }
+
+    private static func make(_ kind: SocketError.Kind, for address: SocketAddress) throws(SocketError) -> FileDescriptorOwner {
+        let type = kind == .udp ? SOCK_DGRAM : SOCK_STREAM
+        let raw = clinux_socket(address.address.family.domain, Int32(type.rawValue))
+        guard raw >= 0 else { throw SocketError("open", kind, address) }
+        let socket = FileDescriptorOwner(raw)
+        if address.address.family == .v6 { _ = clinux_set_v6_only(raw, 1) }
+        return socket
+    }
+
+    private borrowing func bind(to address: SocketAddress, _ kind: SocketError.Kind) throws(SocketError) {
+        guard address.withSockaddr({ Glibc.bind(raw, $0, $1) }) == 0 else { throw SocketError("bind", kind, address) }
+    }
+}

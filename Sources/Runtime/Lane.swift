@@ -1,0 +1,126 @@
+public import Dispatch
+public import Primitives
+
+/// What lives on a lane: plain, non-Sendable, synchronous, and told the time.
+public protocol LaneResident: AnyObject, SendableMetatype {
+    /// When `advance` next has something to do; nil while there is nothing to wait for. May be earlier than need be, never later.
+    var deadline: Instant? { get }
+    /// Does what is due. Called by the lane's timer; it may come late, and earlier than `deadline` too.
+    func advance(to now: Instant)
+}
+
+/// The side of a lane that sockets and other sources of events need: its queue, and a way in.
+public protocol LaneDoor: AnyObject, Sendable {
+    /// The lane's serial queue, for Dispatch sources.
+    nonisolated var queue: DispatchQueue { get }
+    /// Does `work` as one turn of the lane and sets the lane's timer afterwards. Only on the lane's queue, and not inside another turn.
+    nonisolated func turn(_ work: (_ now: Instant) -> Void)
+}
+
+/// A serial queue and everything that lives on it: one resident, which the compiler keeps from leaving.
+///
+/// A lane is entered in turns, first in, first out: by `post` from any thread, by `sync` from another lane, and by its sockets and its one
+/// timer. The clock is read once per turn; when the turn is over the timer is set to the resident's deadline. Nothing here awaits.
+public actor Lane<Resident: LaneResident>: LaneDoor {
+    private let executor: QueueExecutor
+    private let timer: any DispatchSourceTimer
+    private var resident: Resident?
+    /// What the timer is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call per message).
+    private var armed: Instant?
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    public nonisolated var queue: DispatchQueue { executor.queue }
+
+    /// Makes the resident on the lane, before anything else runs there. Not from the lane of that label itself: it waits.
+    ///
+    /// The resident may keep the lane it is given, weakly or unowned, to post to itself and to make sockets.
+    public init<Failure: Error>(
+        label: String, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
+    ) throws(Failure) {
+        let queue = DispatchQueue(label: label)
+        executor = QueueExecutor(queue: queue)
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        try queue.sync { self.assumeIsolated { $0.settle(make) } }.get()
+    }
+
+    /// Enters from any thread: first in, first out, returns at once. Dropped when the lane was closed.
+    public nonisolated func post(_ work: @escaping @Sendable (_ resident: Resident, _ now: Instant) -> Void) {
+        queue.async { self.assumeIsolated { $0.run(work) } }
+    }
+
+    /// Enters from another thread and waits for the answer. Traps on the lane itself, where it could never come back.
+    ///
+    /// Lanes call each other in one direction only (signalling → media), or two of them could wait for each other.
+    /// Returns nil when the lane was closed.
+    public nonisolated func sync<Value: Sendable, Failure: Error>(
+        _ work: @Sendable (_ resident: Resident, _ now: Instant) throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        dispatchPrecondition(condition: .notOnQueue(queue))
+        return try queue.sync { self.assumeIsolated { $0.result(of: work) } }?.get()
+    }
+
+    public nonisolated func turn(_ work: (_ now: Instant) -> Void) {
+        let now = MonotonicClock.now
+        work(now)
+        assumeIsolated { $0.setTimer(now) }
+    }
+
+    /// Lets the resident go, with all that it holds; later turns do nothing. Waits for the turns before it. Not on the lane itself.
+    public nonisolated func close() {
+        dispatchPrecondition(condition: .notOnQueue(queue))
+        queue.sync { self.assumeIsolated { $0.vacate() } }
+    }
+
+    private func settle<Failure: Error>(_ make: @Sendable (Lane<Resident>, Instant) throws(Failure) -> Resident) -> Result<Void, Failure> {
+        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.ring() } }
+        timer.activate()
+        let now = MonotonicClock.now
+        do throws(Failure) {
+            resident = try make(self, now)
+        } catch {
+            timer.cancel()
+            return .failure(error)
+        }
+        setTimer(now)
+        return .success(())
+    }
+
+    private func vacate() {
+        timer.cancel()
+        resident = nil
+    }
+
+    private func run(_ work: (Resident, Instant) -> Void) {
+        guard let resident else { return }
+        let now = MonotonicClock.now
+        work(resident, now)
+        setTimer(now)
+    }
+
+    private func result<Value: Sendable, Failure: Error>(of work: (Resident, Instant) throws(Failure) -> Value) -> Result<Value, Failure>? {
+        guard let resident else { return nil }
+        let now = MonotonicClock.now
+        defer { setTimer(now) }
+        do throws(Failure) {
+            return .success(try work(resident, now))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func ring() {
+        guard let resident else { return }
+        let now = MonotonicClock.now
+        armed = nil
+        resident.advance(to: now)
+        setTimer(now)
+    }
+
+    /// - Parameter now: the time of this turn. The distance is floored, so that a resident whose deadline does not move cannot spin the lane.
+    private func setTimer(_ now: Instant) {
+        guard let deadline = resident?.deadline, deadline < armed ?? .distantFuture else { return }
+        let distance = max(deadline - now, .microseconds(100))
+        armed = deadline
+        timer.schedule(deadline: .now() + .nanoseconds(Int(distance.wholeNanoseconds)), leeway: .microseconds(500))
+    }
+}

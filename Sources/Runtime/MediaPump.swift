@@ -1,0 +1,188 @@
+import CLinux
+import Glibc
+import Primitives
+import Synchronization
+
+/// The thread that waits for all sockets of one media lane and hands what is ready to it, in batches.
+///
+/// It waits in epoll, without waking while there is nothing to read and nothing is due, and calls `drain` with the tokens of the ready
+/// sockets; `drain` enters the lane by `sync`, does the work and says when it wants to be called at the latest. Under load the pump
+/// lets packets gather for a moment before it looks again: a wake-up costs more than a packet.
+///
+/// The pump owns no socket. One that is closed leaves the set by itself; tokens of a batch that was already read may then come late, so
+/// the lane must be able to tell an old token from a new one.
+public final class MediaPump: Sendable {
+    /// How long packets may gather.
+    public enum Batch: Hashable, Sendable {
+        /// Not at all below about 3,000 packets a second, 1 ms above.
+        case automatic
+        /// Every packet wakes: the lowest delay at the highest price.
+        case immediate
+        /// At most one batch in this time, whatever the load.
+        case every(Duration)
+    }
+
+    /// The most sockets that one batch reports; the rest come with the next.
+    public static let batchLimit = 512
+
+    private let epoll: Int32
+    /// Two ends of a connected pair: what is written into the first wakes the wait on the second.
+    private let bell: (rope: Int32, clapper: Int32)
+    private let stopped = Atomic(false)
+
+    /// Starts the thread.
+    ///
+    /// - Parameters:
+    ///   - name: of the thread; 15 bytes.
+    ///   - drain: called on the pump's thread, never twice at a time. Gets the tokens of the sockets that have something to read (none when
+    ///     it is only time) and returns when it must be called again even if nothing arrives; nil for no such time.
+    /// - Throws: the errno of the operating system, which is out of descriptors or memory.
+    public init(
+        name: String, batch: Batch = .automatic, drain: @escaping @Sendable (UnsafeBufferPointer<UInt64>) -> Instant?
+    ) throws(PumpError) {
+        epoll = epoll_create1(Int32(O_CLOEXEC))
+        var ends: [Int32] = [-1, -1]
+        let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        let paired = socketpair(AF_UNIX, Int32(type), 0, &ends)
+        bell = (ends[0], ends[1])
+        guard epoll >= 0, paired == 0 else { throw PumpError(code: errno) }
+        try watch(bell.clapper, token: Self.bellToken)
+        try startThread { [self] in
+            clinux_name_thread(name)
+            run(pacer: Pacer(batch), drain: drain)
+        }
+    }
+
+    deinit {
+        for descriptor in [epoll, bell.rope, bell.clapper] where descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Reports `socket` from now on under `token`, which must not be `UInt64.max`. From any thread. Closing the socket ends it.
+    public func watch(_ socket: Int32, token: UInt64) throws(PumpError) {
+        var event = epoll_event()
+        event.events = EPOLLIN.rawValue
+        event.data.u64 = token
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event) == 0 else { throw PumpError(code: errno) }
+    }
+
+    /// Reports `socket` no more. A batch that was read before may still name it.
+    public func unwatch(_ socket: Int32) { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
+
+    /// Ends a wait at once, because something became due earlier than `drain` last said. From any thread.
+    public func wake() {
+        var ring: UInt8 = 1
+        _ = Glibc.send(bell.rope, &ring, 1, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Lets the thread end. It does not wait for it: one more `drain` may come.
+    public func stop() {
+        stopped.store(true, ordering: .releasing)
+        wake()
+    }
+
+    private static let bellToken = UInt64.max
+
+    private func run(pacer initial: Pacer, drain: (UnsafeBufferPointer<UInt64>) -> Instant?) {
+        var pacer = initial
+        let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: Self.batchLimit)
+        let tokens = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: Self.batchLimit)
+        defer {
+            events.deallocate()
+            tokens.deallocate()
+        }
+        var deadline: Instant?
+        while !stopped.load(ordering: .acquiring) {
+            let reported = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline))
+            let ready = collect(events, reported: Int(max(0, reported)), into: tokens)
+            deadline = drain(UnsafeBufferPointer(rebasing: tokens[..<ready]))
+            if let pause = pacer.pause(after: ready, at: MonotonicClock.now) { sleep(until: min(pause, deadline ?? pause)) }
+        }
+    }
+
+    /// Copies the sockets' tokens and silences the bell.
+    private func collect(_ events: UnsafeMutableBufferPointer<epoll_event>, reported: Int, into tokens: UnsafeMutableBufferPointer<UInt64>) -> Int {
+        var ready = 0
+        for index in 0..<reported {
+            let token = events[index].data.u64
+            if token == Self.bellToken {
+                var rings: UInt64 = 0
+                _ = read(bell.clapper, &rings, 8)
+            } else {
+                tokens[ready] = token
+                ready += 1
+            }
+        }
+        return ready
+    }
+
+    /// Whole milliseconds, rounded up, so that it is not early; -1 for ever.
+    private func timeout(until deadline: Instant?) -> Int32 {
+        guard let deadline else { return -1 }
+        let wait = (deadline - MonotonicClock.now).wholeNanoseconds
+        return wait <= 0 ? 0 : Int32(clamping: wait / 1_000_000 + (wait % 1_000_000 == 0 ? 0 : 1))
+    }
+
+    private func sleep(until instant: Instant) {
+        var time = timespec(tv_sec: Int(instant.nanoseconds / 1_000_000_000), tv_nsec: Int(instant.nanoseconds % 1_000_000_000))
+        clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil)
+    }
+}
+
+/// The operating system refused a descriptor, a thread or a place in the set; `code` is its errno.
+public struct PumpError: Error, Hashable, Sendable {
+    public let code: Int32
+}
+
+/// Decides whether the pump rests after a batch, from how many sockets were ready lately. A value; told the time.
+struct Pacer: Sendable {
+    /// Packets a second above which `automatic` begins to gather, and below which it ends again.
+    static let upper = 3_000, lower = 2_000
+    static let rest = Duration.milliseconds(1)
+    private static let window = Duration.milliseconds(50)
+
+    private let batch: MediaPump.Batch
+    private var windowStart = Instant.zero
+    private var seen = 0
+    private(set) var gathers = false
+
+    init(_ batch: MediaPump.Batch) { self.batch = batch }
+
+    /// Until when to rest after a batch of so many; nil for not at all. A batch for a timer alone needs no rest.
+    mutating func pause(after ready: Int, at now: Instant) -> Instant? {
+        switch batch {
+        case .immediate: return nil
+        case .every(let rest): return ready > 0 ? now + rest : nil
+        case .automatic:
+            measure(ready, at: now)
+            return gathers && ready > 0 ? now + Self.rest : nil
+        }
+    }
+
+    private mutating func measure(_ ready: Int, at now: Instant) {
+        seen += ready
+        let elapsed = (now - windowStart).wholeNanoseconds
+        guard elapsed >= Self.window.wholeNanoseconds else { return }
+        let rate = Double(seen) * 1e9 / Double(elapsed)
+        gathers = rate > Double(gathers ? Self.lower : Self.upper)
+        (windowStart, seen) = (now, 0)
+    }
+}
+
+/// A detached thread of its own.
+private func startThread(_ work: @escaping @Sendable () -> Void) throws(PumpError) {
+    final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    let box = Unmanaged.passRetained(Work(work))
+    var thread = pthread_t()
+    let code = pthread_create(&thread, nil, { context in
+        Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().body()
+        return nil
+    }, box.toOpaque())
+    guard code == 0 else {
+        box.release()
+        throw PumpError(code: code)
+    }
+    pthread_detach(thread)
+}

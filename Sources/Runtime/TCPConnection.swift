@@ -1,0 +1,290 @@
+import CLinux
+import Dispatch
+import Glibc
+public import Primitives
+
+/// One TCP connection on the lane that made it: bytes in, bytes out, bounded in memory and in patience.
+///
+/// It keeps no timer: its owner calls `advance(to:)` when `deadline` has come.
+public final class TCPConnection {
+    public struct Limits: Hashable, Sendable {
+        /// How long a connection may take to stand.
+        public var connectTimeout: Duration = .seconds(5)
+        /// How long nothing may arrive and nothing leave.
+        public var idleTimeout: Duration = .seconds(600)
+        /// How long bytes may wait for a peer that does not read.
+        public var writeTimeout: Duration = .seconds(30)
+        /// How many bytes may wait for the peer to read; one more closes the connection.
+        public var unsentBytes = 1 << 20
+        /// How long the connection stays after one side has sent its last byte.
+        public var lingerTimeout: Duration = .seconds(5)
+
+        public init() {}
+    }
+
+    /// Why a connection is over.
+    public enum End: Hashable, Sendable {
+        /// It never stood: refused, unreachable, timed out (`ETIMEDOUT`).
+        case connectFailed(code: Int32)
+        /// One side sent its last byte, and the other has finished too or had its time to.
+        case finished
+        case idle
+        /// The peer does not read: too many bytes wait for it, or too long.
+        case stalled
+        /// The connection broke (`errno`).
+        case broken(code: Int32)
+    }
+
+    public enum Event: Sendable {
+        case connected
+        /// Never empty.
+        case received([UInt8])
+        /// The peer sent its last byte. What is sent now still leaves, for `lingerTimeout`.
+        case peerFinished
+        /// The last event of a connection. Not told for a `close()` of ours.
+        case ended(End)
+    }
+
+    /// How many bytes one read takes, and how many reads one wake-up does before other work of the lane has its turn.
+    public static let readLength = 16_384
+    public static let readsPerTurn = 4
+
+    public let remote: SocketAddress
+    /// The kernel chose it for a connection of ours, so it is known once the connection has begun.
+    public let local: SocketAddress
+    public let limits: Limits
+
+    private enum State {
+        /// `connect` has begun. Next: `open`, or closed.
+        case connecting(since: Instant)
+        /// Next: `peerFinished`, `finishing`, or closed.
+        case open
+        /// We send nothing more, and what comes is thrown away. Next: closed.
+        case finishing(since: Instant)
+        /// The peer will send nothing more. Next: closed.
+        case peerFinished(since: Instant)
+        /// Absorbing.
+        case closed
+    }
+
+    private var state: State
+    private var lastActivity: Instant
+    private var unsent: [UInt8] = []
+    private var unsentStart = 0
+    private var unsentSince: Instant?
+    /// Nil when closed; the sources keep it until Dispatch has done with it.
+    private var descriptor: SharedDescriptor?
+    private let lane: any LaneDoor
+    private var reader: (any DispatchSourceRead)?
+    private var writer: (any DispatchSourceWrite)?
+    private let receive: (TCPConnection, Event, Instant) -> Void
+
+    /// Takes over a connection that a listener accepted.
+    public convenience init(
+        _ accepted: consuming TCPListener.Accepted, limits: Limits = Limits(), on lane: any LaneDoor, at now: Instant,
+        receive: @escaping (TCPConnection, Event, Instant) -> Void
+    ) {
+        let (remote, local) = (accepted.remote, accepted.local)
+        self.init(accepted.release(), remote: remote, local: local, state: .open, limits: limits, lane: lane, at: now, receive: receive)
+        read(from: lane)
+    }
+
+    /// Begins a connection. What is sent before it stands waits, within `limits.unsentBytes`.
+    ///
+    /// - Parameter local: the address to call from; nil lets the kernel choose.
+    /// - Throws: what the kernel knows at once (no route, no such local address). The rest comes as `.ended(.connectFailed)`.
+    public convenience init(
+        to remote: SocketAddress, from local: IPAddress? = nil, limits: Limits = Limits(), on lane: any LaneDoor, at now: Instant,
+        receive: @escaping (TCPConnection, Event, Instant) -> Void
+    ) throws(SocketError) {
+        let owner = try FileDescriptorOwner.tcp(connecting: remote, from: local)
+        let address = owner.localAddress ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0)
+        self.init(owner, remote: remote, local: address, state: .connecting(since: now), limits: limits, lane: lane, at: now, receive: receive)
+        waitToWrite()
+    }
+
+    private init(
+        _ owner: consuming FileDescriptorOwner, remote: SocketAddress, local: SocketAddress, state: State, limits: Limits, lane: any LaneDoor,
+        at now: Instant, receive: @escaping (TCPConnection, Event, Instant) -> Void
+    ) {
+        // Messages are written whole; Nagle would hold back the second of two until the peer has acknowledged the first.
+        _ = clinux_set_no_delay(owner.raw, 1)
+        descriptor = SharedDescriptor(owner)
+        (self.remote, self.local, self.state, self.limits, self.lane, self.receive) = (remote, local, state, limits, lane, receive)
+        lastActivity = now
+    }
+
+    deinit { cancelSources() }
+
+    public var isClosed: Bool { if case .closed = state { true } else { false } }
+
+    private var isFinishing: Bool { if case .finishing = state { true } else { false } }
+    private var isReading: Bool { if case .open = state { true } else { isFinishing } }
+
+    /// How many bytes wait for the peer.
+    public var unsentCount: Int { unsent.count - unsentStart }
+
+    /// Sends, or keeps what the peer does not take yet. Failures come as `.ended`, possibly before this returns. Nothing after `finish` and the end.
+    public func send(_ bytes: [UInt8], at now: Instant) {
+        guard !isClosed, !isFinishing, !bytes.isEmpty else { return }
+        guard unsentCount + bytes.count <= limits.unsentBytes else { return end(.stalled, at: now) }
+        if unsentCount == 0 {
+            unsent = bytes
+            unsentStart = 0
+        } else {
+            unsent += bytes
+        }
+        if case .connecting = state { return }
+        flush(at: now)
+    }
+
+    /// Sends what waits and then the end of the stream. What the peer still sends is thrown away, because closing over it would reset the connection
+    /// and could take our last words with it. `.ended` follows when the peer has finished too, or after `lingerTimeout`.
+    public func finish(at now: Instant) {
+        switch state {
+        case .open:
+            state = .finishing(since: now)
+            flush(at: now)
+        case .peerFinished, .finishing, .closed: break
+        case .connecting: end(.finished, at: now)
+        }
+    }
+
+    /// Closes without a word; bytes that wait are lost. No event follows.
+    public func close() {
+        state = .closed
+        unsent = []
+        unsentStart = 0
+        cancelSources()
+        descriptor = nil
+    }
+
+    /// When `advance` next has something to do.
+    public var deadline: Instant? {
+        let stall = unsentSince.map { $0 + limits.writeTimeout } ?? .distantFuture
+        switch state {
+        case .connecting(let since): return since + limits.connectTimeout
+        case .open: return min(lastActivity + limits.idleTimeout, stall)
+        case .peerFinished(let since), .finishing(let since): return since + limits.lingerTimeout
+        case .closed: return nil
+        }
+    }
+
+    /// Ends the connection when its patience has run out.
+    public func advance(to now: Instant) {
+        guard let deadline, deadline <= now else { return }
+        switch state {
+        case .connecting: end(.connectFailed(code: ETIMEDOUT), at: now)
+        case .open: end(unsentSince == nil ? .idle : .stalled, at: now)
+        case .peerFinished, .finishing: end(.finished, at: now)
+        case .closed: break
+        }
+    }
+}
+
+// What the kernel says.
+extension TCPConnection {
+    private func read(from lane: any LaneDoor) {
+        guard let descriptor else { return }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
+        let confined = Confined(self, to: lane.queue)
+        source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.drain(at: now) } }
+        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
+        source.activate()
+        reader = source
+    }
+
+    /// Made for each wait and cancelled after it: most writes never need one.
+    private func waitToWrite() {
+        guard let descriptor, writer == nil else { return }
+        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.raw, queue: lane.queue)
+        let confined = Confined(self, to: lane.queue)
+        source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.writable(at: now) } }
+        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
+        source.activate()
+        writer = source
+    }
+
+    private func writable(at now: Instant) {
+        guard let descriptor else { return }
+        if case .connecting = state {
+            let code = clinux_pending_error(descriptor.raw)
+            guard code == 0 else { return end(.connectFailed(code: code), at: now) }
+            state = .open
+            lastActivity = now
+            read(from: lane)
+            receive(self, .connected, now)
+        }
+        flush(at: now)
+    }
+
+    private func flush(at now: Instant) {
+        while let descriptor, unsentCount > 0 {
+            let count = unsent.withUnsafeBytes { Glibc.send(descriptor.raw, $0.baseAddress! + unsentStart, unsentCount, Int32(MSG_NOSIGNAL)) }
+            if count > 0 {
+                unsentStart += count
+                lastActivity = now
+                unsentSince = nil
+            } else if errno == EAGAIN {
+                unsentSince = unsentSince ?? now
+                compact()
+                return waitToWrite()
+            } else if errno != EINTR {
+                return end(.broken(code: errno), at: now)
+            }
+        }
+        unsent = []
+        unsentStart = 0
+        unsentSince = nil
+        writer?.cancel()
+        writer = nil
+        if isFinishing, let descriptor { shutdown(descriptor.raw, Int32(SHUT_WR)) }
+    }
+
+    /// Without this a peer that reads slowly but for ever would let the buffer grow for ever.
+    private func compact() {
+        guard unsentStart > unsentCount else { return }
+        unsent.removeFirst(unsentStart)
+        unsentStart = 0
+    }
+
+    private func drain(at now: Instant) {
+        for _ in 0..<Self.readsPerTurn {
+            guard let descriptor, isReading else { return }
+            var failure: Int32 = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: Self.readLength) { buffer, filled in
+                let count = recv(descriptor.raw, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+                failure = count < 0 ? errno : 0
+                filled = max(count, 0)
+            }
+            switch (failure, bytes.count) {
+            case (EAGAIN, _), (EINTR, _): return
+            case (0, 0): return peerFinished(at: now)
+            case (0, let count):
+                lastActivity = now
+                if !isFinishing { receive(self, .received(bytes), now) }
+                if count < Self.readLength { return }
+            default: return end(.broken(code: failure), at: now)
+            }
+        }
+    }
+
+    private func peerFinished(at now: Instant) {
+        guard !isFinishing else { return end(.finished, at: now) }
+        state = .peerFinished(since: now)
+        reader?.cancel()
+        reader = nil
+        receive(self, .peerFinished, now)
+    }
+
+    private func end(_ reason: End, at now: Instant) {
+        close()
+        receive(self, .ended(reason), now)
+    }
+
+    private func cancelSources() {
+        reader?.cancel()
+        writer?.cancel()
+        (reader, writer) = (nil, nil)
+    }
+}

@@ -1,0 +1,224 @@
+public import Primitives
+
+/// A timer that is set in a `TimerWheel`. It goes stale when the timer fires or is cancelled; a stale one cancels nothing.
+public struct TimerToken: Hashable, Sendable {
+    let index: Int32
+    let generation: UInt32
+}
+
+/// Many timers for one lane: setting and cancelling cost the same however many there are.
+///
+/// Sans-I/O: the owner calls `advance(to:)` when `nextDeadline` has come. Deadlines are kept to the nanosecond and never fire early. A wheel of
+/// 4096 slots of 10 ms holds the next 40 seconds; a second one of 4096 turns of the first holds the rest. The memory (40 bytes and the identifier for
+/// each timer) is that of the largest number that was ever set at once.
+public struct TimerWheel<ID> {
+    private var near = Ring()
+    private var far = Ring()
+    private var entries: [Entry] = []
+    private var free = Int32.nowhere
+    private var tick: UInt64
+    private var serial: UInt64 = 0
+
+    /// How many timers are set.
+    public private(set) var count = 0
+
+    /// - Parameter now: no later than the first use. One that is much earlier only makes the first announcement early.
+    public init(at now: Instant = .zero) { tick = now.nanoseconds / tickLength }
+
+    /// No later than the earliest timer; nil when none is set. At most one announcement in 40 s is earlier than the timer, and then `advance` finds
+    /// nothing due.
+    public var nextDeadline: Instant? {
+        let turn = far.firstOccupied(from: tick / slotCount + 1).map { Instant(nanoseconds: $0 * slotCount * tickLength) }
+        guard let slot = near.firstOccupied(from: tick) else { return turn }
+        return min(earliest(in: near.heads[Int(slot % slotCount)]), turn ?? .distantFuture)
+    }
+
+    /// Sets a timer. One whose deadline has passed is due at the next `advance`.
+    @discardableResult
+    public mutating func arm(_ id: ID, at deadline: Instant) -> TimerToken {
+        let index = freeEntry()
+        serial += 1
+        entries[Int(index)].id = id
+        entries[Int(index)].deadline = deadline
+        entries[Int(index)].serial = serial
+        count += 1
+        link(index)
+        return TimerToken(index: index, generation: entries[Int(index)].generation)
+    }
+
+    /// Takes a timer back; nil when it has fired or was cancelled before.
+    @discardableResult
+    public mutating func cancel(_ token: TimerToken) -> ID? {
+        let index = Int(token.index)
+        guard entries.indices.contains(index), entries[index].generation == token.generation, entries[index].id != nil else { return nil }
+        unlink(token.index)
+        return release(token.index)
+    }
+
+    /// Everything that is due, by deadline, and where that is equal in the order of arming. Time does not go back: an earlier `now` finds what is left.
+    public mutating func advance(to now: Instant) -> [ID] {
+        let target = max(now.nanoseconds / tickLength, tick)
+        var due: [Due] = []
+        while let next = nextTick, next <= target {
+            tick = next
+            unrollTurn()
+            collect(until: now, into: &due)
+            if tick == target { break }
+        }
+        tick = target
+        unrollTurn()
+        due.sort { ($0.deadline, $0.serial) < ($1.deadline, $1.serial) }
+        return due.map(\.id)
+    }
+
+    /// The next tick at which there is something to look at.
+    private var nextTick: UInt64? {
+        let turn = far.firstOccupied(from: tick / slotCount + 1).map { $0 * slotCount }
+        guard let slot = near.firstOccupied(from: tick) else { return turn }
+        return min(slot, turn ?? .max)
+    }
+
+    /// Moves the timers of the turn that has begun from the far ring into the near one.
+    private mutating func unrollTurn() {
+        let slot = Int(tick / slotCount % slotCount)
+        var index = far.heads[slot]
+        far.clear(slot)
+        while index != .nowhere {
+            let following = entries[Int(index)].next
+            link(index)
+            index = following
+        }
+    }
+
+    private mutating func collect(until now: Instant, into due: inout [Due]) {
+        var index = near.heads[Int(tick % slotCount)]
+        while index != .nowhere {
+            let entry = entries[Int(index)]
+            if entry.deadline <= now {
+                unlink(index)
+                if let id = release(index) { due.append(Due(deadline: entry.deadline, serial: entry.serial, id: id)) }
+            }
+            index = entry.next
+        }
+    }
+
+    private func earliest(in head: Int32) -> Instant {
+        var index = head
+        var earliest = Instant.distantFuture
+        while index != .nowhere {
+            earliest = min(earliest, entries[Int(index)].deadline)
+            index = entries[Int(index)].next
+        }
+        return earliest
+    }
+}
+
+// The slab and its lists.
+extension TimerWheel {
+    fileprivate struct Entry {
+        var id: ID?
+        var deadline = Instant.zero
+        var serial: UInt64 = 0
+        var generation: UInt32 = 0
+        var next = Int32.nowhere
+        var previous = Int32.nowhere
+        /// Where the entry is linked: a slot of the near ring, or `slotCount` and a slot of the far one.
+        var place: Int32 = 0
+    }
+
+    private struct Due {
+        let deadline: Instant
+        let serial: UInt64
+        let id: ID
+    }
+
+    private mutating func freeEntry() -> Int32 {
+        guard free != .nowhere else {
+            entries.append(Entry())
+            return Int32(entries.count - 1)
+        }
+        defer { free = entries[Int(free)].next }
+        return free
+    }
+
+    private mutating func release(_ index: Int32) -> ID? {
+        let id = entries[Int(index)].id.take()
+        entries[Int(index)].generation &+= 1
+        entries[Int(index)].next = free
+        free = index
+        count -= 1
+        return id
+    }
+
+    private mutating func link(_ index: Int32) {
+        let due = max(entries[Int(index)].deadline.nanoseconds / tickLength, tick)
+        if due - tick < slotCount {
+            let slot = Int(due % slotCount)
+            push(index, onto: near.heads[slot], place: slot)
+            near.set(slot, head: index)
+        } else {
+            // Beyond the far ring too: it waits in the last turn and is placed anew from there.
+            let slot = Int(min(due / slotCount, tick / slotCount + slotCount - 1) % slotCount)
+            push(index, onto: far.heads[slot], place: slot + Int(slotCount))
+            far.set(slot, head: index)
+        }
+    }
+
+    private mutating func push(_ index: Int32, onto head: Int32, place: Int) {
+        entries[Int(index)].next = head
+        entries[Int(index)].previous = .nowhere
+        entries[Int(index)].place = Int32(place)
+        if head != .nowhere { entries[Int(head)].previous = index }
+    }
+
+    private mutating func unlink(_ index: Int32) {
+        let entry = entries[Int(index)]
+        if entry.next != .nowhere { entries[Int(entry.next)].previous = entry.previous }
+        if entry.previous != .nowhere {
+            entries[Int(entry.previous)].next = entry.next
+        } else if entry.place < slotCount {
+            near.set(Int(entry.place), head: entry.next)
+        } else {
+            far.set(Int(entry.place) - Int(slotCount), head: entry.next)
+        }
+    }
+}
+
+extension TimerWheel: Sendable where ID: Sendable {}
+extension TimerWheel.Entry: Sendable where ID: Sendable {}
+
+/// 4096 lists and a bit for each that is not empty, so that a quiet stretch is passed 64 slots at a time.
+private struct Ring: Sendable {
+    private(set) var heads = [Int32](repeating: .nowhere, count: Int(slotCount))
+    private var occupied = [UInt64](repeating: 0, count: Int(slotCount) / 64)
+
+    mutating func set(_ slot: Int, head: Int32) {
+        heads[slot] = head
+        let bit: UInt64 = 1 << UInt64(slot % 64)
+        if head == .nowhere { occupied[slot / 64] &= ~bit } else { occupied[slot / 64] |= bit }
+    }
+
+    mutating func clear(_ slot: Int) { set(slot, head: .nowhere) }
+
+    /// The first number from `start` on, within one turn, whose slot is not empty.
+    func firstOccupied(from start: UInt64) -> UInt64? {
+        var position = start
+        while position < start + slotCount {
+            let slot = Int(position % slotCount)
+            let word = occupied[slot / 64] >> UInt64(slot % 64)
+            if word != 0 {
+                let found = position + UInt64(word.trailingZeroBitCount)
+                return found < start + slotCount ? found : nil
+            }
+            position += UInt64(64 - slot % 64)
+        }
+        return nil
+    }
+}
+
+private let slotCount: UInt64 = 4096
+private let tickLength: UInt64 = 10_000_000
+
+extension Int32 {
+    fileprivate static let nowhere: Int32 = -1
+}

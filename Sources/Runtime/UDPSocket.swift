@@ -1,0 +1,137 @@
+import CLinux
+import Dispatch
+import Glibc
+public import Primitives
+
+/// A UDP socket for signalling, on the lane that made it. (Packets of media go by the pump.)
+public final class UDPSocket {
+    /// One datagram, whole.
+    public struct Datagram: Sendable {
+        public var bytes: [UInt8]
+        public var source: SocketAddress
+        /// The local address that it was sent to: never the wildcard, unless the kernel did not say.
+        public var destination: SocketAddress
+    }
+
+    public struct Counts: Hashable, Sendable {
+        public var received = 0
+        public var sent = 0
+        /// Longer than `longestDatagram`: dropped.
+        public var oversized = 0
+        /// The socket's send buffer was full: the datagram is lost, as the network could have lost it.
+        public var congested = 0
+        public var sendFailures = 0
+        public var receiveFailures = 0
+
+        public init() {}
+    }
+
+    /// The longest datagram that is taken, in bytes: the longest that UDP over IPv4 can carry.
+    public static let longestDatagram = 65_507
+    /// How many datagrams one wake-up takes before other work of the lane has its turn.
+    public static let datagramsPerTurn = 64
+
+    /// Where it is bound, with the port that the kernel chose.
+    public let localAddress: SocketAddress
+    public private(set) var counts = Counts()
+
+    /// Nil when closed; the source keeps it until Dispatch has done with it.
+    private var descriptor: SharedDescriptor?
+    private let isWildcard: Bool
+    private var source: (any DispatchSourceRead)?
+    private var buffer = [UInt8](repeating: 0, count: longestDatagram)
+    private let receive: (Datagram, Instant) -> Void
+
+    /// Binds and starts to receive. Call it on the lane.
+    ///
+    /// - Parameters:
+    ///   - address: IPv6 sockets take IPv6 only; port 0 lets the kernel choose.
+    ///   - receive: called on the lane, once for each datagram; it may `close` the socket.
+    public init(bound address: SocketAddress, on lane: any LaneDoor, receive: @escaping (Datagram, Instant) -> Void) throws(SocketError) {
+        let owner = try FileDescriptorOwner.udp(bound: address)
+        // Bursts of signalling come in hundreds of kilobytes; the kernel's default holds about 200 datagrams.
+        _ = clinux_set_buffers(owner.raw, 4 << 20, 4 << 20)
+        isWildcard = address.address.isAny
+        if isWildcard { _ = clinux_set_packet_info(owner.raw, address.address.family.domain, 1) }
+        localAddress = owner.localAddress ?? address
+        let descriptor = SharedDescriptor(owner)
+        self.descriptor = descriptor
+        self.receive = receive
+        watch(descriptor, lane)
+    }
+
+    /// Sends one datagram.
+    ///
+    /// - Parameter source: the local address to send from, where the socket is bound to the wildcard; nil lets the kernel choose.
+    /// - Throws: when the kernel knows at once that it cannot be delivered (no route, too long). A full buffer is only counted.
+    public func send(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress? = nil) throws(SocketError) {
+        guard let descriptor else { return }
+        guard remote.address.family == localAddress.address.family else { throw .familyUnavailable(.udp, remote) }
+        let status = remote.withSockaddr { address, length in
+            guard isWildcard, let source, !source.isAny, source.family == remote.address.family else {
+                return clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, nil)
+            }
+            return withUnsafePointer(to: SocketAddress(source, port: 0).storage) {
+                clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, $0)
+            }
+        }
+        if status >= 0 {
+            counts.sent += 1
+        } else if errno == EAGAIN || errno == ENOBUFS {
+            counts.congested += 1
+        } else {
+            counts.sendFailures += 1
+            throw SocketError("send to", .udp, remote)
+        }
+    }
+
+    /// Stops receiving and gives the port back, which takes Dispatch a moment. The socket sends nothing afterwards.
+    public func close() {
+        source?.cancel()
+        source = nil
+        descriptor = nil
+    }
+
+    deinit { source?.cancel() }
+
+    private func watch(_ descriptor: SharedDescriptor, _ lane: any LaneDoor) {
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
+        let confined = Confined(self, to: lane.queue)
+        source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.drain(at: now) } }
+        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
+        source.activate()
+        self.source = source
+    }
+
+    private func drain(at now: Instant) {
+        for _ in 0..<Self.datagramsPerTurn {
+            guard let descriptor, let datagram = next(from: descriptor) else { return }
+            switch datagram {
+            case .whole(let datagram): receive(datagram, now)
+            case .unusable: continue
+            }
+        }
+    }
+
+    private enum Received { case whole(Datagram), unusable }
+
+    /// Nil when nothing is left to read.
+    private func next(from descriptor: SharedDescriptor) -> Received? {
+        var from = sockaddr_storage()
+        var to = sockaddr_storage()
+        var truncated: Int32 = 0
+        let count = buffer.withUnsafeMutableBytes { clinux_receive(descriptor.raw, $0.baseAddress, UInt($0.count), &from, &to, &truncated) }
+        guard count >= 0 else {
+            if errno == EAGAIN || errno == EINTR { return nil }
+            counts.receiveFailures += 1
+            return .unusable
+        }
+        guard truncated == 0, let source = SocketAddress(from) else {
+            counts.oversized += 1
+            return .unusable
+        }
+        counts.received += 1
+        let destination = SocketAddress(to).map { SocketAddress($0.address, port: localAddress.port) } ?? localAddress
+        return .whole(Datagram(bytes: Array(buffer[0..<count]), source: source, destination: destination))
+    }
+}

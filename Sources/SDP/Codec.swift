@@ -1,0 +1,82 @@
+import Primitives
+
+/// A way to code sound in RTP, as `a=rtpmap` and `a=fmtp` name it.
+public struct Codec: Hashable, Sendable {
+    /// The encoding name as in the catalogue below, or as the peer wrote it when it is not there.
+    public var name: Text
+    /// Of RTP timestamps, in hertz. G.722 says 8000 though it samples at 16,000 (RFC 3551 §4.5.2).
+    public var clockRate: UInt32
+    public var channels: UInt8
+    /// The format parameters, verbatim: what the side that wrote them wishes to receive.
+    public var fmtp: Text?
+
+    public init(name: Text, clockRate: UInt32, channels: UInt8 = 1, fmtp: Text? = nil) {
+        (self.name, self.clockRate, self.channels, self.fmtp) = (name, clockRate, channels, fmtp)
+    }
+
+    /// RFC 7587: always written with two channels, whatever is sent.
+    public static let opus = Codec(name: "opus", clockRate: 48_000, channels: 2)
+    public static let g722 = Codec(name: "G722", clockRate: 8_000)
+    public static let pcmu = Codec(name: "PCMU", clockRate: 8_000)
+    public static let pcma = Codec(name: "PCMA", clockRate: 8_000)
+
+    /// Keypad digits as events (RFC 4733), 0 to 15, at the clock of the sound that they accompany.
+    public static func telephoneEvent(_ clockRate: UInt32) -> Codec {
+        Codec(name: "telephone-event", clockRate: clockRate, fmtp: "0-15")
+    }
+
+    /// Every codec for sound that the gateway knows, best first.
+    public static let catalogue: [Codec] = [.opus, .g722, .pcmu, .pcma]
+
+    /// A codec of the catalogue by its name in any case, as a configuration file writes it.
+    public init?(catalogueName name: Text) {
+        guard let found = Self.catalogue.first(where: { $0.name.equalsIgnoringCase(name) }) else { return nil }
+        self = found
+    }
+
+    public var isTelephoneEvent: Bool { name.equalsIgnoringCase("telephone-event") }
+    var isOpus: Bool { name.equalsIgnoringCase("opus") }
+
+    /// The same encoding: name in any case, clock and channels; format parameters do not count.
+    public func matches(_ other: Codec) -> Bool {
+        clockRate == other.clockRate && channels == other.channels && name.equalsIgnoringCase(other.name)
+    }
+
+    /// The number that RFC 3551 gave it for ever; nil for those that need one per session.
+    var staticPayloadType: UInt8? {
+        guard clockRate == 8_000, channels == 1 else { return nil }
+        return Self.staticTypes.first { $0.codec.matches(self) }?.number
+    }
+
+    static func withStaticPayloadType(_ number: UInt8) -> Codec? { staticTypes.first { $0.number == number }?.codec }
+
+    private static let staticTypes: [(number: UInt8, codec: Codec)] = [(0, .pcmu), (8, .pcma), (9, .g722)]
+
+    /// The dynamic number that we offer unless it is taken: those that most clients use.
+    var customaryPayloadType: UInt8 {
+        if isOpus { return 111 }
+        if isTelephoneEvent { return clockRate == 48_000 ? 110 : 101 }
+        return 96
+    }
+
+    /// `name/clock`, and `/channels` where there is more than one.
+    var rtpmap: Text {
+        let base = name + "/" + Text(clockRate)
+        return channels > 1 ? base + "/" + Text(channels) : base
+    }
+
+    /// Reads `name/clock[/channels]`; Opus without its `/2` is taken as meant.
+    init?(rtpmap: Text) {
+        let parts = rtpmap.trimmed.bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3, !parts[0].isEmpty, let clockRate = Text(parts[1]).integer(UInt32.self), clockRate > 0 else {
+            return nil
+        }
+        var channels: UInt8 = 1
+        if parts.count == 3 {
+            guard let written = Text(parts[2]).integer(UInt8.self), written > 0 else { return nil }
+            channels = written
+        }
+        self.init(name: Text(parts[0]), clockRate: clockRate, channels: channels)
+        if isOpus, clockRate == 48_000 { self.channels = 2 }
+    }
+}

@@ -1,0 +1,39 @@
+import Primitives
+
+/// Which way a stream flows, from the view of whoever wrote it (RFC 8866 §6.7).
+public enum Direction: Hashable, Sendable {
+    case sendrecv, sendonly, recvonly, inactive
+
+    public init(sends: Bool, receives: Bool) {
+        self = sends ? (receives ? .sendrecv : .sendonly) : (receives ? .recvonly : .inactive)
+    }
+
+    public var sends: Bool { self == .sendrecv || self == .sendonly }
+    public var receives: Bool { self == .sendrecv || self == .recvonly }
+
+    /// The same flow from the other side.
+    public var reversed: Direction { Direction(sends: receives, receives: sends) }
+
+    /// What both allow, both from one view.
+    public func limited(to other: Direction) -> Direction {
+        Direction(sends: sends && other.sends, receives: receives && other.receives)
+    }
+
+    /// The attribute's name.
+    public var text: Text {
+        switch self {
+        case .sendrecv: "sendrecv"
+        case .sendonly: "sendonly"
+        case .recvonly: "recvonly"
+        case .inactive: "inactive"
+        }
+    }
+
+    /// The last direction among attributes; nil when they name none.
+    init?(in attributes: [SessionDescription.Attribute]) {
+        let all: [Direction] = [.sendrecv, .sendonly, .recvonly, .inactive]
+        let named = attributes.last { attribute in attribute.value == nil && all.contains { $0.text == attribute.name } }
+        guard let named, let direction = all.first(where: { $0.text == named.name }) else { return nil }
+        self = direction
+    }
+}

@@ -1,0 +1,44 @@
+import Primitives
+
+/// Why an offer or an answer cannot be used: material for a 488, or for ACK and BYE.
+public enum NegotiationError: Error, Hashable, Sendable {
+    /// No `m=audio` with a port.
+    case noAudio
+    /// Audio only over a profile that we do not speak, such as `RTP/SAVP`.
+    case unsupportedProfile
+    case noCommonCodec
+    /// No `c=` line, a name, a multicast or broadcast address, or one of the family that we do not have.
+    case unusableAddress
+    /// The peer's answer has our stream at port 0, or not at all.
+    case refused
+    case malformed(SessionDescription.ParseError)
+    /// An offer while another is open, or an answer to nothing (RFC 3264 §4).
+    case outOfTurn
+
+    /// The SIP status that says so to the peer: 491 for glare, else 488 (RFC 3261 §21.4.26).
+    public var status: Int { self == .outOfTurn ? 491 : 488 }
+
+    /// The code of the Warning header (RFC 3261 §20.43).
+    public var warningCode: Int {
+        switch self {
+        case .noAudio, .refused: 304
+        case .unsupportedProfile: 302
+        case .noCommonCodec: 305
+        case .unusableAddress: 301
+        case .malformed, .outOfTurn: 399
+        }
+    }
+
+    /// The reason in words, for the Warning header and the journal.
+    public var text: Text {
+        switch self {
+        case .noAudio: "No audio stream"
+        case .unsupportedProfile: "Unsupported transport profile"
+        case .noCommonCodec: "No common codec"
+        case .unusableAddress: "Unusable media address"
+        case .refused: "Audio stream refused"
+        case .malformed: "Malformed session description"
+        case .outOfTurn: "Offer or answer out of turn"
+        }
+    }
+}

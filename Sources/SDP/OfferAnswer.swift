@@ -1,0 +1,288 @@
+import Primitives
+
+/// Offer and answer for one session with one audio stream (RFC 3264), as a value.
+///
+/// One exchange is open at a time. A direction is always *our wish*: `.sendrecv`, or `.sendonly` while the call is
+/// held here; the engine makes of it what the peer's own hold leaves (RFC 3264 §8.4). Streams other than the first
+/// audio that we can take are answered with port 0, in their places.
+public struct OfferAnswer: Sendable {
+    public enum State: Hashable, Sendable {
+        /// Next: `offer` or `receive(offer:)`.
+        case stable
+        /// Next: `receive(answer:)`, or `rollback` when the request failed.
+        case haveLocalOffer
+        /// Next: `answer`, or `rollback` when it is refused.
+        case haveRemoteOffer
+    }
+
+    /// What an open offer of the peer's says, before it is answered.
+    public struct RemoteOffer: Hashable, Sendable {
+        /// Every codec for sound in it, known here or not, in its order and with its format parameters.
+        public var codecs: [Codec]
+        public var hasTelephoneEvents: Bool
+        public var hold: RemoteHold
+        /// A re-offer that removes the audio stream (port 0). Its answer agrees to that.
+        public var removesAudio: Bool
+    }
+
+    public private(set) var state = State.stable
+    /// What our next offer or answer is made of; may be changed between exchanges.
+    public var local: LocalMedia
+    /// What the last finished exchange agreed; nil before the first, and when the stream was removed.
+    public var audio: NegotiatedAudio? { session.audio }
+    /// The peer's open offer; nil in any other state.
+    public private(set) var remoteOffer: RemoteOffer?
+
+    private let sessionID: UInt64
+    private var session = Session()
+    private var pending: Pending?
+    /// The version of `lastSent`; it never falls, also not by a rollback.
+    private var version: UInt64 = 0
+    private var lastSent: SessionDescription?
+
+    /// - Parameter sessionID: random, for the `o=` line; unique among the sessions of one address.
+    public init(local: LocalMedia, sessionID: UInt64) {
+        self.local = local
+        self.sessionID = sessionID >> 2   // RFC 3264 §5: below 2^62
+    }
+
+    /// Opens an exchange from our side: the body of an INVITE, or of a 200 to an INVITE without one.
+    ///
+    /// Lists all of `local`, under the numbers that earlier exchanges gave. A second call before the answer replaces
+    /// the open offer. Must not be called while an offer of the peer's is open.
+    public mutating func offer(direction wish: Direction = .sendrecv) -> SessionDescription {
+        precondition(state != .haveRemoteOffer, "an offer while the peer's is open")
+        var next = session
+        let formats = next.numbers.offered(of: local)
+        let held = session.audio.map { $0.remoteHold != .none } ?? false
+        let direction = held && wish == .sendonly ? Direction.inactive : wish
+        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction)
+        pending = .localOffer(next, formats, direction)
+        state = .haveLocalOffer
+        return sending(stream.media(local, proto: next.proto), in: next.slots, at: next.audioIndex)
+    }
+
+    /// The answer to our offer. On an error the exchange is over and the session is as it was before the offer.
+    @discardableResult
+    public mutating func receive(answer: SessionDescription) throws(NegotiationError) -> NegotiatedAudio {
+        guard case .localOffer(var next, let formats, let direction)? = pending else { throw .outOfTurn }
+        rollback()
+        guard answer.media.indices.contains(next.audioIndex), RemoteAudio.isAudio(answer.media[next.audioIndex]) else { throw .refused }
+        let remote = try RemoteAudio(next.audioIndex, of: answer, family: local.address.family)
+        let (codecs, events) = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
+        guard !codecs.isEmpty else { throw .noCommonCodec }
+        var hold = remote.hold
+        if direction == .inactive, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // it had no choice
+        let mux = local.offersMux && remote.offersMux
+        let flow = direction.limited(to: remote.direction.reversed)
+        let audio = agreement(remote, codecs: codecs, events: events, mux: mux, flow: flow, hold: hold)
+        next.audio = audio
+        session = next
+        return audio
+    }
+
+    /// Takes an offer of the peer's. On an error nothing has changed: answer with its `status`.
+    public mutating func receive(offer: SessionDescription) throws(NegotiationError) {
+        guard state == .stable else { throw .outOfTurn }
+        let remote = try acceptable(in: offer)
+        pending = .remoteOffer(remote, offer.media)
+        state = .haveRemoteOffer
+        remoteOffer = RemoteOffer(
+            codecs: remote?.formats.map(\.codec).filter { !$0.isTelephoneEvent } ?? [],
+            hasTelephoneEvents: remote?.formats.contains { $0.codec.isTelephoneEvent } ?? false,
+            hold: remote?.hold ?? .none, removesAudio: remote == nil)
+    }
+
+    /// Answers the open offer; the exchange is then done.
+    ///
+    /// Must be called with an offer open. On `.noCommonCodec` the offer stays open: refuse it and `rollback`.
+    ///
+    /// - Parameter codecs: the only ones to agree to, in the order to answer them, as what the other leg of a bridge
+    ///   agreed. Their format parameters, then those of `local`, then for Opus those of the offer are answered.
+    ///   nil: all of `local` that was offered, in the offer's order. Telephone-events do not depend on it.
+    /// - Returns: the description to send, and the agreement, which is nil when the peer removed the stream.
+    public mutating func answer(
+        codecs allowed: [Codec]? = nil, direction wish: Direction = .sendrecv
+    ) throws(NegotiationError) -> (description: SessionDescription, audio: NegotiatedAudio?) {
+        guard case .remoteOffer(let remote, let offered)? = pending else { preconditionFailure("an answer without an offer") }
+        var next = session
+        next.slots = offered.map { Session.Slot($0) }
+        guard let remote else { return (answerRemoval(next), nil) }
+        let formats = answeredFormats(to: remote, allowed: allowed)
+        let (codecs, events) = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
+        guard !codecs.isEmpty else { throw .noCommonCodec }
+        let flow = wish.limited(to: remote.direction.reversed)
+        let audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        (next.audio, next.audioIndex, next.proto) = (audio, remote.index, remote.proto)
+        for format in formats { next.numbers.record(format) }
+        let stream = OutgoingStream(formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow)
+        finish(next)
+        return (sending(stream.media(local, proto: remote.proto), in: next.slots, at: next.audioIndex), audio)
+    }
+
+    /// Gives up the open exchange, if any: its request failed or was refused. What was agreed before stays in force.
+    public mutating func rollback() {
+        (state, pending, remoteOffer) = (.stable, nil, nil)
+    }
+}
+
+extension OfferAnswer {
+    /// `receive(offer:)` of a body as it came.
+    public mutating func receive(offer body: [UInt8]) throws(NegotiationError) { try receive(offer: Self.parse(body)) }
+
+    /// `receive(answer:)` of a body as it came. A body that is no description ends the exchange like any other error.
+    @discardableResult
+    public mutating func receive(answer body: [UInt8]) throws(NegotiationError) -> NegotiatedAudio {
+        let description: SessionDescription
+        do throws(NegotiationError) {
+            description = try Self.parse(body)
+        } catch {
+            if state == .haveLocalOffer { rollback() }
+            throw error
+        }
+        return try receive(answer: description)
+    }
+
+    private static func parse(_ body: [UInt8]) throws(NegotiationError) -> SessionDescription {
+        do throws(SessionDescription.ParseError) {
+            return try SessionDescription(parsing: body)
+        } catch {
+            throw .malformed(error)
+        }
+    }
+}
+
+// MARK: What an exchange is made of
+
+extension OfferAnswer {
+    /// What lasts between exchanges.
+    private struct Session: Sendable {
+        /// What is needed of an `m=` line to refuse it again in its place.
+        struct Slot: Sendable {
+            var kind: Text
+            var proto: Text
+            var formats: [Text]
+
+            init(_ media: SessionDescription.Media) { (kind, proto, formats) = (media.kind, media.proto, media.formats) }
+
+            /// RFC 3264 §6: refused by port 0, with at least one format.
+            var refused: SessionDescription.Media { .init(kind: kind, port: 0, proto: proto, formats: formats.isEmpty ? ["0"] : formats) }
+        }
+
+        var slots: [Slot] = []
+        var audioIndex = 0
+        var proto: Text = "RTP/AVP"
+        var numbers = PayloadNumbers()
+        var audio: NegotiatedAudio?
+    }
+
+    private enum Pending: Sendable {
+        case localOffer(Session, [RemoteAudio.Format], Direction)
+        /// Without a stream: the audio was removed.
+        case remoteOffer(RemoteAudio?, [SessionDescription.Media])
+    }
+
+    private mutating func finish(_ next: Session) {
+        rollback()
+        session = next
+    }
+
+    private mutating func answerRemoval(_ next: Session) -> SessionDescription {
+        var next = next
+        next.audio = nil
+        finish(next)
+        return sending(nil, in: next.slots, at: next.audioIndex)
+    }
+
+    /// The first stream that we can take, the one in use before others; nil where a re-offer removes the audio.
+    private func acceptable(in offer: SessionDescription) throws(NegotiationError) -> RemoteAudio? {
+        var places = offer.media.indices.filter { RemoteAudio.isAudio(offer.media[$0]) }
+        if session.audio != nil, places.contains(session.audioIndex) { places.sort { $1 != session.audioIndex && $0 == session.audioIndex } }
+        var firstError: NegotiationError?
+        for place in places where offer.media[place].port != 0 {
+            do throws(NegotiationError) {
+                let remote = try RemoteAudio(place, of: offer, family: local.address.family)
+                if remote.formats.contains(where: { format in local.codecs.contains { $0.matches(format.codec) } }) { return remote }
+                firstError = firstError ?? .noCommonCodec
+            } catch {
+                firstError = firstError ?? error
+            }
+        }
+        if let firstError { throw firstError }
+        guard session.audio != nil else { throw .noAudio }
+        return nil
+    }
+
+    /// The formats of our answer, under the offerer's numbers (RFC 3264 §6.1).
+    private func answeredFormats(to remote: RemoteAudio, allowed: [Codec]?) -> [RemoteAudio.Format] {
+        let offered = remote.formats.filter { format in local.codecs.contains { $0.matches(format.codec) } }
+        let order = allowed ?? offered.map(\.codec)
+        var chosen: [RemoteAudio.Format] = []
+        for wanted in order {
+            guard let format = offered.first(where: { $0.codec.matches(wanted) }), !chosen.contains(where: { $0.codec.matches(wanted) }) else { continue }
+            guard var codec = local.codecs.first(where: { $0.matches(wanted) }) else { continue }
+            codec.fmtp = allowed == nil ? codec.fmtp : wanted.fmtp ?? codec.fmtp
+            if codec.isOpus { codec.fmtp = codec.fmtp ?? format.codec.fmtp }
+            chosen.append(.init(payloadType: format.payloadType, codec: codec))
+        }
+        return chosen + answeredEvents(to: remote, beside: chosen)
+    }
+
+    /// The event rate of each clock that we agreed to; where none was offered, whichever rate was.
+    private func answeredEvents(to remote: RemoteAudio, beside chosen: [RemoteAudio.Format]) -> [RemoteAudio.Format] {
+        guard local.telephoneEvents else { return [] }
+        var offered: [RemoteAudio.Format] = []
+        for format in remote.formats where format.codec.isTelephoneEvent && !offered.contains(where: { $0.codec.matches(format.codec) }) {
+            offered.append(.init(payloadType: format.payloadType, codec: .telephoneEvent(format.codec.clockRate)))
+        }
+        let fitting = offered.filter { event in chosen.contains { $0.codec.clockRate == event.codec.clockRate } }
+        return fitting.isEmpty ? Array(offered.prefix(1)) : fitting
+    }
+
+    /// The formats that both listed, in the answer's order, with the peer's numbers to send and ours to receive.
+    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> (
+        codecs: [NegotiatedCodec], events: [NegotiatedCodec]
+    ) {
+        var agreed: [NegotiatedCodec] = []
+        for format in answer where !agreed.contains(where: { $0.codec.matches(format.codec) }) {
+            guard let own = ours.first(where: { $0.codec.matches(format.codec) }) else { continue }
+            guard let their = theirs.first(where: { $0.codec.matches(format.codec) }) else { continue }
+            var codec = own.codec
+            codec.fmtp = their.codec.fmtp
+            agreed.append(NegotiatedCodec(codec: codec, receivePayloadType: own.payloadType, sendPayloadType: their.payloadType))
+        }
+        return (agreed.filter { !$0.codec.isTelephoneEvent }, agreed.filter(\.codec.isTelephoneEvent))
+    }
+
+    private func agreement(
+        _ remote: RemoteAudio, codecs: [NegotiatedCodec], events: [NegotiatedCodec], mux: Bool, flow: Direction, hold: RemoteHold
+    ) -> NegotiatedAudio {
+        NegotiatedAudio(
+            codecs: codecs, telephoneEvents: events, remoteRTP: remote.rtp, remoteRTCP: mux ? remote.rtp : remote.separateRTCP,
+            rtcpMux: mux, sends: flow.sends, receives: flow.receives, remoteHold: hold, ptime: packetTime(remote))
+    }
+
+    /// The peer's wish (RFC 8866 §6.4), else ours; whole tens of milliseconds from 10 to 120, within its maximum.
+    private func packetTime(_ remote: RemoteAudio) -> Int {
+        let wished = remote.ptime ?? local.ptime
+        return min(max(min(wished, remote.maxptime ?? 120) / 10 * 10, 10), 120)
+    }
+
+    /// The whole description with a version of its own: one more than the last when anything else differs (RFC 3264 §8).
+    private mutating func sending(_ audio: SessionDescription.Media?, in slots: [Session.Slot], at index: Int) -> SessionDescription {
+        let connection = SessionDescription.Connection(local.address)
+        let origin = SessionDescription.Origin(
+            sessionID: Text(sessionID), version: Text(version), addressType: connection.addressType, address: connection.host)
+        var description = SessionDescription(origin: origin, connection: connection)
+        description.media = slots.map(\.refused)
+        if let audio {
+            if description.media.indices.contains(index) { description.media[index] = audio } else { description.media.append(audio) }
+        }
+        if description != lastSent {
+            version += 1
+            description.origin.version = Text(version)
+            lastSent = description
+        }
+        return description
+    }
+}

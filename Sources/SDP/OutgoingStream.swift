@@ -1,0 +1,62 @@
+import Primitives
+
+/// Our `m=audio` section, of an offer or an answer.
+struct OutgoingStream {
+    var formats: [RemoteAudio.Format]
+    var mux: Bool
+    var ptime: Int
+    var direction: Direction
+
+    func media(_ local: LocalMedia, proto: Text) -> SessionDescription.Media {
+        var media = SessionDescription.Media(kind: "audio", port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
+        for format in formats {
+            let number = Text(format.payloadType)
+            media.attributes.append(.init("rtpmap", number + " " + format.codec.rtpmap))
+            if let fmtp = format.codec.fmtp { media.attributes.append(.init("fmtp", number + " " + fmtp)) }
+        }
+        media.attributes.append(.init("ptime", Text(ptime)))
+        media.attributes += rtcp(local)
+        media.attributes.append(.init(direction.text))
+        return media
+    }
+
+    /// RTP+1 goes without saying; any other port is named (RFC 3605), also beside an offer to multiplex (RFC 5761 §5.1.3).
+    private func rtcp(_ local: LocalMedia) -> [SessionDescription.Attribute] {
+        let port = local.rtcpPort ?? local.port
+        let named: [SessionDescription.Attribute] = port == local.port &+ 1 ? [] : [.init("rtcp", Text(port))]
+        return named + (mux ? [.init("rtcp-mux")] : [])
+    }
+}
+
+/// Which payload type number means which codec in packets to us, for the whole session (RFC 3264 §8.3.2).
+struct PayloadNumbers: Sendable {
+    private var known: [RemoteAudio.Format] = []
+
+    /// What we offer of `local`: every codec, then telephone-event at each of their clocks.
+    mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
+        let clocks = Set(local.codecs.map(\.clockRate))
+        let events = local.telephoneEvents ? [48_000, 8_000].filter(clocks.contains).map(Codec.telephoneEvent) : []
+        return (local.codecs + events).compactMap { codec in
+            guard let number = number(for: codec) else { return nil }
+            let format = RemoteAudio.Format(payloadType: number, codec: codec)
+            record(format)
+            return format
+        }
+    }
+
+    /// The latest meaning of a number wins: a peer's offer may give it another.
+    mutating func record(_ format: RemoteAudio.Format) {
+        known.removeAll { $0.payloadType == format.payloadType || $0.codec.matches(format.codec) }
+        known.append(format)
+    }
+
+    /// nil when all dynamic numbers are taken.
+    private func number(for codec: Codec) -> UInt8? {
+        if let number = known.first(where: { $0.codec.matches(codec) })?.payloadType { return number }
+        let choices = [codec.staticPayloadType, codec.customaryPayloadType].compactMap { $0 } + (96...127)
+        return choices.first { number in !known.contains { $0.payloadType == number } && isFree(number, for: codec) }
+    }
+
+    /// Static numbers keep their static meaning.
+    private func isFree(_ number: UInt8, for codec: Codec) -> Bool { number >= 96 || codec.staticPayloadType == number }
+}
