@@ -50,7 +50,7 @@ let package = Package(
 
         .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
-        .executableTarget(name: "hookswitch", dependencies: ["Gateway", "Primitives", "SDP", "SIP", .argumentParser, .log, .yams], swiftSettings: strict),
+        .executableTarget(name: "hookswitch", dependencies: ["Gateway", "Primitives", "Runtime", "SDP", "SIP", "UserAgent", .argumentParser, .log, .yams], swiftSettings: strict),
 
         .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], swiftSettings: strict),
     ]

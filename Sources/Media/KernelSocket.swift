@@ -6,7 +6,7 @@ import Runtime
 /// A non-blocking UDP socket of the kernel, reported by a `MediaPump`.
 final class KernelSocket: MediaSocket {
     private let owner: FileDescriptorOwner
-    private let family: IPAddress.Family
+    let address: SocketAddress
     private var remote: SocketAddress?
     /// `remote` as the kernel takes it, made once.
     private var remoteBytes = sockaddr_storage()
@@ -16,12 +16,14 @@ final class KernelSocket: MediaSocket {
 
     init(binding address: SocketAddress) throws(SocketError) {
         owner = try FileDescriptorOwner.udp(bound: address)
-        family = address.address.family
+        self.address = address
     }
 
     private var descriptor: Int32 { owner.raw }
 
     func watch(by pump: MediaPump, token: UInt64) throws(PumpError) { try pump.watch(descriptor, token: token) }
+
+    func unwatch(by pump: MediaPump) { pump.unwatch(descriptor) }
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard remoteLength > 0 else { return false }
@@ -35,7 +37,7 @@ final class KernelSocket: MediaSocket {
 
     func aim(at remote: SocketAddress?) {
         unlock()
-        guard let remote, remote.port != 0, !remote.address.isAny, remote.address.family == family else {
+        guard let remote, remote.port != 0, !remote.address.isAny, remote.address.family == address.address.family else {
             (self.remote, remoteLength) = (nil, 0)
             return
         }
@@ -94,11 +96,21 @@ final class KernelPortBinder: PortBinder {
 
     func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket {
         let socket = try KernelSocket(binding: address)
-        do throws(PumpError) {
-            try socket.watch(by: pump, token: token)
-        } catch {
-            throw .failed(operation: "watch", .udp, address, code: error.code)
+        try adopt(socket, token: token)
+        return socket
+    }
+
+    func release(_ socket: any MediaSocket) { kernel(socket).unwatch(by: pump) }
+
+    func adopt(_ socket: any MediaSocket, token: UInt64) throws(SocketError) {
+        let socket = kernel(socket)
+        do throws(PumpError) { try socket.watch(by: pump, token: token) } catch {
+            throw .failed(operation: "watch", .udp, socket.address, code: error.code)
         }
+    }
+
+    private func kernel(_ socket: any MediaSocket) -> KernelSocket {
+        guard let socket = socket as? KernelSocket else { preconditionFailure("a socket of another kind") }
         return socket
     }
 }

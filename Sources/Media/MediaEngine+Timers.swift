@@ -26,7 +26,11 @@ extension MediaEngine {
 
     /// Sets every timer of a started leg anew, as its plan wants them.
     func armAll(_ leg: MediaLeg, at now: Instant) {
-        if leg.player == nil { arm(leg, .frame, at: nil) } else if leg.timers[.frame] == nil { beginPlaying(leg, at: now) }
+        if leg.player == nil { arm(leg, .frame, at: nil) }
+        if leg.player != nil, leg.timers[.frame] == nil {
+            leg.nextFrame = max(leg.nextFrame, now)
+            play(leg, at: now)
+        }
         arm(leg, .report, at: leg.rtcp.deadline)
         arm(leg, .silence, at: leg.plan.silenceLimit.map { now + $0 })
     }
@@ -44,11 +48,6 @@ extension MediaEngine {
     private static var frame: Duration { .milliseconds(frameMilliseconds) }
     /// A clock that is later than this was not late but away, and begins anew: no burst.
     private static var greatestLateness: Duration { .milliseconds(200) }
-
-    private func beginPlaying(_ leg: MediaLeg, at now: Instant) {
-        leg.nextFrame = now
-        play(leg, at: now)
-    }
 
     /// Sends what is due by the leg's own clock, t0 + n · 20 ms.
     private func play(_ leg: MediaLeg, at now: Instant) {

@@ -38,15 +38,13 @@ public final class MediaEngine {
 
     public func open(_ id: MediaLegID, reservation: PortReservation, plan: MediaPlan, at now: Instant) throws(MediaError) {
         guard places[id] == nil else { throw .knownLeg(id) }
-        let slot = MediaSlot(index: vacant.last ?? legs.count, generation: generation)
+        let slot = nextSlot()
         var state = LegMediaState()
         try state.apply(.configure)
         let leg = try MediaLeg(id: id, slot: slot, plan: plan, sockets: try bind(reservation, plan, slot), random: &random, at: now)
         try state.apply(.open)
         leg.state = state
-        generation &+= 1
-        if vacant.popLast() == nil { legs.append(leg) } else { legs[slot.index] = leg }
-        places[id] = slot.index
+        add(leg, at: slot)
         route(leg)
     }
 
@@ -116,10 +114,35 @@ public final class MediaEngine {
         let leg = try leg(id)
         try leg.state.apply(.close)
         separate(leg)
-        places[id] = nil
-        legs[leg.slot.index] = nil
-        vacant.append(leg.slot.index)
+        remove(leg)
         return leg.statistics
+    }
+
+    /// Lets an open leg without a partner go to another lane. Its sockets are watched by none until it has joined there.
+    func leave(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
+        let leg = try leg(id)
+        guard leg.partner == nil else { throw .cannotLink(id, leg.partner?.id ?? id) }
+        disarmAll(leg)
+        if leg.state == .started { started -= 1 }
+        remove(leg)
+        for socket in [leg.rtpSocket, leg.rtcpSocket].compactMap(\.self) { binder.release(socket) }
+        return leg
+    }
+
+    /// Takes a leg that has left another lane, as it is. Where its sockets cannot be watched it is here all the same, to be stopped and closed.
+    func join(_ leg: MediaLeg, at now: Instant) throws(MediaError) {
+        add(leg, at: nextSlot())
+        if leg.state == .started {
+            started += 1
+            armAll(leg, at: now)
+            arm(leg, .digit, at: leg.digits?.deadline)
+        }
+        do throws(SocketError) {
+            try binder.adopt(leg.rtpSocket, token: leg.slot.token(.rtp))
+            if let socket = leg.rtcpSocket { try binder.adopt(socket, token: leg.slot.token(.rtcp)) }
+        } catch {
+            throw .cannotBind(error)
+        }
     }
 
     /// What media has to say since the last call, in order.
@@ -152,6 +175,22 @@ public final class MediaEngine {
     private func leg(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
         guard let place = places[id], let leg = legs[place] else { throw .unknownLeg(id) }
         return leg
+    }
+
+    /// The place that the next leg gets.
+    private func nextSlot() -> MediaSlot { MediaSlot(index: vacant.last ?? legs.count, generation: generation) }
+
+    private func add(_ leg: MediaLeg, at slot: MediaSlot) {
+        generation &+= 1
+        if vacant.popLast() == nil { legs.append(leg) } else { legs[slot.index] = leg }
+        leg.slot = slot
+        places[leg.id] = slot.index
+    }
+
+    private func remove(_ leg: MediaLeg) {
+        places[leg.id] = nil
+        legs[leg.slot.index] = nil
+        vacant.append(leg.slot.index)
     }
 
     /// Sockets for a reservation: both or none.

@@ -8,7 +8,8 @@ import SDP
 /// Knows no timers and no other leg but its partner; `MediaEngine` drives it.
 final class MediaLeg {
     let id: MediaLegID
-    let slot: MediaSlot
+    /// Its place in the engine.
+    var slot: MediaSlot
     var state = LegMediaState()
     private(set) var plan: MediaPlan
     let rtpSocket: any MediaSocket

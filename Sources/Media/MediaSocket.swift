@@ -37,4 +37,10 @@ public struct ReceivedDatagram: Hashable, Sendable {
 public protocol PortBinder: AnyObject {
     /// Binds `address` and reports arrivals under `token` to whoever drives the engine, as long as the socket lives.
     func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket
+
+    /// Stops reporting a socket of this binder, which goes to another one.
+    func release(_ socket: any MediaSocket)
+
+    /// Reports arrivals on a socket that another binder of the same kind has released.
+    func adopt(_ socket: any MediaSocket, token: UInt64) throws(SocketError)
 }

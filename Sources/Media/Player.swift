@@ -5,7 +5,7 @@ final class Player {
     let codec: AudioCodec
     private let encoder: FrameEncoder
     private var sound: Sound
-    private var frame: [Int16]
+    private let frame: UnsafeMutableBufferPointer<Int16>
 
     private enum Sound {
         case tone(ToneGenerator)
@@ -24,13 +24,17 @@ final class Player {
             sound = .samples(samples, next: 0, loops: loops && !samples.isEmpty)
         }
         self.codec = codec
-        frame = Array(repeating: 0, count: encoder.samplesPerFrame)
+        frame = .allocate(capacity: encoder.samplesPerFrame)
+        frame.initialize(repeating: 0)
     }
+
+    deinit { frame.deallocate() }
 
     /// Writes the next 20 ms. Nil when the samples have been played to their end; the last frame is filled up with silence.
     func next(into payload: UnsafeMutableRawBufferPointer) -> Int? {
         guard fillFrame() else { return nil }
-        var room = payload.bindMemory(to: UInt8.self).mutableSpan
+        let bytes = payload.bindMemory(to: UInt8.self)
+        var room = bytes.mutableSpan
         return try? encoder.encode(frame.span, into: &room)
     }
 

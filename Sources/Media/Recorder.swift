@@ -9,7 +9,7 @@ final class Recorder {
     /// Samples that were not taken yet.
     private(set) var samples: [Int16] = []
     private var decoder: FrameDecoder
-    private var decoded: [Int16]
+    private let decoded: UnsafeMutableBufferPointer<Int16>
     /// The timestamp that would follow without a gap; nil before the first packet and after a pause.
     private var expected: UInt32?
     private var source: UInt32 = 0
@@ -20,9 +20,12 @@ final class Recorder {
     init(codec: AudioCodec) throws(CodecError) {
         sampleRate = codec.nativeSampleRate
         decoder = try FrameDecoder(codec, sampleRate: sampleRate)
-        decoded = Array(repeating: 0, count: decoder.largestOutput)
+        decoded = .allocate(capacity: decoder.largestOutput)
+        decoded.initialize(repeating: 0)
         samples.reserveCapacity(2 * sampleRate)
     }
+
+    deinit { decoded.deallocate() }
 
     /// Adds one payload. What cannot be decoded is left out, and so becomes a gap.
     func receive(_ payload: UnsafeRawBufferPointer, codec: AudioCodec, source: UInt32, timestamp: UInt32, at now: Instant) {
@@ -51,7 +54,8 @@ final class Recorder {
     }
 
     private func decode(_ payload: UnsafeRawBufferPointer) -> Int? {
+        let bytes = payload.bindMemory(to: UInt8.self)
         var room = decoded.mutableSpan
-        return try? decoder.decode(payload.bindMemory(to: UInt8.self).span, into: &room)
+        return try? decoder.decode(bytes.span, into: &room)
     }
 }

@@ -65,6 +65,9 @@ public final class MediaPump: Sendable {
         guard epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event) == 0 else { throw PumpError(code: errno) }
     }
 
+    /// Reports `socket` no more. A batch that was read before may still name it.
+    public func unwatch(_ socket: Int32) { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil) }
+
     /// Ends a wait at once, because something became due earlier than `drain` last said. From any thread.
     public func wake() {
         var ring: UInt8 = 1

@@ -9,7 +9,7 @@ import Foundation
         commandName: "hookswitch",
         abstract: "A SIP/RTP gateway that sets media up only after answer and takes it down only after end.",
         version: version,
-        subcommands: [Serve.self, Check.self, Audit.self, LadderCommand.self, Ping.self])
+        subcommands: [Serve.self, Check.self, AuditCommand.self, LadderCommand.self, Ping.self])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
     static func main() {
@@ -19,20 +19,20 @@ import Foundation
             try command.run()
         } catch let error as Failure {
             complain(error.message)
-            exit(error.exitCode)
+            Foundation.exit(error.exitCode)
         } catch let error as ConfigurationError {
             complain(error.description)
-            exit(error.exitCode)
+            Foundation.exit(error.exitCode)
         } catch {
             let code = exitCode(for: error)
             let text = fullMessage(for: error)
             guard code != .success else {
                 print(text)
-                exit(0)
+                Foundation.exit(0)
             }
-            if error is ExitCode { exit(code.rawValue) }
+            if error is ExitCode { Foundation.exit(code.rawValue) }
             FileHandle.standardError.write(Data((text + "\n").utf8))
-            exit(2)
+            Foundation.exit(2)
         }
     }
 
@@ -85,7 +85,7 @@ struct ConfigurationOptions: ParsableArguments {
             "One setting, as media.ports=20000-20099. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).", valueName: "key=value"))
     var set: [String] = []
 
-    func load() throws(ConfigurationError) -> ServeConfiguration {
+    func load() throws -> ServeConfiguration {
         try ConfigurationFile.load(config, environment: ProcessInfo.processInfo.environment, flags: set)
     }
 }

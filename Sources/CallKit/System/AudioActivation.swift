@@ -6,7 +6,9 @@ import Foundation
 /// between is not told, so activation and deactivation alternate and are true when they are told.
 struct AudioActivation {
     enum Change: Equatable {
-        case activated([UUID]), admitted([UUID]), deactivated([UUID])
+        case activated([UUID]), admitted([UUID])
+        /// With the call that had audio last.
+        case deactivated(UUID)
     }
 
     private struct Session {
@@ -14,8 +16,8 @@ struct AudioActivation {
         var calls: Set<UUID> = []
         /// Calls that the app was not told of yet, in order.
         var newcomers: [UUID] = []
-        /// Calls that left since the activation.
-        var departed: [UUID] = []
+        /// The call that left last.
+        var last: UUID?
     }
 
     private var sessions: [AudioSessionName: Session] = [:]
@@ -42,11 +44,8 @@ struct AudioActivation {
 
     private mutating func leave(_ call: UUID, _ name: AudioSessionName) {
         sessions[name]?.calls.remove(call)
-        if let index = sessions[name]?.newcomers.firstIndex(of: call) {
-            sessions[name]?.newcomers.remove(at: index)
-        } else {
-            sessions[name]?.departed.append(call)
-        }
+        sessions[name]?.last = call
+        if let index = sessions[name]?.newcomers.firstIndex(of: call) { sessions[name]?.newcomers.remove(at: index) }
     }
 
     /// What to tell the app about a session now, if anything; it counts as told.
@@ -54,7 +53,7 @@ struct AudioActivation {
         guard let session = sessions[name] else { return nil }
         guard !session.calls.isEmpty else {
             sessions[name] = nil
-            return session.isActive ? .deactivated(session.departed.filter { names[$0] == nil }) : nil
+            return session.isActive ? session.last.map(Change.deactivated) : nil
         }
         guard !session.newcomers.isEmpty else { return nil }
         sessions[name]?.isActive = true

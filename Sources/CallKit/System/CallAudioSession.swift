@@ -12,7 +12,7 @@ final class CallAudioSession: AVAudioSession, @unchecked Sendable {
         super.init()
     }
 
-    /// The calls that have audio in it.
+    /// The calls that the callback under way is about.
     var calls: [UUID] {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }

@@ -65,34 +65,40 @@ extension CallSystem {
         case .reset: delegate?.providerDidReset(provider)
         case .timedOut(let action, _): delegate?.provider(provider, timedOutPerforming: action)
         case .audio(let name): activate(name, of: provider)
-        case .execute(let uuid, _): if let delegate { execute(uuid, on: provider, delegate) }
-        case .perform(let uuid, _): if let delegate { perform(uuid, on: provider, delegate) }
+        case .execute(let uuid, _): if !execute(uuid, on: provider, delegate) { startNext(of: provider) }
+        case .perform(let uuid, _): if !perform(uuid, on: provider, delegate) { startNext(of: provider) }
         case .changed, .completion, .incomingCompletion: break
         }
     }
 
     // MARK: Transactions
 
-    private func execute(_ uuid: UUID, on provider: CXProvider, _ delegate: any CXProviderDelegate) {
-        guard let transaction = core.withLock({ $0.transactions[uuid] }) else { return }
+    /// False when there is nothing to perform: no delegate, void, or the delegate deals with the whole.
+    private func execute(_ uuid: UUID, on provider: CXProvider, _ delegate: (any CXProviderDelegate)?) -> Bool {
+        guard let delegate, let transaction = core.withLock({ $0.transactions[uuid] }) else { return false }
         guard delegate.provider(provider, execute: transaction) else { return perform(uuid, on: provider, delegate) }
-        submit { core in
-            let actions = core.state.transactions[uuid].map { $0.actions.compactMap { core.state.actions[$0]?.action } }
-            return actions.map { [.event(.transactionHandled(CallTransaction(uuid: uuid, actions: $0)))] } ?? []
-        }
+        submit { _ in [.event(.transactionHandled(uuid))] }
+        return false
     }
 
-    /// Has one action performed; the next one is due when the delegate has returned.
-    private func perform(_ uuid: UUID, on provider: CXProvider, _ delegate: any CXProviderDelegate) {
+    /// Has one action performed; the next one is due when the delegate has returned. False when there was none left.
+    private func perform(_ uuid: UUID, on provider: CXProvider, _ delegate: (any CXProviderDelegate)?) -> Bool {
+        guard let delegate else { return false }
         let action = core.withLock { core -> CXAction? in
             guard let action = core.state.performNext(of: uuid) else { return nil }
             core.absorb([.event(.actionPerformed(action))], at: host.now, system: self, completion: nil)
             return core.actions[action.uuid]
         }
-        guard let action else { return }
+        guard let action else { return false }
         writeJournal()
         perform(action, on: provider, delegate)
         core.withLock { $0.deliveries.append(.perform(uuid, provider.number)) }
+        settle()
+        return true
+    }
+
+    private func startNext(of provider: CXProvider) {
+        core.withLock { $0.performNextInLine(provider.number) }
         settle()
     }
 
@@ -119,8 +125,8 @@ extension CallSystem {
             case .activated(let calls), .admitted(let calls):
                 session.calls = calls
                 core.sessions[name] = session
-            case .deactivated:
-                session.calls = []
+            case .deactivated(let last):
+                session.calls = [last]
                 core.sessions[name] = nil
             }
             core.absorb([.event(event)], at: host.now, system: self, completion: nil)

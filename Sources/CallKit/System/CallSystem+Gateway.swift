@@ -36,7 +36,7 @@ public protocol CallSystemAudioDelegate: CXProviderDelegate {
 }
 
 extension AVAudioSession {
-    /// In `didActivate` and `didAdmit`: the calls that have audio now. In `didDeactivate`: empty.
+    /// In `didActivate` and `didAdmit`: the calls whose audio may start now. In `didDeactivate`: the one that had audio last.
     public var hookswitchCalls: [UUID] { (self as? CallAudioSession)?.calls ?? [] }
     /// The session's name in the journal; nil for a session that is not a call's.
     public var hookswitchName: AudioSessionName? { (self as? CallAudioSession)?.name }

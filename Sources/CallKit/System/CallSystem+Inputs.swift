@@ -26,7 +26,7 @@ extension CallSystem {
 
     func register(_ provider: CXProvider, limits: GroupLimits) {
         let number = provider.number
-        let weak = Relay(WeakProvider(object: provider))
+        let weak = Relay(Seat(object: provider))
         core.withLock { core in
             core.providers[number] = weak.value
             core.state.register(number, limits: limits)

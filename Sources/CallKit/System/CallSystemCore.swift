@@ -9,7 +9,7 @@ extension CallSystem {
         var state: CallSystemState
         var filter: Relay<Filter>?
         weak var journal: (any CallSystemJournal)?
-        var providers: [ProviderNumber: WeakProvider] = [:]
+        var providers: [ProviderNumber: Seat] = [:]
         var lastProvider = 0
         var observers: [ObjectIdentifier: WeakObserver] = [:]
         var actions: [UUID: CXAction] = [:]
@@ -24,7 +24,13 @@ extension CallSystem {
         }
     }
 
-    struct WeakProvider { weak var object: CXProvider? }
+    /// A provider, and the transactions that wait for the one that its delegate is performing.
+    struct Seat {
+        weak var object: CXProvider?
+        var isPerforming = false
+        var waiting: [UUID] = []
+    }
+
     struct WeakObserver { weak var object: CXCallObserver? }
 
     /// A callback that is due.
@@ -86,7 +92,7 @@ extension CallSystem.Core {
             case .event(let event): if isJournalled { events.append((event, now)) }
             case .answer(let error): if let completion { deliveries.append(completion.delivery(of: error)) }
             case .issue(let transaction): makeObjects(for: transaction, system: system)
-            case .deliver(let uuid, let provider): deliveries.append(.execute(uuid, provider))
+            case .deliver(let uuid, let provider): line(up: uuid, provider)
             case .timedOut(let uuid, let provider): if let action = actions[uuid] { deliveries.append(.timedOut(action, provider)) }
             case .finished(let uuid): actions.removeValue(forKey: uuid)?.markComplete()
             case .closed(let uuid): transactions[uuid] = nil
@@ -95,6 +101,29 @@ extension CallSystem.Core {
             case .reset(let provider): deliveries.append(.reset(provider))
             case .changed(let call): if !observers.isEmpty { deliveries.append(.changed(CXCall(call))) }
             }
+        }
+    }
+
+    /// One transaction at a time: the next is executed when all actions of the one before were handed out, so that what
+    /// those caused is told in between.
+    private mutating func line(up transaction: UUID, _ provider: ProviderNumber) {
+        guard let seat = providers[provider] else { return }
+        if seat.isPerforming {
+            providers[provider]?.waiting.append(transaction)
+        } else {
+            providers[provider]?.isPerforming = true
+            deliveries.append(.execute(transaction, provider))
+        }
+    }
+
+    /// The transaction under way has been handed out.
+    mutating func performNextInLine(_ provider: ProviderNumber) {
+        guard let seat = providers[provider] else { return }
+        if seat.waiting.isEmpty {
+            providers[provider]?.isPerforming = false
+        } else {
+            providers[provider]?.waiting.removeFirst()
+            deliveries.append(.execute(seat.waiting[0], provider))
         }
     }
 

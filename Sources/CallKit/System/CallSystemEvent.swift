@@ -19,8 +19,8 @@ public enum CallSystemEvent: Sendable {
     case transactionRefused(CallTransaction, CXErrorCodeRequestTransactionError.Code)
     /// The system asks by itself; no request and no acceptance precede it.
     case systemTransaction(CallTransaction, SystemCause)
-    /// The delegate took the whole transaction; `actionPerformed` does not appear for its actions.
-    case transactionHandled(CallTransaction)
+    /// The delegate took the whole transaction, by its identity; `actionPerformed` does not appear for its actions.
+    case transactionHandled(UUID)
 
     // Actions. Every performed action gets exactly one of fulfilled, failed, voided and timed out.
     /// Written before the delegate is called.
@@ -40,7 +40,8 @@ public enum CallSystemEvent: Sendable {
     case sessionActivated(AudioSessionName, calls: [UUID])
     /// Further calls of a session that is already active.
     case sessionAdmitted(AudioSessionName, calls: [UUID])
-    case sessionDeactivated(AudioSessionName, calls: [UUID])
+    /// With the call that had audio last.
+    case sessionDeactivated(AudioSessionName, last: UUID)
 
     case providerBegan(provider: Int)
     /// All calls of the provider are over; the `callEnded` of each follows.

@@ -171,7 +171,7 @@ extension CallSystemState {
         switch change {
         case .activated(let calls): return (change, .sessionActivated(name, calls: calls))
         case .admitted(let calls): return (change, .sessionAdmitted(name, calls: calls))
-        case .deactivated(let calls): return (change, .sessionDeactivated(name, calls: calls))
+        case .deactivated(let last): return (change, .sessionDeactivated(name, last: last))
         }
     }
 }

@@ -53,7 +53,9 @@ extension CallSystemState {
         case .answer:
             // A call is answered once: not when it is connected, nor while an answer is under way.
             guard let call, call.isRinging, !isBeingAnswered(call), answered.insert(uuid).inserted else { return .invalidAction }
-        case .hold: guard call.map({ $0.supportsHolding || $0.isOnHold }) ?? true else { return .invalidAction }
+        case .hold(let onHold):
+            // A held call may always come back.
+            guard call.map({ $0.supportsHolding || !onHold && $0.isOnHold }) ?? true else { return .invalidAction }
         case .tones: guard call?.supportsDTMF ?? true else { return .invalidAction }
         case .group(let other):
             if let code = refusalOfGroup(uuid, with: other, provider: number, started: started) { return code }

@@ -74,7 +74,8 @@ open class CXSetGroupCallAction: CXCallAction, @unchecked Sendable {
     }
 
     public required init?(coder: NSCoder) {
-        callUUIDToGroupWith = coder.decodeUUID(forKey: "callUUIDToGroupWith")
+        let key = "callUUIDToGroupWith"
+        callUUIDToGroupWith = coder.containsValue(forKey: key) ? coder.decodeUUID(forKey: key) : nil
         super.init(coder: coder)
     }
 

@@ -89,11 +89,8 @@ extension Message.Core {
 
     /// Reads every Contact of a line, so that a broken one is found, and keeps the first of all.
     private mutating func readContacts(_ reader: inout Reader) throws(SyntaxError) {
-        if reader.skip(0x2A) {
-            reader.skipSpace()
-            guard reader.isAtEnd else { throw .trailingText }
-            return
-        }
+        // A display name may begin with "*" too, so only a lone one is the wildcard.
+        if reader.next == 0x2A, reader.end - reader.at == 1 { return }
         while true {
             let address = try NameAddress.Layout(reading: &reader)
             if !hasContact { (hasContact, contact) = (true, address) }

@@ -59,6 +59,7 @@ struct Draft {
             guard !reader.isAtEnd else { found = .keepAlive; return }
             guard let end = reader.lineEnd() else { found = .startLine; return }
             startLine = Extent(reader.at, end)
+            let isResponse = reader.starts(with: "SIP/")
             reader.at = end + 2
             while true {
                 guard let end = reader.lineEnd() else { found = found ?? .headerLine; break }
@@ -69,7 +70,10 @@ struct Draft {
                     guard fields.count < Limits.headerFields else { found = .tooManyHeaders; break }
                     fields.append(field)
                     try core.read(field, base)
-                } catch { found = found ?? error }
+                } catch {
+                    // A registrar's answer lists what others registered; one bad Contact must not lose it.
+                    if !isResponse || error != .malformed(.contact) { found = found ?? error }
+                }
                 reader.at = end + 2
             }
         }
@@ -99,7 +103,7 @@ struct Draft {
         let line = buffer[startLine]
         let method = Text(line.bytes.prefix { $0 != 0x20 && $0 != 0x09 })
         guard defect != .keepAlive, !line.isEmpty, !line.hasPrefix("SIP/"), method != "ACK", headers.contains(.cseq),
-            let value = headers.elements(.via).first, let via = try? Via(parsing: value)
+            let value = headers.elements(.via).first, let via = try? Via(salvaging: value)
         else { return .drop(defect) }
         return .reject(Message.Rejection(defect: defect, method: method, via: via, headers: headers))
     }

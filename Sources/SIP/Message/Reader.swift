@@ -134,7 +134,7 @@ struct Reader {
         }
         let start = at
         while at < end, base[at] != 0x5D { at += 1 }
-        guard skip(0x5D), at - start <= 48, IPAddress(text(Extent(start + 1, at - 1))) != nil else { throw .malformed }
+        guard skip(0x5D), at - start <= 48, text(Extent(start, at)).referredAddress != nil else { throw .malformed }
         return Extent(start, at)
     }
 
@@ -228,6 +228,17 @@ extension Text {
             }
         }
         return Text(result)
+    }
+
+    /// The address of a host, with or without brackets. A third colon in an IPv6 reference, which the grammar of RFC 3261 allows
+    /// by mistake, is let pass (RFC 5118 §4.10).
+    var referredAddress: IPAddress? {
+        let bare = withoutBrackets
+        if let address = IPAddress(bare) { return address }
+        guard bare.bytes.contains(0x3A) else { return nil }
+        var repaired: [UInt8] = []
+        for byte in bare.bytes where byte != 0x3A || !repaired.suffix(2).elementsEqual([0x3A, 0x3A]) { repaired.append(byte) }
+        return repaired.count == bare.count - 1 ? IPAddress(Text(repaired)) : nil
     }
 
     func equalsIgnoringCase(_ literal: StaticString) -> Bool {

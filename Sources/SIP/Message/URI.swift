@@ -90,7 +90,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     public var host: Text { buffer[layout.host] }
 
     /// The host when it is an address.
-    public var address: IPAddress? { IPAddress(host.withoutBrackets) }
+    public var address: IPAddress? { host.referredAddress }
 
     public var port: UInt16? {
         get { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }

@@ -52,6 +52,15 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The way back of a broken request: as much as transport and sent-by, whatever stands behind them.
+    init(salvaging text: Text) throws(SyntaxError) {
+        do {
+            self = try Via(parsing: text)
+        } catch {
+            self = try Via(parsing: Text(text.bytes.prefix { $0 != 0x3B }))
+        }
+    }
+
     public var text: Text { buffer[layout.whole] }
     public var description: String { text.description }
 
@@ -82,7 +91,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     /// then `received` always (RFC 3261 §18.2.1, RFC 3581 §4). Values that the sender wrote there itself are replaced.
     public mutating func stamp(source: SocketAddress) {
         let asks = asksForPort
-        let isElsewhere = IPAddress(host.withoutBrackets) != source.address
+        let isElsewhere = host.referredAddress != source.address
         guard asks || isElsewhere || received != nil else { return }
         var parameters = self.parameters
         parameters["received"] = asks || isElsewhere ? Text("\(source.address)") : nil
@@ -96,10 +105,13 @@ extension Via.Layout {
     init(reading reader: inout Reader) throws(SyntaxError) {
         reader.skipSpace()
         let start = reader.at
-        guard reader.matches(reader.take(.token), "SIP") else { throw .malformed }
-        try Self.slash(&reader)
-        guard reader.matches(reader.take(.token), "2.0") else { throw .malformed }
-        try Self.slash(&reader)
+        // Name and version of the protocol are tokens: a request of another version is told so (RFC 4475 §3.1.2.16).
+        for _ in 0..<2 {
+            guard !reader.take(.token).isEmpty else { throw .malformed }
+            reader.skipSpace()
+            guard reader.skip(0x2F) else { throw .malformed }
+            reader.skipSpace()
+        }
         transport = reader.take(.token)
         guard !transport.isEmpty, reader.next == 0x20 || reader.next == 0x09 else { throw .malformed }
         reader.skipSpace()
@@ -114,11 +126,4 @@ extension Via.Layout {
         parameters = try reader.takeParameters()
         whole = Extent(start, parameters.isEmpty ? end : Int(parameters.end))
     }
-
-    private static func slash(_ reader: inout Reader) throws(SyntaxError) {
-        reader.skipSpace()
-        guard reader.skip(0x2F) else { throw .malformed }
-        reader.skipSpace()
-    }
-
 }

@@ -24,6 +24,8 @@ final class ClientTransaction {
     }
 
     let id: ClientTransactionID
+    /// Counts the agent's transactions, so that a replay treats them in the same order.
+    let serial: UInt64
     let request: Message
     let bytes: [UInt8]
     let flow: Flow
@@ -42,10 +44,10 @@ final class ClientTransaction {
     var alarm = Alarm { _ in }
 
     init(
-        id: ClientTransactionID, request: Message, flow: Flow, session: InviteSession?, timers: TimerValues,
+        id: ClientTransactionID, serial: UInt64, request: Message, flow: Flow, session: InviteSession?, timers: TimerValues,
         handler: @escaping (ClientOutcome, Instant) -> Void
     ) {
-        (self.id, self.request, self.flow, self.session, self.handler) = (id, request, flow, session, handler)
+        (self.id, self.serial, self.request, self.flow, self.session, self.handler) = (id, serial, request, flow, session, handler)
         bytes = request.serialized()
         let isReliable = flow.transport.isReliable
         machine =

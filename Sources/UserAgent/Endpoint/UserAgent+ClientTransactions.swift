@@ -8,8 +8,9 @@ extension UserAgent {
         _ request: Message, over flow: Flow, session: InviteSession?, at now: Instant, handler: @escaping (ClientOutcome, Instant) -> Void
     ) -> ClientTransaction {
         let id = ClientTransactionID(branch: (request.via.branch ?? .empty).detached, isCancel: request.method == .cancel)
+        clientSerial += 1
         let transaction = ClientTransaction(
-            id: id, request: request, flow: flow, session: session, timers: configuration.timers, handler: handler)
+            id: id, serial: clientSerial, request: request, flow: flow, session: session, timers: configuration.timers, handler: handler)
         transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         clientTransactions[id] = transaction
         step(transaction, response: nil, at: now) { $0.start(at: now) } other: { $0.start(at: now) }

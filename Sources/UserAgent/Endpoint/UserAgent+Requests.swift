@@ -102,8 +102,11 @@ extension UserAgent {
     private func refusal(of request: Message, isKnownDialog: Bool) -> Refusal? {
         guard configuration.allowedMethods.contains(request.method) else { return Refusal(405, headers: [(.allow, allowed)]) }
         guard isKnownDialog else { return Refusal(481) }
-        if request.maxForwards == 0, request.method != .options { return Refusal(483) }
-        if isLoop(request) { return Refusal(482) }
+        if request.to.tag == nil {
+            // What a gateway would send on; inside of a dialog the request has arrived.
+            if request.maxForwards == 0, request.method != .options { return Refusal(483) }
+            if isLoop(request) { return Refusal(482) }
+        }
         let unsupported = request.headers.elements(.require).filter { option in
             !configuration.supportedOptions.contains { $0.equalsIgnoringCase(option) }
         }

@@ -12,6 +12,7 @@ public final class UserAgent {
     let network: any SignallingNetwork
     private var random: any RandomNumberGenerator
     var alarms = AlarmQueue()
+    var clientSerial: UInt64 = 0
     var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
     var serverTransactions: [ServerTransactionID: ServerTransaction] = [:]
     /// Requests outside of dialogs that are being dealt with, to find their copies.
@@ -56,7 +57,8 @@ public final class UserAgent {
 
     /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503.
     public func failed(_ flow: Flow, at now: Instant) {
-        for transaction in clientTransactions.values where transaction.flow.isCarried(by: flow) { transportFailed(transaction, at: now) }
+        let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
+        for transaction in lost { transportFailed(transaction, at: now) }
         guard flow.connection != 0 else { return }
         for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 }
     }
@@ -76,12 +78,15 @@ public final class UserAgent {
         public var serverTransactions = 0
         public var registrations = 0
         public var timers = 0
+
+        public init() {}
     }
 
     public var counts: Counts {
-        Counts(
-            sessions: sessions.count, clientTransactions: clientTransactions.count, serverTransactions: serverTransactions.count,
-            registrations: registrations.count, timers: alarms.count)
+        var counts = Counts()
+        (counts.sessions, counts.registrations, counts.timers) = (sessions.count, registrations.count, alarms.count)
+        (counts.clientTransactions, counts.serverTransactions) = (clientTransactions.count, serverTransactions.count)
+        return counts
     }
 }
 

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Gateway
 
-struct Audit: ParsableCommand {
+struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check journals against the rules of the contract.",
+        commandName: "audit", abstract: "Check journals against the rules of the contract.",
         discussion: "Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read.")
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
@@ -27,15 +27,20 @@ struct Audit: ParsableCommand {
 
     private func check(_ file: String, into report: inout Report) throws {
         let journal: JournalReader.Result
-        do { journal = try JournalReader.read(file: file) } catch { throw Failure.cannotRun("\(file): cannot be read") }
+        do { journal = try JournalReader.read(path: file) } catch { throw Failure.cannotRun("\(file): cannot be read") }
         report.events += journal.events.count
         report.calls += Set(journal.events.compactMap(\.call)).count
-        report.unreadable += journal.problems.map(\.description)
-        for violation in Gateway.Audit.check(journal.events) {
+        report.unreadable += journal.brokenLines.map(\.description)
+        for violation in Self.violations(of: journal.events) {
             report.violations.append(
                 .init(
                     file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence, text: violation.sentence))
         }
+    }
+
+    private static func violations(of events: [JournalEvent]) -> [Violation] {
+        var audit = Audit()
+        return events.flatMap { audit.observe($0) } + audit.finish()
     }
 
     private func printText(_ report: Report) {

@@ -20,7 +20,7 @@ struct LadderCommand: ParsableCommand {
             guard journal.events.contains(where: { $0.call == uuid }) else { throw Failure(message: "\(file): there is no call \(call)", exitCode: 1) }
             wanted = uuid
         }
-        let events = journal.events.filter { wanted == nil || $0.call == wanted }
-        print(Ladder(events).text(LadderOptions(width: width, colour: isatty(1) == 1)))
+        let calls = wanted.map { Ladder.calls(joinedWith: $0, in: journal.events) }
+        print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: isatty(1) == 1)).text)
     }
 }

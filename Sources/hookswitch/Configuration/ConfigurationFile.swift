@@ -12,7 +12,7 @@ struct ConfigurationFile {
     ///   - file: a path; nil: no file, and then lines are the fallback's.
     ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error.
     ///   - flags: `key=value` pairs of `--set`.
-    static func load(_ file: String?, environment: [String: String], flags: [String]) throws(ConfigurationError) -> ServeConfiguration {
+    static func load(_ file: String?, environment: [String: String], flags: [String]) throws -> ServeConfiguration {
         var reader = ConfigurationFile()
         if let file { try reader.read(file) } else { reader.configuration = .fallback }
         try reader.readEnvironment(environment)
@@ -21,7 +21,7 @@ struct ConfigurationFile {
         return reader.configuration
     }
 
-    private mutating func read(_ file: String) throws(ConfigurationError) {
+    private mutating func read(_ file: String) throws {
         let text: String
         do { text = try String(contentsOfFile: file, encoding: .utf8) } catch {
             throw ConfigurationError(place: file, message: "cannot be read (\(Self.reason(error)))")
@@ -43,12 +43,12 @@ struct ConfigurationFile {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
             ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(problem)")
         case .duplicatedKeysInMapping(let keys, _):
-            ConfigurationError(place: "\(file):\(keys.first?.mark?.line ?? 1)", message: "'\(keys.first?.string ?? "?")' is set twice")
+            ConfigurationError(place: file, message: "'\(keys.first ?? "?")' is set twice")
         default: ConfigurationError(place: file, message: "is no YAML: \(error)")
         }
     }
 
-    private mutating func walk(_ mapping: Node.Mapping, prefix: String, file: String) throws(ConfigurationError) {
+    private mutating func walk(_ mapping: Node.Mapping, prefix: String, file: String) throws {
         for (key, node) in mapping {
             let path = prefix + (key.string ?? "")
             let place = "\(file):\(key.mark?.line ?? 0)"
@@ -74,7 +74,7 @@ struct ConfigurationFile {
     }
 
     /// A certificate that cannot be read is the machine's fault and comes first; the rest is ours to say.
-    private func refuseLater(_ feature: String, _ path: String, _ node: Node, _ place: String) throws(ConfigurationError) {
+    private func refuseLater(_ feature: String, _ path: String, _ node: Node, _ place: String) throws {
         if case .mapping(let group) = node {
             for name in ["certificate", "key"] {
                 guard let file = group[Node(name)]?.string, !FileManager.default.isReadableFile(atPath: file) else { continue }
@@ -84,7 +84,7 @@ struct ConfigurationFile {
         throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
     }
 
-    private func value(of node: Node, place: String) throws(ConfigurationError) -> SettingValue {
+    private func value(of node: Node, place: String) throws -> SettingValue {
         switch node {
         case .scalar(let scalar): return SettingValue(scalars: [scalar.string], place: place)
         case .sequence(let sequence):
@@ -98,7 +98,7 @@ struct ConfigurationFile {
         }
     }
 
-    private mutating func readLines(_ node: Node, _ file: String) throws(ConfigurationError) {
+    private mutating func readLines(_ node: Node, _ file: String) throws {
         guard case .sequence(let sequence) = node else {
             throw ConfigurationError(place: "\(file):\(node.mark?.line ?? 0)", message: "'lines' takes a list of lines as '- { number: \"1001\", password: secret }'")
         }
@@ -114,7 +114,7 @@ struct ConfigurationFile {
         }
     }
 
-    private mutating func readEnvironment(_ environment: [String: String]) throws(ConfigurationError) {
+    private mutating func readEnvironment(_ environment: [String: String]) throws {
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("HOOKSWITCH_") {
             guard let setting = Setting.all.first(where: { $0.environmentName == name }) else {
                 let known = Setting.all.map(\.environmentName)
@@ -124,7 +124,7 @@ struct ConfigurationFile {
         }
     }
 
-    private mutating func readFlags(_ flags: [String]) throws(ConfigurationError) {
+    private mutating func readFlags(_ flags: [String]) throws {
         for flag in flags {
             let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { throw ConfigurationError(place: "--set \(flag)", message: "is written as --set key=value") }

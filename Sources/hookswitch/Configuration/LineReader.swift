@@ -14,7 +14,7 @@ struct LineReader {
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
 
-    mutating func read(_ mapping: Node.Mapping) throws(ConfigurationError) -> LineConfiguration {
+    mutating func read(_ mapping: Node.Mapping) throws -> LineConfiguration {
         guard let number = mapping[Node("number")]?.scalar?.string, !number.isEmpty else { throw error("a line needs a 'number'") }
         var line = LineConfiguration(number: Text(number))
         for (key, node) in mapping {
@@ -26,7 +26,7 @@ struct LineReader {
         return line
     }
 
-    private mutating func apply(_ name: String, _ value: SettingValue, _ node: Node, to line: inout LineConfiguration) throws(ConfigurationError) {
+    private mutating func apply(_ name: String, _ value: SettingValue, _ node: Node, to line: inout LineConfiguration) throws {
         switch name {
         case "number": break
         case "name": line.name = Text(try value.text)
@@ -43,18 +43,18 @@ struct LineReader {
         }
     }
 
-    private mutating func setEndpoint(_ endpoint: LineEndpoint, of line: inout LineConfiguration) throws(ConfigurationError) {
+    private mutating func setEndpoint(_ endpoint: LineEndpoint, of line: inout LineConfiguration) throws {
         guard !hasEndpoint else { throw error("line \(line.number) is either a trunk or an application") }
         hasEndpoint = true
         line.endpoint = endpoint
     }
 
-    private func application(_ value: SettingValue) throws(ConfigurationError) -> LineEndpoint.Application {
+    private func application(_ value: SettingValue) throws -> LineEndpoint.Application {
         let name = try value.oneOf(LineEndpoint.Application.allCases.map(\.rawValue))
         return LineEndpoint.Application(rawValue: name)!
     }
 
-    private func trunk(_ node: Node, _ value: SettingValue) throws(ConfigurationError) -> LineEndpoint.Trunk {
+    private func trunk(_ node: Node, _ value: SettingValue) throws -> LineEndpoint.Trunk {
         guard case .mapping(let mapping) = node else { throw value.fail("is written as { host: 192.0.2.1:5060 }") }
         guard let host = mapping[Node("host")]?.scalar?.string else { throw value.fail("needs a 'host'") }
         guard let address = SocketAddress(host, defaultPort: 5060) else {
@@ -78,7 +78,7 @@ struct LineReader {
         return trunk
     }
 
-    private func check(_ line: LineConfiguration) throws(ConfigurationError) {
+    private func check(_ line: LineConfiguration) throws {
         if line.isOpen, line.password != nil { throw error("line \(line.number) has a password and is open; it is one or the other") }
         if line.endpoint == .devices, !line.isOpen, line.password == nil, line.match == nil {
             throw error("line \(line.number) needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'")

@@ -12,14 +12,14 @@ struct SettingValue {
     func fail(_ message: String) -> ConfigurationError { ConfigurationError(place: place, message: message) }
 
     var text: String {
-        get throws(ConfigurationError) {
+        get throws {
             guard scalars.count == 1, !isList, let scalar = scalars.first, !scalar.isEmpty else { throw fail("takes one value, got \(shown)") }
             return scalar
         }
     }
 
     /// A list, or one value, or several behind commas.
-    func list<Element>(_ convert: (SettingValue) throws(ConfigurationError) -> Element) throws(ConfigurationError) -> [Element] {
+    func list<Element>(_ convert: (SettingValue) throws -> Element) throws -> [Element] {
         let parts = isList ? scalars : scalars.flatMap { $0.split(separator: ",").map { String($0).trimmingSpaces } }
         var elements: [Element] = []
         for part in parts { elements.append(try convert(SettingValue(scalars: [part], place: place))) }
@@ -27,7 +27,7 @@ struct SettingValue {
     }
 
     var flag: Bool {
-        get throws(ConfigurationError) {
+        get throws {
             switch try text {
             case "true", "yes", "on", "1": true
             case "false", "no", "off", "0": false
@@ -36,14 +36,14 @@ struct SettingValue {
         }
     }
 
-    func integer(_ range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
+    func integer(_ range: ClosedRange<Int>) throws -> Int {
         guard let value = Int(try text), range.contains(value) else {
             throw fail("takes a whole number from \(range.lowerBound) to \(range.upperBound), got \(shown)")
         }
         return value
     }
 
-    func number(_ range: ClosedRange<Double>) throws(ConfigurationError) -> Double {
+    func number(_ range: ClosedRange<Double>) throws -> Double {
         guard let value = Double(try text), range.contains(value) else {
             throw fail("takes a number from \(range.lowerBound) to \(range.upperBound), got \(shown)")
         }
@@ -51,11 +51,11 @@ struct SettingValue {
     }
 
     /// Seconds.
-    func duration(_ range: ClosedRange<Double>) throws(ConfigurationError) -> Duration {
+    func duration(_ range: ClosedRange<Double>) throws -> Duration {
         .milliseconds(Int64(try number(range) * 1000))
     }
 
-    func address(_ defaultPort: UInt16) throws(ConfigurationError) -> SocketAddress {
+    func address(_ defaultPort: UInt16) throws -> SocketAddress {
         guard let address = SocketAddress(try text, defaultPort: defaultPort) else {
             throw fail("takes an address and port as 0.0.0.0:5060 or [::]:5060, got \(shown)")
         }
@@ -63,21 +63,21 @@ struct SettingValue {
     }
 
     var ip: IPAddress {
-        get throws(ConfigurationError) {
+        get throws {
             guard let address = IPAddress(try text) else { throw fail("takes an IP address, got \(shown)") }
             return address
         }
     }
 
     var network: IPNetwork {
-        get throws(ConfigurationError) {
+        get throws {
             guard let network = IPNetwork(try text) else { throw fail("takes a network as 10.0.0.0/8, got \(shown)") }
             return network
         }
     }
 
     var portRange: ClosedRange<UInt16> {
-        get throws(ConfigurationError) {
+        get throws {
             let ends = try text.split(separator: "-").compactMap { UInt16($0) }
             guard ends.count == 2, ends[0] >= 1024, ends[1] > ends[0] else {
                 throw fail("takes a range of ports from 1024 on as 20000-20199, got \(shown)")
@@ -87,7 +87,7 @@ struct SettingValue {
     }
 
     var codec: Codec {
-        get throws(ConfigurationError) {
+        get throws {
             let name = try text
             guard let codec = Codec(catalogueName: Text(name)) else {
                 let known = Codec.catalogue.map { $0.name.description.lowercased() }
@@ -97,7 +97,7 @@ struct SettingValue {
         }
     }
 
-    func oneOf(_ names: [String]) throws(ConfigurationError) -> String {
+    func oneOf(_ names: [String]) throws -> String {
         let name = try text
         guard names.contains(name) else {
             throw fail("takes one of \(names.joined(separator: ", ")), got '\(name)'\(Nearest.hint(for: name, among: names))")

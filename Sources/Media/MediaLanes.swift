@@ -1,0 +1,182 @@
+import Primitives
+import RTP
+import Runtime
+
+/// How the media of a server is set up.
+public struct MediaSettings: Hashable, Sendable {
+    /// Numbers for RTP and RTCP; a pair for each leg.
+    public var ports: ClosedRange<UInt16>
+    /// How long a released number rests before it is used again; 1 s or more.
+    public var quarantine: Duration
+    /// Media lanes, each a queue and a pump; as many as cores serve best.
+    public var lanes: Int
+    public var batch: MediaPump.Batch
+
+    public init(ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: MediaPump.Batch = .automatic) {
+        self.ports = ports
+        self.quarantine = quarantine
+        self.lanes = lanes
+        self.batch = batch
+    }
+}
+
+/// The media plane of a server: the port pool, and the media lanes with the legs spread over them.
+///
+/// Belongs to the signalling lane. Its calls enter the leg's media lane and wait for it; media lanes never wait for signalling.
+public final class MediaLanes: MediaPlane {
+    private var pool: PortPool
+    private var random: any RandomNumberGenerator
+    private let lanes: [any MediaLaneDoor]
+    private var homes: [MediaLegID: Home] = [:]
+    private var population: [Int]
+
+    private struct Home {
+        var lane: Int
+        var reservation: PortReservation
+    }
+
+    /// Media on the kernel's sockets, on as many queues and threads as there are lanes.
+    ///
+    /// - Parameter report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
+    public convenience init(
+        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
+    ) throws(PumpError) {
+        precondition(settings.lanes > 0, "media needs a lane")
+        var lanes: [any MediaLaneDoor] = []
+        for number in 0..<settings.lanes { lanes.append(try KernelMediaLane(number: number, batch: settings.batch, report: report)) }
+        self.init(settings: settings, random: random, lanes: lanes)
+    }
+
+    /// Media of one engine that the caller drives himself, on his own queue: with virtual ports and in virtual time.
+    public convenience init(settings: MediaSettings, random: any RandomNumberGenerator, driving engine: MediaEngine) {
+        self.init(settings: settings, random: random, lanes: [InlineMediaLane(engine)])
+    }
+
+    init(settings: MediaSettings, random: any RandomNumberGenerator, lanes: [any MediaLaneDoor]) {
+        pool = PortPool(range: settings.ports, quarantine: settings.quarantine)
+        self.random = random
+        self.lanes = lanes
+        population = Array(repeating: 0, count: lanes.count)
+    }
+
+    public func reserve(at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(using: &random, at: now) }
+
+    public func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
+        guard homes[leg] == nil else { throw .knownLeg(leg) }
+        guard pool.state(of: reservation) == .reserved else { throw .notReserved(reservation) }
+        let lane = near.flatMap { homes[$0]?.lane } ?? quietest
+        try lanes[lane].enter { engine throws(MediaError) in try engine.open(leg, reservation: reservation, plan: plan, at: now) }
+        try pool.opened(reservation)
+        homes[leg] = Home(lane: lane, reservation: reservation)
+        population[lane] += 1
+    }
+
+    public func activate(_ leg: MediaLegID) throws(MediaError) {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.activate(leg) }
+    }
+
+    public func start(_ leg: MediaLegID, at now: Instant) throws(MediaError) {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.start(leg, at: now) }
+    }
+
+    @discardableResult
+    public func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, at: now) }
+    }
+
+    public func deactivate(_ leg: MediaLegID) throws(MediaError) {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.deactivate(leg) }
+    }
+
+    public func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.update(leg, plan: plan, at: now) }
+    }
+
+    public func link(_ first: MediaLegID, _ second: MediaLegID, at now: Instant) throws(MediaError) {
+        guard let left = homes[first] else { throw .unknownLeg(first) }
+        guard let right = homes[second] else { throw .unknownLeg(second) }
+        if left.lane != right.lane { try move(second, to: left.lane, at: now) }
+        try lanes[left.lane].enter { engine throws(MediaError) in try engine.link(first, second, at: now) }
+    }
+
+    public func unlink(_ leg: MediaLegID) throws(MediaError) {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.unlink(leg) }
+    }
+
+    public func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError) {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.send(digits, on: leg, at: now) }
+    }
+
+    public func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg) }
+    }
+
+    @discardableResult
+    public func close(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
+        guard let home = homes[leg] else { throw .unknownLeg(leg) }
+        let statistics = try lanes[home.lane].enter { engine throws(MediaError) in try engine.close(leg) }
+        homes[leg] = nil
+        population[home.lane] -= 1
+        try pool.closed(home.reservation)
+        return statistics
+    }
+
+    public func release(_ reservation: PortReservation, at now: Instant) throws(MediaError) { try pool.release(reservation, at: now) }
+
+    public func counts(at now: Instant) -> MediaCounts {
+        pool.advance(to: now)
+        var counts = MediaCounts(ports: pool.counts)
+        for lane in lanes { counts = lane.counts(added: counts) }
+        return counts
+    }
+
+    private var quietest: Int { population.indices.min { population[$0] < population[$1] } ?? 0 }
+
+    private func lane(of leg: MediaLegID) throws(MediaError) -> any MediaLaneDoor {
+        guard let home = homes[leg] else { throw .unknownLeg(leg) }
+        return lanes[home.lane]
+    }
+
+    /// Brings an open leg to another lane, sockets and all. What arrives meanwhile waits in the kernel.
+    private func move(_ leg: MediaLegID, to lane: Int, at now: Instant) throws(MediaError) {
+        guard let home = homes[leg] else { throw .unknownLeg(leg) }
+        let suitcase = try lanes[home.lane].enter { engine throws(MediaError) in LegSuitcase(try engine.leave(leg)) }
+        homes[leg]?.lane = lane
+        population[home.lane] -= 1
+        population[lane] += 1
+        try lanes[lane].enter { engine throws(MediaError) in try engine.join(suitcase.leg, at: now) }
+    }
+}
+
+/// A leg on its way from one lane to another: neither has it, and so none can touch it.
+struct LegSuitcase: @unchecked Sendable {
+    let leg: MediaLeg
+
+    init(_ leg: MediaLeg) { self.leg = leg }
+}
+
+/// The way into one media lane, for signalling.
+protocol MediaLaneDoor: AnyObject {
+    /// Does `work` as one turn of that lane and waits for it.
+    func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value
+}
+
+extension MediaLaneDoor {
+    func counts(added counts: MediaCounts) -> MediaCounts {
+        enter { engine in
+            var sum = counts
+            engine.add(to: &sum)
+            return sum
+        }
+    }
+}
+
+/// No lane of its own: the engine lives where signalling does, and someone else drives it.
+private final class InlineMediaLane: MediaLaneDoor {
+    private let engine: MediaEngine
+
+    init(_ engine: MediaEngine) { self.engine = engine }
+
+    func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value { try work(engine) }
+}
