@@ -61,7 +61,10 @@ extension UserAgent {
         return session
     }
 
-    func makeAuthenticator(_ credentials: Credentials?) -> Authenticator? { credentials.map { Authenticator($0, hash: hash) } }
+    func makeAuthenticator(_ credentials: Credentials?) -> Authenticator? {
+        guard let credentials, let hash else { return nil }
+        return Authenticator(credentials, hash: hash)
+    }
 
     /// Sends an OPTIONS; the completion gets its final status: 408 without message when nobody answered, 503 when the transport
     /// failed.
