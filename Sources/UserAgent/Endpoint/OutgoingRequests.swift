@@ -61,7 +61,10 @@ extension UserAgent {
         return session
     }
 
-    func makeAuthentication(_ credentials: Credentials?) -> ClientAuthentication? { credentials.map { ClientAuthentication($0, hash: hash) } }
+    func makeAuthentication(_ credentials: Credentials?) -> ClientAuthentication? {
+        guard let credentials, let hash else { return nil }
+        return ClientAuthentication(credentials, hash: hash)
+    }
 
     /// Sends an OPTIONS; the completion gets its final status: 408 without message when nobody answered, 503 when the transport
     /// failed.
