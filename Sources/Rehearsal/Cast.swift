@@ -1,7 +1,5 @@
 import Gateway
 import Primitives
-import Runtime
-import SDP
 import UserAgent
 
 /// Who plays: the gateway's lines, the phones, and their addresses (RFC 5737).
@@ -75,6 +73,4 @@ enum Cast {
         line.ringTimeout = ring
         return line
     }
-
-    static let hash: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(.sha256, bytes) }
 }

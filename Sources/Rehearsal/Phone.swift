@@ -1,4 +1,5 @@
 import Primitives
+import Runtime
 import SDP
 import SIP
 import UserAgent
@@ -20,7 +21,7 @@ final class Phone: Inhabitant, UserAgentDelegate {
         (self.user, self.address, self.world) = (user, address, world)
         random = SeededRandom(seed: seed)
         let configuration = UserAgentConfiguration(contactAddress: { _ in address })
-        agent = UserAgent(configuration: configuration, network: network, random: SeededRandom(seed: ~seed))
+        agent = UserAgent(configuration: configuration, network: network, random: SeededRandom(seed: ~seed), hash: OpenSSLDigest.sip)
         agent.delegate = self
         world.add(self)
         network.attach(self, to: address)

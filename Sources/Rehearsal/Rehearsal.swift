@@ -82,7 +82,7 @@ public final class Rehearsal {
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: random.next())
         let journal = Journal(lane: "rehearsal", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
         let environment = Gateway.Environment(
-            network: network, media: media, random: SeededRandom(seed: random.next()), hash: Cast.hash, addressTowards: { _ in nil },
+            network: network, media: media, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
         gateway = Gateway(configuration, environment, at: start)
         stage = GatewayStage(gateway)
