@@ -4,6 +4,10 @@
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 3; }
 
+# What a script exits with when this machine cannot do its work at all, and nothing is wrong with ours.
+# shellcheck disable=SC2034  # by those that source this
+readonly cannot_here=77
+
 # need_packages NAME...: installs the Debian packages that are missing, and touches nothing when none is.
 need_packages() {
     local missing=() name
