@@ -10,6 +10,7 @@ public final class UserAgent {
     public weak var delegate: (any UserAgentDelegate)?
 
     let network: any SignallingNetwork
+    let hash: DigestHash
     private var random: any RandomNumberGenerator
     var alarms = AlarmQueue()
     var clientSerial: UInt64 = 0
@@ -28,9 +29,13 @@ public final class UserAgent {
     let supported: Text
     private var hosts: [IPAddress: Text] = [:]
 
-    /// - Parameter random: the operating system's source, or a seeded one in a rehearsal.
-    public init(configuration: UserAgentConfiguration, network: any SignallingNetwork, random: any RandomNumberGenerator) {
-        (self.configuration, self.network, self.random) = (configuration, network, random)
+    /// - Parameters:
+    ///   - random: the operating system's source, or a seeded one in a rehearsal.
+    ///   - hash: for the answers to challenges.
+    public init(
+        configuration: UserAgentConfiguration, network: any SignallingNetwork, random: any RandomNumberGenerator, hash: @escaping DigestHash
+    ) {
+        (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(configuration.acceptedBodies)
         supported = Self.list(configuration.supportedOptions)
