@@ -12,7 +12,7 @@ readonly cannot_here=77
 need_packages() {
     local missing=() name
     for name in "$@"; do
-        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true)" = installed ] || missing+=("$name")
+        dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
     done
     [ ${#missing[@]} -eq 0 ] && return 0
     command -v apt-get >/dev/null || fail "these Debian packages are missing, and there is no apt-get to install them: ${missing[*]}"
