@@ -264,13 +264,19 @@ struct Pair {
         #expect(pair.bob.events == ["refused 481", "byeCompleted 481"])
     }
 
-    @Test func `INFO is delivered and answered, OPTIONS in the dialog is answered`() {
+    @Test func `INFO is delivered and answered, OPTIONS in the dialog is answered`() throws {
         let pair = Pair()
         let (call, answered) = pair.connected()
         call.info(contentType: "application/dtmf-relay", body: Array("Signal=5".utf8), at: pair.link.now)
         pair.link.run(seconds: 1)
         #expect(pair.bob.events == ["info"])
         #expect(pair.alice.traces == ["> INFO", "< 200 INFO"])
+        var dialog = try #require(call.dialog)
+        let via = Via(transport: "UDP", host: "192.0.2.1", port: 5060, branch: "z9hG4bKoptions")
+        let options = dialog.request(.options, sequence: dialog.takeSequence(), via: via)
+        pair.bob.agent.receive(options.serialized(), over: pair.bob.flow(to: pair.alice), at: pair.link.now)
+        #expect(pair.bob.traces == ["< INFO", "> 200 INFO", "< OPTIONS", "> 200 OPTIONS"])
+        #expect(pair.bob.events == ["info"])
         answered.bye(at: pair.link.now)
         pair.finish()
     }

@@ -222,5 +222,14 @@ extension SessionEvent {
 let nothingLeft = UserAgent.Counts()
 
 func makeAgent(_ configuration: UserAgentConfiguration, _ network: any SignallingNetwork, _ random: SeededRandom) -> UserAgent {
-    UserAgent(configuration: configuration, network: network, random: random)
+    UserAgent(configuration: configuration, network: network, random: random, hash: testHash)
+}
+
+/// Not a good hash, but the same on both sides.
+let testHash: DigestHash = { algorithm, bytes in
+    var state = SeededRandom(seed: bytes.reduce(UInt64(algorithm == .md5 ? 5 : 256)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 })
+    return (0..<(algorithm == .md5 ? 2 : 4)).flatMap { _ in
+        let number = state.next()
+        return (0..<16).map { Array("0123456789abcdef".utf8)[Int(truncatingIfNeeded: number >> UInt64(4 * $0)) & 15] }
+    }
 }

@@ -118,7 +118,7 @@ extension Dialog {
         var routes = routeSet
         if let first = routeSet.first, !first.uri.isLooseRouter {
             uri = first.uri
-            uri.headers = nil
+            if uri.headers != nil { uri.headers = nil }
             routes = routeSet.dropFirst() + [NameAddress(uri: remoteTarget)]
         }
         return Message.request(

@@ -32,12 +32,13 @@ extension InviteSession {
         for (name, value) in invite.headers { request.headers.append(name, value) }
         request.setOffer(invite.body)
         self.init(
-            role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact, credentials: invite.credentials, agent: agent)
+            role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact,
+            authentication: agent.makeAuthentication(invite.credentials), agent: agent)
     }
 
     func start(at now: Instant) {
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: flow, credentials: credentials, session: self, agent: agent) {
+        let exchange = Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) {
             sequence += 1
             return sequence
         }

@@ -32,7 +32,8 @@ public final class InviteSession {
     public internal(set) var dialog: Dialog?
 
     unowned let agent: UserAgent
-    let credentials: Credentials?
+    /// For challenges; a caller has what came with its INVITE.
+    var authentication: ClientAuthentication?
     let contact: NameAddress
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [Dialog] = []
@@ -55,14 +56,17 @@ public final class InviteSession {
     var queuedBye: [Reason]?
     private var alarm = Alarm { _ in }
 
-    init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, credentials: Credentials?, agent: UserAgent) {
+    init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
         (self.role, self.request, self.localTag, self.flow, self.contact) = (role, request, localTag, flow, contact)
-        (self.credentials, self.agent, callID) = (credentials, agent, request.callID.detached)
+        (self.authentication, self.agent, callID) = (authentication, agent, request.callID.detached)
         alarm = Alarm { [unowned self] now in self.ring(at: now) }
     }
 
     /// The peer's tag; nil for a caller without an answer.
     public var remoteTag: Text? { dialog?.remoteTag }
+
+    /// Lets a callee answer challenges of its requests in the dialog.
+    public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
 
     /// Ends the call: BYE.
     ///

@@ -1,10 +1,19 @@
 import Primitives
 import SIP
 
+/// Answers the challenges that a call or a registration meets, and goes on using what was taken.
+final class ClientAuthentication {
+    var client: DigestClient
+
+    init(_ credentials: Credentials, hash: @escaping DigestHash) {
+        client = DigestClient(user: credentials.username, secret: credentials.secret, hash: hash)
+    }
+}
+
 /// One request of ours, sent again with credentials when it is challenged: RFC 3261 §22.2, §22.3.
 ///
-/// A challenge is answered once, and once more when it only says that the nonce is stale. The user sees neither the challenge nor
-/// the end of the transaction that it answered.
+/// Each realm is answered once, and again when it only says that the nonce is stale. The user sees neither the challenge nor the
+/// end of the transaction that it answered.
 final class Exchange {
     /// The request that is on its way now.
     private(set) var request: Message
@@ -14,7 +23,7 @@ final class Exchange {
     /// How long an INVITE waits for its final response; nil waits as long as there are provisional ones.
     var patience: Duration?
     private let flow: Flow
-    private let credentials: Credentials?
+    private let authentication: ClientAuthentication?
     private let session: InviteSession?
     private unowned let agent: UserAgent
     private let takeSequence: () -> UInt32
@@ -22,11 +31,12 @@ final class Exchange {
     private var handler: ((ClientOutcome, Instant) -> Void)?
 
     init(
-        _ request: Message, over flow: Flow, credentials: Credentials?, session: InviteSession?, agent: UserAgent,
+        _ request: Message, over flow: Flow, authentication: ClientAuthentication?, session: InviteSession?, agent: UserAgent,
         takeSequence: @escaping () -> UInt32
     ) {
-        (self.request, self.flow, self.credentials, self.session, self.agent) = (request, flow, credentials, session, agent)
+        (self.request, self.flow, self.authentication, self.session, self.agent) = (request, flow, authentication, session, agent)
         self.takeSequence = takeSequence
+        authentication?.client.authorize(&self.request, clientNonce: agent.makeTag())
     }
 
     /// Sends the request. Every outcome but those of answered challenges goes to the handler, the last one is `.terminated`.
@@ -52,5 +62,17 @@ final class Exchange {
         handler?(outcome, now)
     }
 
-    private func retry(after response: Message, at now: Instant) -> Bool { false }
+    /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks more than that plays with us.
+    private static let maximumAttempts = 5
+
+    private func retry(after response: Message, at now: Instant) -> Bool {
+        guard let authentication, mayRetry, response.status == 401 || response.status == 407, attempts < Self.maximumAttempts else { return false }
+        var next = request
+        next.cseq = CSeq(number: takeSequence(), method: request.method)
+        next.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        do { try authentication.client.answer(response, in: &next, clientNonce: agent.makeTag()) } catch { return false }
+        request = next
+        send(at: now)
+        return true
+    }
 }

@@ -4,9 +4,10 @@ import SIP
 /// Who we are to a peer that asks for it (RFC 3261 §22).
 public struct Credentials: Hashable, Sendable {
     public var username: Text
-    public var password: Text
+    public var secret: DigestSecret
 
-    public init(username: Text, password: Text) { (self.username, self.password) = (username, password) }
+    public init(username: Text, secret: DigestSecret) { (self.username, self.secret) = (username, secret) }
+    public init(username: Text, password: Text) { self.init(username: username, secret: .password(password)) }
 }
 
 /// An INVITE to be sent.
@@ -60,6 +61,11 @@ extension UserAgent {
         return session
     }
 
+    func makeAuthentication(_ credentials: Credentials?) -> ClientAuthentication? {
+        guard let credentials, let hash else { return nil }
+        return ClientAuthentication(credentials, hash: hash)
+    }
+
     /// Sends an OPTIONS; the completion gets its final status: 408 without message when nobody answered, 503 when the transport
     /// failed.
     public func options(_ options: OutgoingOptions, at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void) {
@@ -70,7 +76,7 @@ extension UserAgent {
             callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
         request.headers.append(.accept, accepted)
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: options.flow, credentials: options.credentials, session: nil, agent: self) {
+        let exchange = Exchange(request, over: options.flow, authentication: makeAuthentication(options.credentials), session: nil, agent: self) {
             sequence += 1
             return sequence
         }

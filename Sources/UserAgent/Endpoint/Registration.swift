@@ -36,6 +36,7 @@ public final class Registration {
     public var onEvent: ((Registration, RegistrationEvent, Instant) -> Void)?
 
     private unowned let agent: UserAgent
+    private let authentication: ClientAuthentication?
     private let callID: Text
     private let contact: NameAddress
     private let tag: Text
@@ -48,6 +49,7 @@ public final class Registration {
 
     init(_ request: OutgoingRegistration, agent: UserAgent) {
         (self.request, self.agent, expires) = (request, agent, request.expires)
+        authentication = agent.makeAuthentication(request.credentials)
         (callID, tag, sequence) = (agent.makeCallID(), agent.makeTag(), agent.makeSequence())
         contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: request.flow)
         alarm = Alarm { [unowned self] now in self.send(at: now) }
@@ -72,7 +74,7 @@ public final class Registration {
             callID: callID, cseq: sequence, contact: contact)
         message.headers.append(.expires, Text(expires))
         agent.addProduct(to: &message)
-        let exchange = Exchange(message, over: request.flow, credentials: request.credentials, session: nil, agent: agent) { [self] in
+        let exchange = Exchange(message, over: request.flow, authentication: authentication, session: nil, agent: agent) { [self] in
             sequence += 1
             return sequence
         }

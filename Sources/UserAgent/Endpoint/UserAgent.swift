@@ -10,6 +10,7 @@ public final class UserAgent {
     public weak var delegate: (any UserAgentDelegate)?
 
     let network: any SignallingNetwork
+    let hash: DigestHash?
     private var random: any RandomNumberGenerator
     var alarms = AlarmQueue()
     var clientSerial: UInt64 = 0
@@ -28,9 +29,14 @@ public final class UserAgent {
     let supported: Text
     private var hosts: [IPAddress: Text] = [:]
 
-    /// - Parameter random: the operating system's source, or a seeded one in a rehearsal.
-    public init(configuration: UserAgentConfiguration, network: any SignallingNetwork, random: any RandomNumberGenerator) {
-        (self.configuration, self.network, self.random) = (configuration, network, random)
+    /// - Parameters:
+    ///   - random: the operating system's source, or a seeded one in a rehearsal.
+    ///   - hash: for the answers to challenges; without one every challenge is a refusal, whatever the credentials.
+    public init(
+        configuration: UserAgentConfiguration, network: any SignallingNetwork, random: any RandomNumberGenerator,
+        hash: DigestHash? = nil
+    ) {
+        (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(configuration.acceptedBodies)
         supported = Self.list(configuration.supportedOptions)
@@ -76,6 +82,8 @@ public final class UserAgent {
         public var sessions = 0
         public var clientTransactions = 0
         public var serverTransactions = 0
+        /// Requests outside of dialogs whose copies would be recognised.
+        public var originals = 0
         public var registrations = 0
         public var timers = 0
 
@@ -86,6 +94,7 @@ public final class UserAgent {
         var counts = Counts()
         (counts.sessions, counts.registrations, counts.timers) = (sessions.count, registrations.count, alarms.count)
         (counts.clientTransactions, counts.serverTransactions) = (clientTransactions.count, serverTransactions.count)
+        counts.originals = unmerged.count
         return counts
     }
 }
