@@ -72,7 +72,6 @@ let package = Package(
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("Gateway", ["CallKit", "SIP"]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Rehearsal", ["Gateway", "Media", "SDP", "SIP", "UserAgent"]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
@@ -81,5 +80,5 @@ let package = Package(
 
 /// The tests of a target, beside it in name and folder.
 func tests(_ target: String, _ others: [Target.Dependency] = []) -> Target {
-    .testTarget(name: target + "Tests", dependencies: [.byName(name: target), "Primitives"] + others, swiftSettings: strict)
+    .testTarget(name: target + "Tests", dependencies: (target == "Primitives" ? [] : ["Primitives"]) + [.byName(name: target)] + others, swiftSettings: strict)
 }

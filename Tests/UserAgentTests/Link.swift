@@ -230,6 +230,6 @@ let testHash: DigestHash = { algorithm, bytes in
     var state = SeededRandom(seed: bytes.reduce(UInt64(algorithm == .md5 ? 5 : 256)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 })
     return (0..<(algorithm == .md5 ? 2 : 4)).flatMap { _ in
         let number = state.next()
-        return (0..<16).map { Array("0123456789abcdef".utf8)[Int(number >> UInt64(4 * $0)) & 15] }
+        return (0..<16).map { Array("0123456789abcdef".utf8)[Int(truncatingIfNeeded: number >> UInt64(4 * $0)) & 15] }
     }
 }

@@ -61,7 +61,10 @@ extension UserAgent {
         return session
     }
 
-    func makeAuthenticator(_ credentials: Credentials?) -> Authenticator? { credentials.map { Authenticator($0, hash: hash) } }
+    func makeAuthentication(_ credentials: Credentials?) -> ClientAuthentication? {
+        guard let credentials, let hash else { return nil }
+        return ClientAuthentication(credentials, hash: hash)
+    }
 
     /// Sends an OPTIONS; the completion gets its final status: 408 without message when nobody answered, 503 when the transport
     /// failed.
@@ -73,7 +76,7 @@ extension UserAgent {
             callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
         request.headers.append(.accept, accepted)
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: options.flow, authenticator: makeAuthenticator(options.credentials), session: nil, agent: self) {
+        let exchange = Exchange(request, over: options.flow, authentication: makeAuthentication(options.credentials), session: nil, agent: self) {
             sequence += 1
             return sequence
         }

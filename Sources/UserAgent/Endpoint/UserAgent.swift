@@ -10,7 +10,7 @@ public final class UserAgent {
     public weak var delegate: (any UserAgentDelegate)?
 
     let network: any SignallingNetwork
-    let hash: DigestHash
+    let hash: DigestHash?
     private var random: any RandomNumberGenerator
     var alarms = AlarmQueue()
     var clientSerial: UInt64 = 0
@@ -31,9 +31,10 @@ public final class UserAgent {
 
     /// - Parameters:
     ///   - random: the operating system's source, or a seeded one in a rehearsal.
-    ///   - hash: for the answers to challenges.
+    ///   - hash: for the answers to challenges; without one every challenge is a refusal, whatever the credentials.
     public init(
-        configuration: UserAgentConfiguration, network: any SignallingNetwork, random: any RandomNumberGenerator, hash: @escaping DigestHash
+        configuration: UserAgentConfiguration, network: any SignallingNetwork, random: any RandomNumberGenerator,
+        hash: DigestHash? = nil
     ) {
         (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
         allowed = Self.list(configuration.allowedMethods.map(\.text))
@@ -81,6 +82,8 @@ public final class UserAgent {
         public var sessions = 0
         public var clientTransactions = 0
         public var serverTransactions = 0
+        /// Requests outside of dialogs whose copies would be recognised.
+        public var originals = 0
         public var registrations = 0
         public var timers = 0
 
@@ -91,6 +94,7 @@ public final class UserAgent {
         var counts = Counts()
         (counts.sessions, counts.registrations, counts.timers) = (sessions.count, registrations.count, alarms.count)
         (counts.clientTransactions, counts.serverTransactions) = (clientTransactions.count, serverTransactions.count)
+        counts.originals = unmerged.count
         return counts
     }
 }

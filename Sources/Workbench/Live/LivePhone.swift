@@ -101,7 +101,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
         let identity = PhoneIdentity(
             user: settings.user, domain: settings.domain ?? Text("\(settings.server.address)"), displayName: settings.displayName,
             credentials: settings.credentials, flow: flow, mediaAddress: host, codecs: settings.codecs)
-        let agent = UserAgent(configuration: UserAgentConfiguration(), network: transports, random: SystemRandom())
+        let agent = UserAgent(configuration: UserAgentConfiguration(), network: transports, random: SystemRandom(), hash: OpenSSLDigest.sip)
         return Phone(identity: identity, agent: agent, plane: media, random: SystemRandom())
     }
 }

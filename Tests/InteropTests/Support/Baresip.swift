@@ -101,10 +101,14 @@ final class Baresip: Sendable {
     }
 
     /// Waits until it has recorded that many seconds.
-    func waitForRecording(of seconds: Double, rate: Int, within limit: Duration = .seconds(30)) async throws {
+    func waitForRecording(of seconds: Double, within limit: Duration = .seconds(30)) async throws {
         try await eventually("\(plan.user) recorded \(seconds) s", within: limit) {
-            guard let file = recordingFile, let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int else { return false }
-            return Double(size - 44) >= seconds * Double(2 * rate)
+            guard let file = recordingFile, let handle = FileHandle(forReadingAtPath: file) else { return false }
+            defer { try? handle.close() }
+            let header = [UInt8](try handle.read(upToCount: 44) ?? Data())
+            guard header.count == 44 else { return false }
+            let bytesPerSecond = Int(header[28]) | Int(header[29]) << 8 | Int(header[30]) << 16
+            return Double(try handle.seekToEnd()) - 44 >= seconds * Double(bytesPerSecond)
         }
     }
 

@@ -6,6 +6,7 @@ final class Gateway: Sendable {
     struct Setup {
         /// Ports for media; SIP and the clients have others.
         var mediaPorts = 80
+        var clientPorts = 200
         /// Entries of `lines`, as YAML.
         var lines: [String] = Setup.usual
         /// Further settings, as YAML lines at the top level.
@@ -24,9 +25,7 @@ final class Gateway: Sendable {
     let mediaRange: ClosedRange<UInt16>
     let sipPort: UInt16
 
-    private static let clientPorts = 100
-
-    /// Ports for the clients of the test: the run's first hundred but the first.
+    /// Ports for the clients of the test.
     func clientPort(_ index: Int) -> UInt16 { ports[10 + index] }
 
     /// Starts it and waits until it is ready.
@@ -38,9 +37,9 @@ final class Gateway: Sendable {
 
     private init(_ setup: Setup, _ environment: [String: String]) throws {
         folder = try Folder()
-        ports = try Ports(Self.clientPorts + setup.mediaPorts)
+        ports = try Ports(setup.clientPorts + setup.mediaPorts)
         sipPort = ports[0]
-        mediaRange = ports.part(Self.clientPorts, setup.mediaPorts)
+        mediaRange = ports.part(setup.clientPorts, setup.mediaPorts)
         let file = try folder.write(Self.yaml(setup, sipPort: sipPort, media: mediaRange, data: folder.file("data")), to: "hookswitch.yaml")
         program = try Program(Place.hookswitch, ["serve", "--config", file], environment: environment)
     }

@@ -8,15 +8,15 @@ enum Recordings {
         G711.encodeA(Int16(8_000 * sin(2 * Double.pi * 440 * Double(index) / 8_000)))
     }
 
-    static let firstText = "The quick brown fox jumps over the lazy dog, while seven wizards mix a potion of old beer and strong pepper."
-    static let secondText = "Please call Stella and ask her to bring these things from the store: six spoons of fresh snow peas, and five thick slabs of blue cheese."
+    static let firstText = "The quick brown fox jumps over the lazy dog, and seven wizards mix a potion of old beer."
+    static let secondText = "Please call Stella, and ask her to bring six spoons of fresh snow peas and five thick slabs of cheese."
 
-    /// Speech at 48 kHz, with silence behind it so that the client has something to send for as long as a test takes.
-    static func speech(_ text: String, voice: String, in folder: Folder, as name: String) async throws -> WAV {
-        let raw = folder.file("raw-\(name)"), spoken = folder.file("spoken-\(name)"), file = folder.file(name)
-        _ = try await Program.run("/usr/bin/espeak-ng", ["-v", voice, "-s", "170", "-w", raw, text])
+    /// Speech at 48 kHz in a file to be played, once or over and over, for longer than a test takes; returns it once.
+    static func speech(_ text: String, voice: String, repeating: Bool, in folder: Folder, as name: String) async throws -> WAV {
+        let raw = folder.file("raw-\(name)"), spoken = folder.file("spoken-\(name)")
+        _ = try await Program.run("/usr/bin/espeak-ng", ["-v", voice, "-s", "190", "-w", raw, text])
         _ = try await Program.run("/usr/bin/sox", [raw, "-r", "48000", "-c", "1", "-b", "16", spoken, "gain", "-n", "-6"])
-        _ = try await Program.run("/usr/bin/sox", [spoken, file, "pad", "0", "60"])
+        _ = try await Program.run("/usr/bin/sox", [spoken, folder.file(name)] + (repeating ? ["repeat", "9"] : ["pad", "0", "60"]))
         return try read(spoken)
     }
 
