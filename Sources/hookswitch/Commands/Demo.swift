@@ -38,7 +38,7 @@ struct Demo: ParsableCommand {
     func settings() throws -> DemoSettings {
         var settings = DemoSettings()
         settings.codecs = try CodecList.parse(codec)
-        settings.duration = try Bounded.seconds(duration, option: "--duration", in: 1...60)
+        settings.duration = try Bounded.seconds(duration, option: "--duration", in: 2...60)
         return settings
     }
 }

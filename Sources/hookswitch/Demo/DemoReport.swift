@@ -31,14 +31,7 @@ struct DemoReport: Encodable {
         if let caller, let callee {
             (calleeHeard, callerHeard, isSpeechBothWays) = CallRecord.bothWays(caller, callee)
         }
-        self.caller = caller.map { Self.result(of: $0, hearing: callee) }
-        self.callee = callee.map { Self.result(of: $0, hearing: caller) }
-    }
-
-    private static func result(of record: CallRecord, hearing other: CallRecord?) -> CallResult {
-        var record = record
-        if case .samples(let samples, let rate, _)? = other?.script.source { record.script.expectation = .recording(samples, sampleRate: rate) }
-        return record.result()
+        (self.caller, self.callee) = (caller?.result(), callee?.result())
     }
 
     mutating func judge(_ result: JournalReader.Result) {

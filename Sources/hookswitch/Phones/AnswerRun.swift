@@ -29,9 +29,12 @@ struct AnswerRun {
     }
 
     /// Waits for the last call, or for SIGINT or SIGTERM.
-    /// - Throws: exit code 3 when the port is in use, 1 when the registration is refused or a file could not be written.
-    func perform() throws {
+    ///
+    /// - Parameter onStart: called when the port is bound.
+    /// - Throws: exit code 3 when the port is in use or a file could not be written, 1 when the registration is refused.
+    func perform(onStart: () -> Void = {}) throws {
         let phone = try start()
+        onStart()
         let place = "\(plan.settings.transport == .tcp ? "tcp" : "udp") \(phone.address)"
         teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
         let desk = desk

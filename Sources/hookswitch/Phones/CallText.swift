@@ -19,7 +19,13 @@ enum CallText {
     }
 
     static func status(_ call: CallResult) -> String {
-        let code = call.status == 0 ? "no answer at all" : call.reason.isEmpty ? "\(call.status)" : "\(call.status) \(call.reason)"
+        let code = switch (call.status, call.reason) {
+        case (0, _): "no call"
+        case (408, ""): "408, nobody answers there"
+        case (503, ""): "503, nothing can be sent there"
+        case (let status, ""): "\(status)"
+        case (let status, let reason): "\(status) \(reason)"
+        }
         let length = call.duration.map { ", \(number($0 / 1_000)) s long" } ?? ""
         let ender = switch call.endedBy {
         case .us: ", ended by us"
