@@ -44,10 +44,10 @@ struct Answer: ParsableCommand {
     @Option(help: ArgumentHelp("End after so many calls, refused ones included.", valueName: "n"))
     var calls: Int?
 
-    @Flag(help: "Print one JSON object a line for each call that is over, and nothing else.") var json = false
+    @Flag(help: "Print one JSON object a line for each call that is over; all else goes to standard error.") var json = false
 
     func run() throws {
-        let plan = try plan(), teller = Teller(json ? nil : .standardOutput)
+        let plan = try plan(), teller = Teller(json ? .standardError : .standardOutput)
         defer { teller.finish() }
         try AnswerRun(plan, teller: teller) { number, result, file in
             if json { printJSONLine(result) } else { teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file))) }
@@ -80,9 +80,13 @@ struct Answer: ParsableCommand {
 
     private func place(_ server: SocketAddress?) throws -> SocketAddress? {
         guard let listen else { return server == nil ? Self.ownPlace : nil }
-        guard let place = SocketAddress(listen, defaultPort: 5_060) else { throw Failure.usage("--listen takes an address and port as 127.0.0.1:5070, got '\(listen)'") }
+        guard let place = SocketAddress(listen, defaultPort: 5_060) else {
+            throw Failure.usage("--listen takes an address and port as 127.0.0.1:5070, got '\(listen)'")
+        }
         guard !place.address.isAny else { throw Failure.usage("--listen takes one address of this machine, as callers are told it; got '\(listen)'") }
-        if let server, server.address.family != place.address.family { throw Failure.usage("--listen and --server are of different families: '\(listen)', '\(server)'") }
+        if let server, server.address.family != place.address.family {
+            throw Failure.usage("--listen and --server are of different families: '\(listen)', '\(server)'")
+        }
         return place
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Primitives
 import RTP
+import SDP
 import UserAgent
 import Workbench
 
@@ -62,17 +63,24 @@ struct Call: ParsableCommand {
         let (codecs, digits) = (try line.codecs(), try digits())
         let sound = try Sound(play: play, tone: tone, otherwise: .speech)
         let recordings = try record.map(CallRecordings.init(path:))
+        return CallPlan(
+            target: target.uri, settings: try settings(target, caller, codecs), script: script(sound, digits, length), sound: sound,
+            registers: line.register != nil, patience: patience, recordings: recordings)
+    }
 
+    private func settings(_ target: CallTarget, _ caller: Identity?, _ codecs: [Codec]) throws -> LivePhoneSettings {
         var settings = LivePhoneSettings(user: caller?.user ?? "hookswitch", server: target.server)
         (settings.domain, settings.transport, settings.codecs) = (caller?.domain, target.transport, codecs)
         settings.mediaPorts = try FreePorts.block(of: 8, target.server.address.family)
         if let caller, let password = line.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
+        return settings
+    }
 
+    private func script(_ sound: Sound, _ digits: [DTMFDigit], _ length: Duration?) -> CallScript {
         var script = CallScript()
         (script.source, script.digits, script.tellsRecording) = (sound.source(repeats: length != nil), digits, true)
         if case .recording = sound, length == nil { script.hangUpAfterPlaying = .milliseconds(300) } else { script.duration = length ?? Self.length(for: digits) }
-        return CallPlan(
-            target: target.uri, settings: settings, script: script, sound: sound, registers: line.register != nil, patience: patience, recordings: recordings)
+        return script
     }
 
     private func identity() throws -> Identity? {
@@ -85,7 +93,9 @@ struct Call: ParsableCommand {
     private func digits() throws -> [DTMFDigit] {
         guard let dtmf else { return [] }
         let digits = dtmf.compactMap(DTMFDigit.init)
-        guard !dtmf.isEmpty, digits.count == dtmf.count, digits.count <= 100 else { throw Failure.usage("--dtmf takes up to 100 keys of 0-9, *, # and A-D, got '\(dtmf)'") }
+        guard (1...100).contains(digits.count), digits.count == dtmf.count else {
+            throw Failure.usage("--dtmf takes up to 100 keys of 0-9, *, # and A-D, got '\(dtmf)'")
+        }
         return digits
     }
 

@@ -87,7 +87,8 @@ private final class Story: Sendable {
         case .registered(let seconds): teller.say("registered for \(seconds) s")
         case .call(.recorded(let samples, let rate)):
             disk.async { recordings?.append(samples, sampleRate: rate, of: 1) }
-            if let start = state.withLock({ $0.connected }) { teller.tick("talking for \((now - start).wholeMilliseconds / 1_000) s, \(CallText.level(of: samples))") }
+            guard let start = state.withLock({ $0.connected }) else { return }
+            teller.tick("talking for \((now - start).wholeMilliseconds / 1_000) s, \(CallText.level(of: samples))")
         case .call(let step): hear(step, at: now, teller)
         case .finished(let record, let failure): state.withLock { ($0.record, $0.failure) = (record, failure) }
         }
