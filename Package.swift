@@ -50,8 +50,36 @@ let package = Package(
 
         .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
-        .executableTarget(name: "hookswitch", dependencies: ["Gateway", "Primitives", "Runtime", "SDP", "SIP", "UserAgent", .argumentParser, .log, .yams], swiftSettings: strict),
+        .target(
+            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
-        .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], swiftSettings: strict),
+        .target(
+            name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+        .executableTarget(
+            name: "hookswitch",
+            dependencies: [
+                "Audio", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
+            ], swiftSettings: strict),
+
+        tests("Primitives"),
+        tests("SIP", ["Runtime"]),
+        tests("SDP"),
+        tests("RTP"),
+        tests("Audio"),
+        tests("CallKit"),
+        tests("Runtime"),
+        tests("UserAgent", ["Runtime", "SIP"]),
+        tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
+        tests("Gateway", ["CallKit", "SIP"]),
+        tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
+        // tests("Rehearsal", ["Gateway", "Media", "SDP", "SIP", "UserAgent"]),
+        tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
+        .testTarget(name: "HouseTests", swiftSettings: strict),
+        .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
     ]
 )
+
+/// The tests of a target, beside it in name and folder.
+func tests(_ target: String, _ others: [Target.Dependency] = []) -> Target {
+    .testTarget(name: target + "Tests", dependencies: (target == "Primitives" ? [] : ["Primitives"]) + [.byName(name: target)] + others, swiftSettings: strict)
+}

@@ -101,7 +101,7 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         agent.allowedMethods.append(.register)
-        userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random)
+        userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         registrar = Registrar(
             configuration: RegistrarConfiguration(domain: configuration.domain), accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)

@@ -103,7 +103,7 @@ public final class GatewayServer: Sendable {
             if settings.violationsAreFatal { preconditionFailure("\(violation)") }
         }
         let environment = Gateway.Environment(
-            network: transports, media: media, random: SystemRandom(), hash: { _, bytes in OpenSSLDigest.hexadecimal(.sha256, bytes) }, addressTowards: LocalAddresses.used(towards:),
+            network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }

@@ -8,7 +8,8 @@ final class Recorder {
     let sampleRate: Int
     /// Samples that were not taken yet.
     private(set) var samples: [Int16] = []
-    private var decoder: FrameDecoder
+    /// One for each codec that came, the first from the beginning: a peer may change between agreed ones with every packet.
+    private var decoders: [FrameDecoder]
     private let decoded: UnsafeMutableBufferPointer<Int16>
     /// The timestamp that would follow without a gap; nil before the first packet and after a pause.
     private var expected: UInt32?
@@ -19,7 +20,8 @@ final class Recorder {
 
     init(codec: AudioCodec) throws(CodecError) {
         sampleRate = codec.nativeSampleRate
-        decoder = try FrameDecoder(codec, sampleRate: sampleRate)
+        let decoder = try FrameDecoder(codec, sampleRate: sampleRate)
+        decoders = [decoder]
         decoded = .allocate(capacity: decoder.largestOutput)
         decoded.initialize(repeating: 0)
         samples.reserveCapacity(2 * sampleRate)
@@ -29,14 +31,14 @@ final class Recorder {
 
     /// Adds one payload. What cannot be decoded is left out, and so becomes a gap.
     func receive(_ payload: UnsafeRawBufferPointer, codec: AudioCodec, source: UInt32, timestamp: UInt32, at now: Instant) {
-        if codec != decoder.codec, let other = try? FrameDecoder(codec, sampleRate: sampleRate) { (decoder, expected) = (other, nil) }
+        guard let decoder = decoder(for: codec) else { return }
         if began == nil { (began, written) = (now, 0) }
         if source != self.source { (self.source, expected) = (source, nil) }
         let ahead = Int(Int32(bitPattern: timestamp &- (expected ?? timestamp)))
         if ahead < 0, ahead > -codec.clockRate { return }
         let room = sampleRate + Int((now - (began ?? now)).wholeMilliseconds) * sampleRate / 1_000 - written
         let gap = min(max(0, ahead) * sampleRate / codec.clockRate, max(0, room - decoded.count))
-        guard room >= decoded.count, let count = decode(payload) else { return }
+        guard room >= decoded.count, let count = decode(payload, by: decoder) else { return }
         samples.append(contentsOf: repeatElement(0, count: gap))
         samples.append(contentsOf: decoded[..<count])
         written += gap + count
@@ -53,7 +55,14 @@ final class Recorder {
         return samples
     }
 
-    private func decode(_ payload: UnsafeRawBufferPointer) -> Int? {
+    private func decoder(for codec: AudioCodec) -> FrameDecoder? {
+        if let known = decoders.first(where: { $0.codec == codec }) { return known }
+        guard let new = try? FrameDecoder(codec, sampleRate: sampleRate) else { return nil }
+        decoders.append(new)
+        return new
+    }
+
+    private func decode(_ payload: UnsafeRawBufferPointer, by decoder: FrameDecoder) -> Int? {
         let bytes = payload.bindMemory(to: UInt8.self)
         var room = decoded.mutableSpan
         return try? decoder.decode(bytes.span, into: &room)

@@ -8,8 +8,12 @@ import SDP
 final class VirtualNetwork: PortBinder {
     struct Sent { var from: SocketAddress, to: SocketAddress, bytes: [UInt8] }
 
-    private(set) var sockets: [SocketAddress: VirtualSocket] = [:]
+    private var places: [SocketAddress: Place] = [:]
     var sent: [Sent] = []
+    private struct Place { weak var socket: VirtualSocket? }
+
+    /// What is bound.
+    var sockets: [SocketAddress: VirtualSocket] { places.compactMapValues(\.socket) }
     /// The binds that fail, counted from the first.
     var failing: Set<Int> = []
     /// Whether a locked socket hears its own far end alone, as the kernel's do.
@@ -18,21 +22,19 @@ final class VirtualNetwork: PortBinder {
 
     func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket {
         defer { binds += 1 }
-        guard !failing.contains(binds), sockets[address] == nil else { throw .addressInUse(.udp, address) }
+        guard !failing.contains(binds), places[address]?.socket == nil else { throw .addressInUse(.udp, address) }
         let socket = VirtualSocket(address, token, self)
-        sockets[address] = socket
+        places[address] = Place(socket: socket)
         return socket
     }
 
     func release(_ socket: any MediaSocket) {}
     func adopt(_ socket: any MediaSocket, token: UInt64) throws(SocketError) {}
 
-    fileprivate func unbind(_ address: SocketAddress) { sockets[address] = nil }
-
     /// Puts a datagram before a bound port and has the engine take it. False when nothing is bound there.
     @discardableResult
     func deliver(_ bytes: [UInt8], from sender: SocketAddress, to address: SocketAddress, _ engine: MediaEngine, at now: Instant) -> Bool {
-        guard let socket = sockets[address] else { return false }
+        guard let socket = places[address]?.socket else { return false }
         socket.inbox.append((bytes, sender))
         engine.ready(socket.token, at: now)
         return true
@@ -49,13 +51,11 @@ final class VirtualSocket: MediaSocket {
     let token: UInt64
     var inbox: [(bytes: [UInt8], sender: SocketAddress)] = []
     private let address: SocketAddress
-    private unowned let network: VirtualNetwork
+    private weak var network: VirtualNetwork?
     private var remote: SocketAddress?
     private var isLocked = false
 
     init(_ address: SocketAddress, _ token: UInt64, _ network: VirtualNetwork) { (self.address, self.token, self.network) = (address, token, network) }
-
-    deinit { network.unbind(address) }
 
     var isVouched: Bool { false }
     func aim(at remote: SocketAddress?) { (self.remote, isLocked) = (remote, false) }
@@ -63,14 +63,14 @@ final class VirtualSocket: MediaSocket {
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard let remote else { return false }
-        network.sent.append(.init(from: address, to: remote, bytes: Array(packet)))
+        network?.sent.append(.init(from: address, to: remote, bytes: Array(packet)))
         return true
     }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> ReceivedDatagram? {
         while !inbox.isEmpty {
             let (bytes, sender) = inbox.removeFirst()
-            if isLocked, network.heedsLocks, sender != remote { continue }
+            if isLocked, network?.heedsLocks != false, sender != remote { continue }
             let count = min(bytes.count, buffer.count)
             buffer.copyBytes(from: bytes.prefix(count))
             return ReceivedDatagram(count: count, sender: sender, isWhole: count == bytes.count)

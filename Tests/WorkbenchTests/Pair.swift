@@ -30,7 +30,6 @@ final class Pair {
         caller = CallClient(
             phone: callerSeat.phone, target: URI(user: "callee", address: Room.address(2)), script: calling, registers: registers, patience: patience)
         callee = AnswerClient(phone: calleeSeat.phone, policy: policy, registers: registers)
-        (callerSeat.resident, calleeSeat.resident) = (caller, callee)
         caller.onEvent = { [unowned self] event, _ in note(event) }
         callee.onEvent = { [unowned self] event, _ in note(event) }
     }

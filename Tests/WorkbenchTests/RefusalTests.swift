@@ -35,7 +35,7 @@ import Workbench
         let pair = Pair { $0.answersAfter = .milliseconds(200) }
         pair.start()
         pair.room.run(seconds: 0.207)   // the 200 is on its way
-        pair.caller.hangUp(at: pair.room.now)
+        pair.caller.stop(at: pair.room.now)
         pair.room.run(seconds: 40)
         #expect(pair.room.log.contains("callee 200 INVITE") && pair.room.log.contains("caller BYE"))
         #expect(!pair.room.log.contains("caller bind"))

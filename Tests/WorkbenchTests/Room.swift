@@ -31,11 +31,9 @@ final class Room {
         let phone: Phone
         let plane: MediaLanes
         let engine: MediaEngine
-        var resident: any LaneResident
-        var failsToReach = false
 
         init(_ name: String, _ address: SocketAddress, _ phone: Phone, _ plane: MediaLanes, _ engine: MediaEngine) {
-            (self.name, self.address, self.phone, self.plane, self.engine, resident) = (name, address, phone, plane, engine, phone)
+            (self.name, self.address, self.phone, self.plane, self.engine) = (name, address, phone, plane, engine)
         }
     }
 
@@ -71,14 +69,14 @@ final class Room {
             for seat in seats {
                 seat.engine.advance(to: now)
                 hand(seat)
-                seat.resident.advance(to: now)
+                seat.phone.advance(to: now)
             }
         }
         now = max(now, end)
     }
 
     private var nextTime: Instant? {
-        let dues = seats.flatMap { [$0.resident.deadline, $0.engine.deadline] } + [signals.first?.due, packets.first?.due]
+        let dues = seats.flatMap { [$0.phone.deadline, $0.engine.deadline] } + [signals.first?.due, packets.first?.due]
         return dues.compactMap { $0 }.min()
     }
 

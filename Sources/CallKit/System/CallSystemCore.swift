@@ -118,12 +118,10 @@ extension CallSystem.Core {
 
     /// The transaction under way has been handed out.
     mutating func performNextInLine(_ provider: ProviderNumber) {
-        guard let seat = providers[provider] else { return }
-        if seat.waiting.isEmpty {
+        if providers[provider]?.waiting.isEmpty ?? true {
             providers[provider]?.isPerforming = false
-        } else {
-            providers[provider]?.waiting.removeFirst()
-            deliveries.append(.execute(seat.waiting[0], provider))
+        } else if let transaction = providers[provider]?.waiting.removeFirst() {
+            deliveries.append(.execute(transaction, provider))
         }
     }
 

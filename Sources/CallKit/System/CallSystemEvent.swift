@@ -120,8 +120,9 @@ public struct CallSnapshot: Hashable, Sendable {
 
 /// Writes down what a system did.
 ///
-/// Called after the system's state changed and before the input that changed it returns, once per event, in order, on the
-/// thread of that input. It may read the system; it must not report, request or complete anything.
+/// Called once per event, in order, after the system's state changed. On an `InlineHost` before the input that changed it
+/// returns, also inside callbacks, so that a line of the journal stands where it happened; on a `QueueHost` on any thread,
+/// one at a time. It may read the system; it must not report, request or complete anything.
 public protocol CallSystemJournal: AnyObject {
     func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant)
 }

@@ -65,13 +65,11 @@ extension CallSystemState {
     }
 
     private mutating func regroup(_ record: Action, with other: UUID?) {
-        guard let number = calls[record.call]?.provider, let groups = providers[number]?.groups,
-            let present = groups.group(of: record.call)
-        else { return }
+        guard let number = calls[record.call]?.provider, let present = providers[number]?.groups.group(of: record.call) else { return }
         if let other {
             // The other call may have ended since; then nothing is left to join.
-            if let group = groups.group(of: other) { providers[number]?.groups.move(record.call, to: group) }
-        } else if groups.size(of: present) > 1 {
+            if let group = providers[number]?.groups.group(of: other) { providers[number]?.groups.move(record.call, to: group) }
+        } else if providers[number]?.groups.size(of: present) ?? 0 > 1 {
             let fresh = record.group ?? newGroup()
             providers[number]?.groups.move(record.call, to: fresh)
         }
@@ -144,7 +142,7 @@ extension CallSystemState {
         }
     }
 
-    private func plannedGroup(_ uuid: UUID) -> Int? { calls[uuid].flatMap { providers[$0.provider]?.planned.group(of: uuid) } }
+    private func plannedGroup(_ uuid: UUID) -> Int? { calls[uuid].flatMap { plannedGroup(uuid, of: $0.provider) } }
 }
 
 extension CallAction.Kind {

@@ -65,26 +65,28 @@ extension CallSystemState {
     mutating func plan(
         _ kind: CallAction.Kind, of call: UUID, provider: ProviderNumber, group: Int?
     ) -> (group: Int?, before: Int?) {
-        guard let planned = providers[provider]?.planned else { return (group, nil) }
-        let present = planned.group(of: call)
+        // No copy of the groups may live on here: they would be copied for good when they change.
+        let present = plannedGroup(call, of: provider)
         switch kind {
         case .start where present == nil:
             let fresh = group ?? newGroup()
             providers[provider]?.planned.move(call, to: fresh)
             return (fresh, present)
         case .group(nil):
-            guard let present, planned.size(of: present) > 1 else { return (group, present) }
+            guard let present, providers[provider]?.planned.size(of: present) ?? 0 > 1 else { return (group, present) }
             let fresh = group ?? newGroup()
             providers[provider]?.planned.move(call, to: fresh)
             return (fresh, present)
         case .group(let other?):
-            if present != nil, let target = planned.group(of: other) { providers[provider]?.planned.move(call, to: target) }
+            if present != nil, let target = plannedGroup(other, of: provider) { providers[provider]?.planned.move(call, to: target) }
         case .end:
             providers[provider]?.planned.move(call, to: nil)
         default: break
         }
         return (group, present)
     }
+
+    func plannedGroup(_ call: UUID, of provider: ProviderNumber) -> Int? { providers[provider]?.planned.group(of: call) }
 }
 
 extension CallAction.Kind {

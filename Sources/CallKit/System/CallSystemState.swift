@@ -133,7 +133,7 @@ extension CallSystemState {
     }
 
     private mutating func ringTimedOut(_ uuid: UUID, at now: Instant, into outputs: inout [Output]) {
-        guard let call = calls[uuid], !isBeingSettled(call) else { return }
+        guard let call = calls[uuid] else { return }
         issue([(uuid, .end)], cause: .ringTimeout, provider: call.provider, at: now, into: &outputs)
     }
 

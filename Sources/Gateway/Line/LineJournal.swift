@@ -46,7 +46,7 @@ final class LineJournal: CallSystemJournal {
             write(.callEnded, call, now, [.reason: .init(end.name)])
             onEnd?(call, end)
         case .sessionActivated(let session, let calls): write(.sessionActivated, calls.first, now, [.session: .init(session.text(of: line))])
-        case .sessionDeactivated(let session, let calls): write(.sessionDeactivated, calls.first, now, [.session: .init(session.text(of: line))])
+        case .sessionDeactivated(let session, let last): write(.sessionDeactivated, last, now, [.session: .init(session.text(of: line))])
         case .providerReset: journal.record(.providerReset, line: line, at: now)
         case .transactionHandled, .actionUnimplemented, .providerBegan, .sessionAdmitted: break
         }

@@ -48,8 +48,10 @@ public struct Dialog: Sendable {
     ///
     /// Provisional responses often lack a Contact; until the 2xx brings one the target is the Request-URI.
     public init(caller invite: Message, response: Message, overTLS: Bool) {
-        precondition(invite.isRequest && !response.isRequest, "a dialog is made by an INVITE and its response")
-        state = .early
+        // Read once: swiftc 6.3.1 -O crashes (CopyPropagation) when the start line is switched over twice in here.
+        let status = response.status ?? 0
+        precondition(status > 0, "a dialog is made by an INVITE and its response")
+        state = status >= 200 ? .confirmed : .early
         callID = invite.callID.detached
         local = invite.from.detached
         remote = response.to.detached
@@ -59,7 +61,6 @@ public struct Dialog: Sendable {
         localSequence = invite.cseq.number
         remoteSequence = nil
         isSecure = overTLS && target.scheme == .sips
-        if response.status.map({ $0 >= 200 }) == true { state = .confirmed }
     }
 
     public var localTag: Text { local.tag ?? .empty }

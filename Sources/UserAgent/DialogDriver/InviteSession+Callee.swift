@@ -27,7 +27,7 @@ extension InviteSession {
         let isSecure = flow.transport == .tls
         guard let dialog = Dialog(callee: request, localTag: tag, sequence: agent.makeSequence(), overTLS: isSecure) else { return nil }
         let contact = agent.makeContact(user: request.requestURI?.user, over: flow)
-        self.init(role: .callee, request: request, localTag: tag, flow: flow, contact: contact, authenticator: nil, agent: agent)
+        self.init(role: .callee, request: request, localTag: tag, flow: flow, contact: contact, authentication: nil, agent: agent)
         self.dialog = dialog
     }
 

@@ -33,12 +33,12 @@ extension InviteSession {
         request.setOffer(invite.body)
         self.init(
             role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact,
-            authenticator: agent.makeAuthenticator(invite.credentials), agent: agent)
+            authentication: agent.makeAuthentication(invite.credentials), agent: agent)
     }
 
     func start(at now: Instant) {
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: flow, authenticator: authenticator, session: self, agent: agent) {
+        let exchange = Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) {
             sequence += 1
             return sequence
         }

@@ -90,7 +90,7 @@ extension InviteSession {
             method, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow), contact: carriesContact ? contact : nil)
         agent.addProduct(to: &request)
         complete(&request)
-        return Exchange(request, over: flow, authenticator: authenticator, session: self, agent: agent) { [self] in
+        return Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
             self.dialog?.takeSequence() ?? sequence + 1
         }
     }

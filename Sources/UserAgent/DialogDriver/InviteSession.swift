@@ -33,7 +33,7 @@ public final class InviteSession {
 
     unowned let agent: UserAgent
     /// For challenges; a caller has what came with its INVITE.
-    var authenticator: Authenticator?
+    var authentication: ClientAuthentication?
     let contact: NameAddress
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [Dialog] = []
@@ -58,9 +58,9 @@ public final class InviteSession {
     var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }
 
-    init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authenticator: Authenticator?, agent: UserAgent) {
+    init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
         (self.role, self.request, self.localTag, self.flow, self.contact) = (role, request, localTag, flow, contact)
-        (self.authenticator, self.agent, callID) = (authenticator, agent, request.callID.detached)
+        (self.authentication, self.agent, callID) = (authentication, agent, request.callID.detached)
         alarm = Alarm { [unowned self] now in self.ring(at: now) }
     }
 
@@ -68,7 +68,7 @@ public final class InviteSession {
     public var remoteTag: Text? { dialog?.remoteTag }
 
     /// Lets a callee answer challenges of its requests in the dialog.
-    public func authenticate(as credentials: Credentials) { authenticator = agent.makeAuthenticator(credentials) }
+    public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
 
     /// Ends the call: BYE.
     ///

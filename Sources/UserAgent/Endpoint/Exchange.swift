@@ -2,7 +2,7 @@ import Primitives
 import SIP
 
 /// Answers the challenges that a call or a registration meets, and goes on using what was taken.
-final class Authenticator {
+final class ClientAuthentication {
     var client: DigestClient
 
     init(_ credentials: Credentials, hash: @escaping DigestHash) {
@@ -23,7 +23,7 @@ final class Exchange {
     /// How long an INVITE waits for its final response; nil waits as long as there are provisional ones.
     var patience: Duration?
     private let flow: Flow
-    private let authenticator: Authenticator?
+    private let authentication: ClientAuthentication?
     private let session: InviteSession?
     private unowned let agent: UserAgent
     private let takeSequence: () -> UInt32
@@ -31,12 +31,12 @@ final class Exchange {
     private var handler: ((ClientOutcome, Instant) -> Void)?
 
     init(
-        _ request: Message, over flow: Flow, authenticator: Authenticator?, session: InviteSession?, agent: UserAgent,
+        _ request: Message, over flow: Flow, authentication: ClientAuthentication?, session: InviteSession?, agent: UserAgent,
         takeSequence: @escaping () -> UInt32
     ) {
-        (self.request, self.flow, self.authenticator, self.session, self.agent) = (request, flow, authenticator, session, agent)
+        (self.request, self.flow, self.authentication, self.session, self.agent) = (request, flow, authentication, session, agent)
         self.takeSequence = takeSequence
-        authenticator?.client.authorize(&self.request, clientNonce: agent.makeTag())
+        authentication?.client.authorize(&self.request, clientNonce: agent.makeTag())
     }
 
     /// Sends the request. Every outcome but those of answered challenges goes to the handler, the last one is `.terminated`.
@@ -66,11 +66,11 @@ final class Exchange {
     private static let maximumAttempts = 5
 
     private func retry(after response: Message, at now: Instant) -> Bool {
-        guard let authenticator, mayRetry, response.status == 401 || response.status == 407, attempts < Self.maximumAttempts else { return false }
+        guard let authentication, mayRetry, response.status == 401 || response.status == 407, attempts < Self.maximumAttempts else { return false }
         var next = request
         next.cseq = CSeq(number: takeSequence(), method: request.method)
         next.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
-        do { try authenticator.client.answer(response, in: &next, clientNonce: agent.makeTag()) } catch { return false }
+        do { try authentication.client.answer(response, in: &next, clientNonce: agent.makeTag()) } catch { return false }
         request = next
         send(at: now)
         return true

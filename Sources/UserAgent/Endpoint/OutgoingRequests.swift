@@ -61,9 +61,9 @@ extension UserAgent {
         return session
     }
 
-    func makeAuthenticator(_ credentials: Credentials?) -> Authenticator? {
+    func makeAuthentication(_ credentials: Credentials?) -> ClientAuthentication? {
         guard let credentials, let hash else { return nil }
-        return Authenticator(credentials, hash: hash)
+        return ClientAuthentication(credentials, hash: hash)
     }
 
     /// Sends an OPTIONS; the completion gets its final status: 408 without message when nobody answered, 503 when the transport
@@ -76,7 +76,7 @@ extension UserAgent {
             callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
         request.headers.append(.accept, accepted)
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: options.flow, authenticator: makeAuthenticator(options.credentials), session: nil, agent: self) {
+        let exchange = Exchange(request, over: options.flow, authentication: makeAuthentication(options.credentials), session: nil, agent: self) {
             sequence += 1
             return sequence
         }

@@ -36,7 +36,7 @@ public final class Registration {
     public var onEvent: ((Registration, RegistrationEvent, Instant) -> Void)?
 
     private unowned let agent: UserAgent
-    private let authenticator: Authenticator?
+    private let authentication: ClientAuthentication?
     private let callID: Text
     private let contact: NameAddress
     private let tag: Text
@@ -49,7 +49,7 @@ public final class Registration {
 
     init(_ request: OutgoingRegistration, agent: UserAgent) {
         (self.request, self.agent, expires) = (request, agent, request.expires)
-        authenticator = agent.makeAuthenticator(request.credentials)
+        authentication = agent.makeAuthentication(request.credentials)
         (callID, tag, sequence) = (agent.makeCallID(), agent.makeTag(), agent.makeSequence())
         contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: request.flow)
         alarm = Alarm { [unowned self] now in self.send(at: now) }
@@ -74,7 +74,7 @@ public final class Registration {
             callID: callID, cseq: sequence, contact: contact)
         message.headers.append(.expires, Text(expires))
         agent.addProduct(to: &message)
-        let exchange = Exchange(message, over: request.flow, authenticator: authenticator, session: nil, agent: agent) { [self] in
+        let exchange = Exchange(message, over: request.flow, authentication: authentication, session: nil, agent: agent) { [self] in
             sequence += 1
             return sequence
         }

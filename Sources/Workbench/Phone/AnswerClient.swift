@@ -1,6 +1,5 @@
 import Media
 import Primitives
-import Runtime
 import SIP
 import UserAgent
 
@@ -22,7 +21,7 @@ public struct AnswerPolicy: Sendable {
 }
 
 /// A telephone that answers: what `hookswitch answer` runs. Several calls at once; registers where it is asked to. Lives on one lane.
-public final class AnswerClient: LaneResident {
+public final class AnswerClient: PhoneClient {
     public enum Event: Sendable {
         case registered(seconds: UInt32)
         /// It is tried again.
@@ -35,6 +34,7 @@ public final class AnswerClient: LaneResident {
     public let phone: Phone
     /// Hears of everything.
     public var onEvent: ((Event, Instant) -> Void)?
+    public var onFinish: (() -> Void)?
 
     private let policy: AnswerPolicy
     private let registers: Bool
@@ -60,9 +60,6 @@ public final class AnswerClient: LaneResident {
         for call in phone.calls.values { call.hangUp(at: now) }
         leaveIfDone(at: now)
     }
-
-    public var deadline: Instant? { phone.deadline }
-    public func advance(to now: Instant) { phone.advance(to: now) }
 
     private func receive(_ session: InviteSession, at now: Instant) {
         callsSeen += 1
@@ -105,5 +102,6 @@ public final class AnswerClient: LaneResident {
         guard !isFinished else { return }
         isFinished = true
         onEvent?(.finished, now)
+        onFinish?()
     }
 }

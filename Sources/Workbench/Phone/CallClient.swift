@@ -1,13 +1,12 @@
 import Media
 import Primitives
-import Runtime
 import SIP
 import UserAgent
 
 /// A telephone that makes one call and tells how it went: what `hookswitch call` runs.
 ///
 /// Registers first where it is asked to, and takes the registration back at the end. Lives on one lane.
-public final class CallClient: LaneResident {
+public final class CallClient: PhoneClient {
     public enum Event: Sendable {
         case registered(seconds: UInt32)
         case call(PhoneCall.Event)
@@ -19,6 +18,7 @@ public final class CallClient: LaneResident {
     public let target: URI
     /// Hears of everything.
     public var onEvent: ((Event, Instant) -> Void)?
+    public var onFinish: (() -> Void)?
 
     private let script: CallScript
     private let registers: Bool
@@ -41,13 +41,10 @@ public final class CallClient: LaneResident {
     }
 
     /// Ends whatever is under way, in good order; `.finished` follows.
-    public func hangUp(at now: Instant) {
+    public func stop(at now: Instant) {
         if phone.calls.isEmpty, outcome == nil { return conclude(nil, "hung up before the call", at: now) }
         for call in phone.calls.values { call.hangUp(at: now) }
     }
-
-    public var deadline: Instant? { phone.deadline }
-    public func advance(to now: Instant) { phone.advance(to: now) }
 
     private func call(at now: Instant) {
         do throws(MediaError) {
@@ -87,5 +84,6 @@ public final class CallClient: LaneResident {
         guard !isFinished, let outcome else { return }
         isFinished = true
         onEvent?(.finished(outcome.record, failure: outcome.failure), now)
+        onFinish?()
     }
 }

@@ -1,13 +1,12 @@
 import Media
 import Primitives
-import Runtime
 import SIP
 import UserAgent
 
 /// A telephone of ours: a user agent, media, and the calls on it. `CallClient` and `AnswerClient` say what it does.
 ///
 /// Lives on one lane and is told the time. Its owner passes datagrams to `agent` and what media has to say to `receive`.
-public final class Phone: LaneResident {
+public final class Phone {
     public let identity: PhoneIdentity
     public let agent: UserAgent
     public private(set) var calls: [MediaLegID: PhoneCall] = [:]

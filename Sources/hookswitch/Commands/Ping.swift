@@ -67,7 +67,7 @@ enum OneOff {
         do throws(SocketError) {
             lane = try Lane(label: "ping") { lane, _ throws(SocketError) in
                 let transports = try Transports(.init(listeners: [.init(.udp, SocketAddress(target.local, port: 0))]), on: lane)
-                return SignallingHost(transports: transports) { UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom()) }
+                return SignallingHost(transports: transports) { UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom(), hash: OpenSSLDigest.sip) }
             }
         } catch { throw Failure.cannotRun(error.description) }
         lane.post { host, now in
