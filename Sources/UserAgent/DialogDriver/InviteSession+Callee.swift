@@ -50,7 +50,8 @@ extension InviteSession {
             state = .answered
             dialog?.confirm()
             send(status, reason, headers, body, over: transaction, at: now)
-            expectAcknowledgement(transaction, sequence: request.cseq.number, isFirst: true, holdsOffer: request.content.isEmpty && !body.isEmpty, at: now)
+            let holdsOffer = request.content.isEmpty && !body.isEmpty
+            expectAcknowledgement(transaction, sequence: request.cseq.number, isFirst: true, holdsOffer: holdsOffer, at: now)
         default:
             send(status, reason, headers, body, over: transaction, at: now)
             finish(at: now)
