@@ -9,10 +9,77 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+extension Target.Dependency {
+    static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let log = product(name: "Logging", package: "swift-log")
+    static let yams = product(name: "Yams", package: "Yams")
+}
+
+// One line a target, from the ground up: a target names only targets of lower floors. `Tests/HouseTests` reads this and the imports.
 let package = Package(
     name: "hookswitch",
+    products: [
+        .library(name: "CallKit", targets: ["CallKit"]),
+        .library(name: "SIP", targets: ["SIP"]),
+        .library(name: "SDP", targets: ["SDP"]),
+        .library(name: "RTP", targets: ["RTP"]),
+        .executable(name: "hookswitch", targets: ["hookswitch"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
     targets: [
+        .target(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .target(name: "Primitives", swiftSettings: strict),
-        .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], swiftSettings: strict),
+
+        .target(name: "SIP", dependencies: ["Primitives"], swiftSettings: strict),
+        .target(name: "SDP", dependencies: ["Primitives"], swiftSettings: strict),
+        .target(name: "RTP", dependencies: ["Primitives"], swiftSettings: strict),
+        .target(name: "Audio", dependencies: ["COpus", "Primitives"], swiftSettings: strict),
+        .target(name: "AVFoundation", swiftSettings: strict),
+        .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], swiftSettings: strict),
+
+        .target(name: "Runtime", dependencies: ["CLinux", "COpenSSL", "Primitives"], swiftSettings: strict),
+
+        .target(name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], swiftSettings: strict),
+        .target(name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], swiftSettings: strict),
+
+        .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+
+        .target(
+            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+
+        .target(
+            name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+        .executableTarget(
+            name: "hookswitch",
+            dependencies: [
+                "Audio", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
+            ], swiftSettings: strict),
+
+        tests("Primitives"),
+        tests("SIP", ["Runtime"]),
+        tests("SDP"),
+        tests("RTP"),
+        tests("Audio"),
+        tests("CallKit"),
+        tests("Runtime"),
+        tests("UserAgent", ["Runtime", "SIP"]),
+        tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
+        tests("Gateway", ["CallKit", "SIP"]),
+        tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
+        // tests("Rehearsal", ["Gateway", "Media", "SDP", "SIP", "UserAgent"]),
+        tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
+        .testTarget(name: "HouseTests", swiftSettings: strict),
+        .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
     ]
 )
+
+/// The tests of a target, beside it in name and folder.
+func tests(_ target: String, _ others: [Target.Dependency] = []) -> Target {
+    .testTarget(name: target + "Tests", dependencies: (target == "Primitives" ? [] : ["Primitives"]) + [.byName(name: target)] + others, swiftSettings: strict)
+}

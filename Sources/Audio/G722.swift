@@ -1,5 +1,5 @@
 /// G.722 at 64 kbit/s (mode 1): 16 kHz samples, one byte for two of them, the high band in its upper two bits.
-public struct G722Encoder {
+public struct G722Encoder: Sendable {
     private var low = G722Band(low: true), high = G722Band(low: false)
     private var mirror = QuadratureMirror()
 
@@ -43,7 +43,7 @@ public struct G722Encoder {
 }
 
 /// The other direction; accepts any bytes.
-public struct G722Decoder {
+public struct G722Decoder: Sendable {
     private var low = G722Band(low: true), high = G722Band(low: false)
     private var mirror = QuadratureMirror()
 

@@ -3,7 +3,7 @@ import Glibc
 /// Listens for one frequency: is it there, how loud, with what gaps (Goertzel's filter over blocks of 20 ms).
 ///
 /// A block counts as tone when the frequency lies above `threshold` and holds at least half of the block's power.
-public struct ToneDetector {
+public struct ToneDetector: Sendable {
     /// Blocks of 20 ms that were heard to the end.
     public private(set) var blocks = 0
     /// Those that held the tone.

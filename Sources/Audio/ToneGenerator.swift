@@ -32,7 +32,7 @@ public struct Tone: Hashable, Sendable {
 }
 
 /// Makes the samples of a tone, frame after frame without a jump of phase.
-public struct ToneGenerator {
+public struct ToneGenerator: Sendable {
     public let tone: Tone
     public let sampleRate: Int
 

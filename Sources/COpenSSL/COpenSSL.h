@@ -1,7 +1,3 @@
-// OpenSSL 3 as the system has it (Debian: libssl-dev).
-#include <openssl/crypto.h>
-#include <openssl/err.h>
+// OpenSSL 3's hashes, as the system has them (Debian: libssl-dev).
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
-#include <openssl/ssl.h>

@@ -41,7 +41,6 @@ public struct TelephoneEventReceiver: Sendable {
         guard var current = press, current.ssrc == header.ssrc else { return begin(digit, event, header, at: now) }
         let ahead = timestampDistance(from: current.timestamp, to: header.timestamp)
         if ahead == 0 {
-            guard !current.isOver else { return [] }
             current.duration = max(current.duration, event.duration)
         } else if ahead == Int64(UInt16.max), current.duration == .max, current.digit == digit, !current.isOver {
             current.earlier += UInt64(UInt16.max)

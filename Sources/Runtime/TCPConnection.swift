@@ -10,13 +10,13 @@ public final class TCPConnection {
     public struct Limits: Hashable, Sendable {
         /// How long a connection may take to stand.
         public var connectTimeout: Duration = .seconds(5)
-        /// How long nothing may arrive and nothing leave.
-        public var idleTimeout: Duration = .seconds(600)
+        /// How long nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a translator the connection is the only way.
+        public var idleTimeout: Duration = .seconds(3_600)
         /// How long bytes may wait for a peer that does not read.
         public var writeTimeout: Duration = .seconds(30)
         /// How many bytes may wait for the peer to read; one more closes the connection.
         public var unsentBytes = 1 << 20
-        /// How long the connection stays for answers after the peer has sent its last byte.
+        /// How long the connection stays after one side has sent its last byte.
         public var lingerTimeout: Duration = .seconds(5)
 
         public init() {}
@@ -26,7 +26,7 @@ public final class TCPConnection {
     public enum End: Hashable, Sendable {
         /// It never stood: refused, unreachable, timed out (`ETIMEDOUT`).
         case connectFailed(code: Int32)
-        /// The peer sent its last byte and what was owed to it has left or could not.
+        /// One side sent its last byte, and the other has finished too or had its time to.
         case finished
         case idle
         /// The peer does not read: too many bytes wait for it, or too long.
@@ -57,10 +57,12 @@ public final class TCPConnection {
     private enum State {
         /// `connect` has begun. Next: `open`, or closed.
         case connecting(since: Instant)
-        /// Next: `peerFinished`, or closed.
+        /// Next: `peerFinished`, `finishing`, or closed.
         case open
+        /// We send nothing more, and what comes is thrown away. Next: closed.
+        case finishing(since: Instant)
         /// The peer will send nothing more. Next: closed.
-        case peerFinished(at: Instant)
+        case peerFinished(since: Instant)
         /// Absorbing.
         case closed
     }
@@ -70,7 +72,8 @@ public final class TCPConnection {
     private var unsent: [UInt8] = []
     private var unsentStart = 0
     private var unsentSince: Instant?
-    private let descriptor: SharedDescriptor
+    /// Nil when closed; the sources keep it until Dispatch has done with it.
+    private var descriptor: SharedDescriptor?
     private let lane: any LaneDoor
     private var reader: (any DispatchSourceRead)?
     private var writer: (any DispatchSourceWrite)?
@@ -115,12 +118,15 @@ public final class TCPConnection {
 
     public var isClosed: Bool { if case .closed = state { true } else { false } }
 
+    private var isFinishing: Bool { if case .finishing = state { true } else { false } }
+    private var isReading: Bool { if case .open = state { true } else { isFinishing } }
+
     /// How many bytes wait for the peer.
     public var unsentCount: Int { unsent.count - unsentStart }
 
-    /// Sends, or keeps what the peer does not take yet. Failures come as `.ended`, possibly before this returns. Nothing after the end.
+    /// Sends, or keeps what the peer does not take yet. Failures come as `.ended`, possibly before this returns. Nothing after `finish` and the end.
     public func send(_ bytes: [UInt8], at now: Instant) {
-        guard !isClosed, !bytes.isEmpty else { return }
+        guard !isClosed, !isFinishing, !bytes.isEmpty else { return }
         guard unsentCount + bytes.count <= limits.unsentBytes else { return end(.stalled, at: now) }
         if unsentCount == 0 {
             unsent = bytes
@@ -132,12 +138,25 @@ public final class TCPConnection {
         flush(at: now)
     }
 
+    /// Sends what waits and then the end of the stream. What the peer still sends is thrown away, because closing over it would reset the connection
+    /// and could take our last words with it. `.ended` follows when the peer has finished too, or after `lingerTimeout`.
+    public func finish(at now: Instant) {
+        switch state {
+        case .open:
+            state = .finishing(since: now)
+            flush(at: now)
+        case .peerFinished, .finishing, .closed: break
+        case .connecting: end(.finished, at: now)
+        }
+    }
+
     /// Closes without a word; bytes that wait are lost. No event follows.
     public func close() {
         state = .closed
         unsent = []
         unsentStart = 0
         cancelSources()
+        descriptor = nil
     }
 
     /// When `advance` next has something to do.
@@ -146,7 +165,7 @@ public final class TCPConnection {
         switch state {
         case .connecting(let since): return since + limits.connectTimeout
         case .open: return min(lastActivity + limits.idleTimeout, stall)
-        case .peerFinished(let since): return since + limits.lingerTimeout
+        case .peerFinished(let since), .finishing(let since): return since + limits.lingerTimeout
         case .closed: return nil
         }
     }
@@ -157,7 +176,7 @@ public final class TCPConnection {
         switch state {
         case .connecting: end(.connectFailed(code: ETIMEDOUT), at: now)
         case .open: end(unsentSince == nil ? .idle : .stalled, at: now)
-        case .peerFinished: end(.finished, at: now)
+        case .peerFinished, .finishing: end(.finished, at: now)
         case .closed: break
         }
     }
@@ -166,6 +185,7 @@ public final class TCPConnection {
 // What the kernel says.
 extension TCPConnection {
     private func read(from lane: any LaneDoor) {
+        guard let descriptor else { return }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
         let confined = Confined(self, to: lane.queue)
         source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.drain(at: now) } }
@@ -176,7 +196,7 @@ extension TCPConnection {
 
     /// Made for each wait and cancelled after it: most writes never need one.
     private func waitToWrite() {
-        guard writer == nil else { return }
+        guard let descriptor, writer == nil else { return }
         let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.raw, queue: lane.queue)
         let confined = Confined(self, to: lane.queue)
         source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.writable(at: now) } }
@@ -186,6 +206,7 @@ extension TCPConnection {
     }
 
     private func writable(at now: Instant) {
+        guard let descriptor else { return }
         if case .connecting = state {
             let code = clinux_pending_error(descriptor.raw)
             guard code == 0 else { return end(.connectFailed(code: code), at: now) }
@@ -198,7 +219,7 @@ extension TCPConnection {
     }
 
     private func flush(at now: Instant) {
-        while !isClosed, unsentCount > 0 {
+        while let descriptor, unsentCount > 0 {
             let count = unsent.withUnsafeBytes { Glibc.send(descriptor.raw, $0.baseAddress! + unsentStart, unsentCount, Int32(MSG_NOSIGNAL)) }
             if count > 0 {
                 unsentStart += count
@@ -217,6 +238,7 @@ extension TCPConnection {
         unsentSince = nil
         writer?.cancel()
         writer = nil
+        if isFinishing, let descriptor { shutdown(descriptor.raw, Int32(SHUT_WR)) }
     }
 
     /// Without this a peer that reads slowly but for ever would let the buffer grow for ever.
@@ -228,7 +250,7 @@ extension TCPConnection {
 
     private func drain(at now: Instant) {
         for _ in 0..<Self.readsPerTurn {
-            guard case .open = state else { return }
+            guard let descriptor, isReading else { return }
             var failure: Int32 = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: Self.readLength) { buffer, filled in
                 let count = recv(descriptor.raw, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
@@ -240,7 +262,7 @@ extension TCPConnection {
             case (0, 0): return peerFinished(at: now)
             case (0, let count):
                 lastActivity = now
-                receive(self, .received(bytes), now)
+                if !isFinishing { receive(self, .received(bytes), now) }
                 if count < Self.readLength { return }
             default: return end(.broken(code: failure), at: now)
             }
@@ -248,7 +270,8 @@ extension TCPConnection {
     }
 
     private func peerFinished(at now: Instant) {
-        state = .peerFinished(at: now)
+        guard !isFinishing else { return end(.finished, at: now) }
+        state = .peerFinished(since: now)
         reader?.cancel()
         reader = nil
         receive(self, .peerFinished, now)

@@ -24,7 +24,8 @@ public final class TCPListener {
     public private(set) var timesFull = 0
     public static let pauseWhenFull: Duration = .milliseconds(100)
 
-    private let descriptor: SharedDescriptor
+    /// Nil when closed; the source keeps it until Dispatch has done with it.
+    private var descriptor: SharedDescriptor?
     private var source: (any DispatchSourceRead)?
     private var isPaused = false
     private let accept: (consuming Accepted, Instant) -> Void
@@ -37,9 +38,10 @@ public final class TCPListener {
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.tcp(listening: address, backlog: Int32(clamping: backlog))
         localAddress = owner.localAddress ?? address
-        descriptor = SharedDescriptor(owner)
+        let descriptor = SharedDescriptor(owner)
+        self.descriptor = descriptor
         self.accept = accept
-        watch(lane)
+        watch(descriptor, lane)
     }
 
     /// Stops listening; connections that were accepted live on.
@@ -47,12 +49,13 @@ public final class TCPListener {
         resume()
         source?.cancel()
         source = nil
+        descriptor = nil
     }
 
     // A suspended source must not be let go.
     deinit { close() }
 
-    private func watch(_ lane: any LaneDoor) {
+    private func watch(_ descriptor: SharedDescriptor, _ lane: any LaneDoor) {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
         let confined = Confined(self, to: lane.queue)
         source.setEventHandler { @Sendable [weak lane] in
@@ -66,7 +69,7 @@ public final class TCPListener {
 
     private func drain(_ lane: any LaneDoor, at now: Instant) {
         for _ in 0..<Self.connectionsPerTurn {
-            guard source != nil else { return }
+            guard let descriptor else { return }
             var storage = sockaddr_storage()
             let raw = clinux_accept(descriptor.raw, &storage)
             guard raw >= 0 else {

@@ -22,10 +22,11 @@ public struct TimerWheel<ID> {
     /// How many timers are set.
     public private(set) var count = 0
 
-    /// - Parameter now: no later than the first use.
+    /// - Parameter now: no later than the first use. One that is much earlier only makes the first announcement early.
     public init(at now: Instant = .zero) { tick = now.nanoseconds / tickLength }
 
-    /// No later than the earliest timer, and exactly that where the timer is less than 40 s away; nil when none is set.
+    /// No later than the earliest timer; nil when none is set. At most one announcement in 40 s is earlier than the timer, and then `advance` finds
+    /// nothing due.
     public var nextDeadline: Instant? {
         let turn = far.firstOccupied(from: tick / slotCount + 1).map { Instant(nanoseconds: $0 * slotCount * tickLength) }
         guard let slot = near.firstOccupied(from: tick) else { return turn }

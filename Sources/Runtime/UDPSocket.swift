@@ -22,6 +22,8 @@ public final class UDPSocket {
         public var congested = 0
         public var sendFailures = 0
         public var receiveFailures = 0
+
+        public init() {}
     }
 
     /// The longest datagram that is taken, in bytes: the longest that UDP over IPv4 can carry.
@@ -33,7 +35,8 @@ public final class UDPSocket {
     public let localAddress: SocketAddress
     public private(set) var counts = Counts()
 
-    private let descriptor: SharedDescriptor
+    /// Nil when closed; the source keeps it until Dispatch has done with it.
+    private var descriptor: SharedDescriptor?
     private let isWildcard: Bool
     private var source: (any DispatchSourceRead)?
     private var buffer = [UInt8](repeating: 0, count: longestDatagram)
@@ -51,9 +54,10 @@ public final class UDPSocket {
         isWildcard = address.address.isAny
         if isWildcard { _ = clinux_set_packet_info(owner.raw, address.address.family.domain, 1) }
         localAddress = owner.localAddress ?? address
-        descriptor = SharedDescriptor(owner)
+        let descriptor = SharedDescriptor(owner)
+        self.descriptor = descriptor
         self.receive = receive
-        watch(lane)
+        watch(descriptor, lane)
     }
 
     /// Sends one datagram.
@@ -61,6 +65,7 @@ public final class UDPSocket {
     /// - Parameter source: the local address to send from, where the socket is bound to the wildcard; nil lets the kernel choose.
     /// - Throws: when the kernel knows at once that it cannot be delivered (no route, too long). A full buffer is only counted.
     public func send(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress? = nil) throws(SocketError) {
+        guard let descriptor else { return }
         guard remote.address.family == localAddress.address.family else { throw .familyUnavailable(.udp, remote) }
         let status = remote.withSockaddr { address, length in
             guard isWildcard, let source, !source.isAny, source.family == remote.address.family else {
@@ -80,15 +85,16 @@ public final class UDPSocket {
         }
     }
 
-    /// Stops receiving; the port is free when the lane has done its next turn. The socket sends nothing afterwards.
+    /// Stops receiving and gives the port back, which takes Dispatch a moment. The socket sends nothing afterwards.
     public func close() {
         source?.cancel()
         source = nil
+        descriptor = nil
     }
 
     deinit { source?.cancel() }
 
-    private func watch(_ lane: any LaneDoor) {
+    private func watch(_ descriptor: SharedDescriptor, _ lane: any LaneDoor) {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
         let confined = Confined(self, to: lane.queue)
         source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.drain(at: now) } }
@@ -99,7 +105,7 @@ public final class UDPSocket {
 
     private func drain(at now: Instant) {
         for _ in 0..<Self.datagramsPerTurn {
-            guard source != nil, let datagram = next() else { return }
+            guard let descriptor, let datagram = next(from: descriptor) else { return }
             switch datagram {
             case .whole(let datagram): receive(datagram, now)
             case .unusable: continue
@@ -110,7 +116,7 @@ public final class UDPSocket {
     private enum Received { case whole(Datagram), unusable }
 
     /// Nil when nothing is left to read.
-    private func next() -> Received? {
+    private func next(from descriptor: SharedDescriptor) -> Received? {
         var from = sockaddr_storage()
         var to = sockaddr_storage()
         var truncated: Int32 = 0

@@ -1,0 +1,43 @@
+import Dispatch
+import Foundation
+import Primitives
+
+// What CallKit does not have and a gateway needs. None of it exists on a telephone.
+
+extension CXProvider {
+    /// A provider of this system, whatever `CallSystem.current` is.
+    public convenience init(configuration: CXProviderConfiguration, system: CallSystem) {
+        self.init(configuration: configuration, registeringWith: system)
+    }
+
+    public var callSystem: CallSystem { system }
+}
+
+extension CXCallController {
+    /// A controller of this system, whatever `CallSystem.current` is. nil queue: a private serial queue.
+    public convenience init(system: CallSystem, queue: DispatchQueue? = nil) {
+        self.init(system: system, completionQueue: queue)
+    }
+
+    public var callSystem: CallSystem { system }
+}
+
+extension CXCallObserver {
+    /// An observer of this system, whatever `CallSystem.current` is.
+    public convenience init(system: CallSystem) { self.init(observing: system) }
+}
+
+/// A provider's delegate that also wants to know which calls join a session that is already active.
+///
+/// `didActivate` comes once per session; the calls that get audio later are told here, those of the activation itself are
+/// in its session's `hookswitchCalls`. Together they name each call once for each time that its audio may start.
+public protocol CallSystemAudioDelegate: CXProviderDelegate {
+    func provider(_ provider: CXProvider, didAdmit calls: [UUID], to audioSession: AVAudioSession)
+}
+
+extension AVAudioSession {
+    /// In `didActivate` and `didAdmit`: the calls whose audio may start now. In `didDeactivate`: the one that had audio last.
+    public var hookswitchCalls: [UUID] { (self as? CallAudioSession)?.calls ?? [] }
+    /// The session's name in the journal; nil for a session that is not a call's.
+    public var hookswitchName: AudioSessionName? { (self as? CallAudioSession)?.name }
+}

@@ -1,0 +1,146 @@
+import Dispatch
+import Foundation
+import Primitives
+import Synchronization
+
+// What the CX classes tell the system. Each input changes the state under the lock; what it causes is told outside of it.
+
+extension CallSystem {
+    /// Feeds the state, then tells what came of it.
+    func submit(_ completion: Completion? = nil, _ input: (inout Core) -> [CallSystemState.Output]) {
+        core.withLock { core in
+            let outputs = input(&core)
+            if !outputs.isEmpty { core.absorb(outputs, at: host.now, system: self, completion: completion) }
+        }
+        settle()
+    }
+
+    // MARK: Providers
+
+    func newProviderNumber() -> ProviderNumber {
+        core.withLock { core in
+            core.lastProvider += 1
+            return core.lastProvider
+        }
+    }
+
+    func register(_ provider: CXProvider, limits: GroupLimits) {
+        let number = provider.number
+        let weak = Relay(Seat(object: provider))
+        core.withLock { core in
+            core.providers[number] = weak.value
+            core.state.register(number, limits: limits)
+        }
+    }
+
+    func configure(_ provider: ProviderNumber, limits: GroupLimits) {
+        core.withLock { $0.state.configure(provider, limits: limits) }
+    }
+
+    func begin(_ provider: ProviderNumber) { submit { $0.state.begin(provider) } }
+
+    func invalidate(_ provider: ProviderNumber) { submit { $0.state.reset(provider, invalidate: true) } }
+
+    /// The provider object is gone.
+    func forget(_ provider: ProviderNumber) {
+        submit { core in
+            core.providers[provider] = nil
+            return core.state.reset(provider, invalidate: true)
+        }
+    }
+
+    func setObserving(_ observer: CXCallObserver, _ isObserving: Bool) {
+        let weak = Relay(WeakObserver(object: observer))
+        core.withLock { core in
+            core.observers = core.observers.filter { $0.value.object != nil }
+            core.observers[ObjectIdentifier(weak.value.object!)] = isObserving ? weak.value : nil
+        }
+    }
+
+    // MARK: Reports
+
+    func reportIncoming(
+        _ uuid: UUID, update: CXCallUpdate, provider: CXProvider, completion: @escaping ((any Error)?) -> Void
+    ) {
+        let (verdict, fields, number) = (filter?(uuid, update), update.fields, provider.number)
+        submit(.incoming(Relay(completion), number)) {
+            $0.state.reportIncoming(uuid, update: fields, provider: number, verdict: verdict, at: host.now)
+        }
+    }
+
+    func reportUpdate(_ uuid: UUID, update: CXCallUpdate) {
+        let fields = update.fields
+        submit { $0.state.reportUpdate(uuid, fields) }
+    }
+
+    func reportEnded(_ uuid: UUID, at date: Date?, reason: CXCallEndedReason) {
+        submit { $0.state.reportEnded(uuid, reason: reason, at: date) }
+    }
+
+    func reportConnecting(_ uuid: UUID, at date: Date?) { submit { $0.state.reportConnecting(uuid, at: date) } }
+
+    func reportConnected(_ uuid: UUID, at date: Date?) { submit { $0.state.reportConnected(uuid, at: date) } }
+
+    // MARK: Requests
+
+    func request(_ transaction: CXTransaction, queue: DispatchQueue?, completion: @escaping ((any Error)?) -> Void) {
+        let objects = transaction.actions
+        let now = host.now
+        let claimed = objects.filter { $0.claim(for: self) }
+        let wish = CallTransaction(uuid: transaction.uuid, actions: objects.map { CallAction($0, host: host) })
+        submit(.request(Relay(completion), queue.map(CallbackQueue.given) ?? .private)) { core in
+            // A transaction under way keeps its identity to itself.
+            let isFree = claimed.count == objects.count && core.transactions[wish.uuid] == nil
+            let outputs = core.state.request(wish, isFree: isFree, at: now)
+            guard core.state.transactions[wish.uuid] != nil, isFree else {
+                claimed.forEach { $0.release() }
+                return outputs
+            }
+            for (object, action) in zip(objects, wish.actions) {
+                object.hold(until: host.date(at: action.created + action.kind.limit))
+                core.actions[object.uuid] = object
+            }
+            core.transactions[wish.uuid] = CXTransaction(uuid: wish.uuid, actions: objects)
+            return outputs
+        }
+    }
+
+    /// The app has completed an action.
+    func complete(_ action: UUID, fulfilled: Bool, date: Date?) {
+        submit { $0.state.complete(action, fulfilled: fulfilled, date: date, at: host.now) }
+    }
+
+    func noteUnimplemented(_ action: UUID) {
+        submit { core in core.state.actions[action].map { [.event(.actionUnimplemented($0.action))] } ?? [] }
+    }
+
+    func pendingTransactions(of provider: ProviderNumber) -> [CXTransaction] {
+        core.withLock { core in
+            core.state.transactions.filter { $0.value.provider == provider }.sorted { $0.value.serial < $1.value.serial }
+                .compactMap { core.transactions[$0.key] }
+        }
+    }
+}
+
+extension CallAction {
+    init(_ object: CXAction, host: any CallSystemHost) {
+        self.init(
+            uuid: object.uuid, call: (object as? CXCallAction)?.callUUID, kind: Kind(object),
+            created: host.instant(at: object.created))
+    }
+}
+
+extension CallAction.Kind {
+    init(_ object: CXAction) {
+        switch object {
+        case let object as CXStartCallAction: self = .start(object.handle, isVideo: object.isVideo)
+        case is CXAnswerCallAction: self = .answer
+        case is CXEndCallAction: self = .end
+        case let object as CXSetHeldCallAction: self = .hold(object.isOnHold)
+        case let object as CXSetMutedCallAction: self = .mute(object.isMuted)
+        case let object as CXSetGroupCallAction: self = .group(with: object.callUUIDToGroupWith)
+        case let object as CXPlayDTMFCallAction: self = .tones(object.digits, object.type)
+        default: self = .other
+        }
+    }
+}

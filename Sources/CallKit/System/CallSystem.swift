@@ -1,0 +1,100 @@
+import Foundation
+import Primitives
+import Synchronization
+
+/// The system of one telephone: what `callservicesd` is to an iPhone.
+///
+/// Providers report to it, controllers request from it, and it asks providers' delegates to act. Apps never meet it: they
+/// get `CallSystem.shared`. A gateway makes one for each line:
+///
+///     let host = InlineHost()
+///     let system = CallSystem(configuration: .line, host: host)
+///     let provider = CXProvider(configuration: configuration, system: system)
+///     let controller = CXCallController(system: system)
+///
+/// On a `QueueHost` everything here is safe from any thread. On an `InlineHost` it belongs to the host's thread.
+public final class CallSystem: @unchecked Sendable {
+    /// Decides about a call that comes in; nil lets it in. Called by the report, on its thread.
+    public typealias Filter = (_ call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError.Code?
+
+    /// The system of this process, on Dispatch queues.
+    public static let shared = CallSystem(configuration: CallSystemConfiguration(), host: QueueHost())
+
+    /// The system that `CXProvider(configuration:)`, `CXCallController()` and `CXCallObserver()` belong to.
+    @TaskLocal public static var current: CallSystem = .shared
+
+    public let configuration: CallSystemConfiguration
+    public let host: any CallSystemHost
+    let core: Mutex<Core>
+
+    public init(configuration: CallSystemConfiguration, host: any CallSystemHost) {
+        (self.configuration, self.host) = (configuration, host)
+        core = Mutex(Core(configuration: configuration))
+    }
+
+    /// Do Not Disturb, the block list, and whatever else may turn a call away. nil lets every call in.
+    public var filter: Filter? {
+        get { core.withLock { $0.filter }?.value }
+        set {
+            let relay = newValue.map { Relay($0) }
+            core.withLock { $0.filter = relay }
+        }
+    }
+
+    /// Who writes down what happens. Held weakly; set it before the first call.
+    public var journal: (any CallSystemJournal)? {
+        get { core.withLock { Relay($0.journal) }.value }
+        set {
+            let relay = Relay(newValue)
+            core.withLock { $0.journal = relay.value }
+        }
+    }
+
+    public var now: Instant { host.now }
+
+    /// When `advance` next has something to do; nil while nothing is waited for.
+    public var deadline: Instant? { core.withLock { $0.state.deadline } }
+
+    /// Deals with every deadline that has come. On an `InlineHost`, also sets its clock if `now` is later.
+    public func advance(to now: Instant) {
+        if let inline = host as? InlineHost, inline.now < now { inline.now = now }
+        submit { $0.state.advance(to: now) }
+    }
+
+    /// The connection between apps and system is lost and made again: every provider's calls end in failure, its delegate
+    /// gets `providerDidReset`, then `providerDidBegin`.
+    public func reset() {
+        submit { core in
+            core.state.providers.keys.sorted().flatMap { core.state.reset($0, invalidate: false) }
+        }
+    }
+
+    /// The calls that have not ended, oldest first.
+    public var calls: [CallSnapshot] {
+        core.withLock { core in
+            core.state.calls.values.sorted { $0.serial < $1.serial }.map { core.state.snapshot($0) }
+        }
+    }
+
+    /// One call; nil when there is none, or not any more.
+    public func call(_ uuid: UUID) -> CallSnapshot? {
+        core.withLock { core in core.state.calls[uuid].map { core.state.snapshot($0) } }
+    }
+
+    /// What the system holds, for the gate against leaks: all zero but `providers` when nothing goes on.
+    public struct Counts: Hashable, Sendable {
+        public var providers = 0, calls = 0, groups = 0, transactions = 0, actions = 0, deadlines = 0, sessions = 0
+    }
+
+    public var counts: Counts {
+        core.withLock { core in
+            let state = core.state
+            return Counts(
+                providers: state.providers.count, calls: state.calls.count,
+                groups: state.providers.values.reduce(0) { $0 + max($1.groups.count, $1.planned.count) },
+                transactions: max(state.transactions.count, core.transactions.count),
+                actions: max(state.actions.count, core.actions.count), deadlines: state.clock.count,
+                sessions: max(state.audio.count, core.sessions.count))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Primitives
+
+/// How one telephone behaves where Apple's documentation leaves it open, or where a gateway line differs from a phone.
+public struct CallSystemConfiguration: Sendable {
+    /// Who shares an audio session.
+    public enum AudioScope: Sendable {
+        /// One session for all calls of a provider, as on a telephone.
+        case perSystem
+        /// One session for each call group: trunks, applications, and lines with several devices.
+        case perGroup
+    }
+
+    /// When an outgoing call may have audio.
+    public enum Activation: Sendable {
+        /// When the start action is fulfilled, so that an app can play ringback.
+        case afterStarted
+        /// When the start action is fulfilled and the call was reported connected.
+        case afterConnected
+    }
+
+    /// What an incoming call beyond the provider's group limit is told.
+    public enum OverLimitError: Sendable {
+        /// `CXErrorCodeRequestTransactionError(.maximumCallGroupsReached)`
+        case maximumCallGroupsReached
+        /// `CXErrorCodeIncomingCallError(.unknown)`
+        case unknownIncomingCallError
+    }
+
+    public var audioScope = AudioScope.perSystem
+    public var activation = Activation.afterStarted
+    /// Answering, starting or resuming a call holds the others, and ending the active call resumes the only held group.
+    /// Only with the `.perSystem` scope.
+    public var holdsAutomatically = true
+    /// How long an incoming call rings before the system issues a `CXEndCallAction`; nil: for ever.
+    public var ringTimeout: Duration? = .seconds(60)
+    public var overLimitError = OverLimitError.maximumCallGroupsReached
+
+    /// As a telephone.
+    public init() {}
+
+    /// As a gateway line: a session per group, audio only after the call is connected.
+    public static var line: CallSystemConfiguration {
+        var configuration = CallSystemConfiguration()
+        configuration.audioScope = .perGroup
+        configuration.activation = .afterConnected
+        return configuration
+    }
+}

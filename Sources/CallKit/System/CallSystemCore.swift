@@ -1,0 +1,150 @@
+import Foundation
+import Primitives
+
+extension CallSystem {
+    /// Everything behind the lock: the state, the CallKit objects that belong to it, and what is still to be told.
+    ///
+    /// A provider that is read out of here must leave the lock with the reader: its `deinit` comes back to the system.
+    struct Core {
+        var state: CallSystemState
+        var filter: Relay<Filter>?
+        weak var journal: (any CallSystemJournal)?
+        var providers: [ProviderNumber: Seat] = [:]
+        var lastProvider = 0
+        var observers: [ObjectIdentifier: WeakObserver] = [:]
+        var actions: [UUID: CXAction] = [:]
+        var transactions: [UUID: CXTransaction] = [:]
+        var sessions: [AudioSessionName: CallAudioSession] = [:]
+        var events = Backlog<(CallSystemEvent, Instant)>()
+        var deliveries = Backlog<Delivery>()
+        var toldDeadline: Instant?
+
+        init(configuration: CallSystemConfiguration) {
+            state = CallSystemState(configuration: configuration, identify: IdentifierSource.next)
+        }
+    }
+
+    /// A provider, and the transactions that wait for the one that its delegate is performing.
+    struct Seat {
+        weak var object: CXProvider?
+        var isPerforming = false
+        var waiting: [UUID] = []
+    }
+
+    struct WeakObserver { weak var object: CXCallObserver? }
+
+    /// A callback that is due.
+    enum Delivery: Sendable {
+        case begin(ProviderNumber)
+        case reset(ProviderNumber)
+        case execute(UUID, ProviderNumber)
+        /// The next action of a transaction.
+        case perform(UUID, ProviderNumber)
+        case timedOut(CXAction, ProviderNumber)
+        case audio(AudioSessionName)
+        case changed(CXCall)
+        case completion(Relay<((any Error)?) -> Void>, (any Error)?, CallbackQueue)
+        case incomingCompletion(Relay<((any Error)?) -> Void>, (any Error)?, ProviderNumber)
+    }
+
+    /// Who hears the answer to a request or report.
+    enum Completion {
+        case request(Relay<((any Error)?) -> Void>, CallbackQueue)
+        case incoming(Relay<((any Error)?) -> Void>, ProviderNumber)
+    }
+}
+
+/// First in, first out, and emptied by one at a time.
+struct Backlog<Element> {
+    private var elements: [Element] = []
+    private var head = 0
+    private var isBeingEmptied = false
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    /// False when somebody is emptying it already, or there is nothing in it.
+    mutating func beginEmptying() -> Bool {
+        guard !isBeingEmptied, head < elements.count else { return false }
+        isBeingEmptied = true
+        return true
+    }
+
+    /// The next element; nil, and the emptying is over, when there is none.
+    mutating func next() -> Element? {
+        guard head < elements.count else {
+            elements.removeAll(keepingCapacity: elements.capacity <= 64)
+            (head, isBeingEmptied) = (0, false)
+            return nil
+        }
+        defer { head += 1 }
+        return elements[head]
+    }
+}
+
+extension CallSystem.Core {
+    /// Takes in what an input has put out: completes objects at once, and queues what is to be told.
+    mutating func absorb(
+        _ outputs: [CallSystemState.Output], at now: Instant, system: CallSystem, completion: CallSystem.Completion?
+    ) {
+        let isJournalled = journal != nil
+        for output in outputs {
+            switch output {
+            case .event(let event): if isJournalled { events.append((event, now)) }
+            case .answer(let error): if let completion { deliveries.append(completion.delivery(of: error)) }
+            case .issue(let transaction): makeObjects(for: transaction, system: system)
+            case .deliver(let uuid, let provider): line(up: uuid, provider)
+            case .timedOut(let uuid, let provider): if let action = actions[uuid] { deliveries.append(.timedOut(action, provider)) }
+            case .finished(let uuid): actions.removeValue(forKey: uuid)?.markComplete()
+            case .closed(let uuid): transactions[uuid] = nil
+            case .settle(let name): deliveries.append(.audio(name))
+            case .begin(let provider): deliveries.append(.begin(provider))
+            case .reset(let provider): deliveries.append(.reset(provider))
+            case .changed(let call): if !observers.isEmpty { deliveries.append(.changed(CXCall(call))) }
+            }
+        }
+    }
+
+    /// One transaction at a time: the next is executed when all actions of the one before were handed out, so that what
+    /// those caused is told in between.
+    private mutating func line(up transaction: UUID, _ provider: ProviderNumber) {
+        guard let seat = providers[provider] else { return }
+        if seat.isPerforming {
+            providers[provider]?.waiting.append(transaction)
+        } else {
+            providers[provider]?.isPerforming = true
+            deliveries.append(.execute(transaction, provider))
+        }
+    }
+
+    /// The transaction under way has been handed out.
+    mutating func performNextInLine(_ provider: ProviderNumber) {
+        if providers[provider]?.waiting.isEmpty ?? true {
+            providers[provider]?.isPerforming = false
+        } else if let transaction = providers[provider]?.waiting.removeFirst() {
+            deliveries.append(.execute(transaction, provider))
+        }
+    }
+
+    private mutating func makeObjects(for transaction: CallTransaction, system: CallSystem) {
+        let objects = transaction.actions.compactMap { action -> CXAction? in
+            guard let call = action.call else { return nil }
+            switch action.kind {
+            case .end: return CXEndCallAction(call: call, uuid: action.uuid)
+            case .hold(let onHold): return CXSetHeldCallAction(call: call, onHold: onHold, uuid: action.uuid)
+            // The system asks for nothing else by itself.
+            default: return nil
+            }
+        }
+        for object in objects where object.claim(for: system) { actions[object.uuid] = object }
+        transactions[transaction.uuid] = CXTransaction(uuid: transaction.uuid, actions: objects)
+    }
+}
+
+extension CallSystem.Completion {
+    func delivery(of error: (any Error)?) -> CallSystem.Delivery {
+        switch self {
+        case .request(let completion, let queue): .completion(completion, error, queue)
+        case .incoming(let completion, let provider): .incomingCompletion(completion, error, provider)
+        }
+    }
+}

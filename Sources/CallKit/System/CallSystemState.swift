@@ -1,0 +1,177 @@
+import Foundation
+import Primitives
+
+typealias ProviderNumber = Int
+
+/// The system behind CallKit, of one telephone, as a value: inputs in, outputs out in the order that is the contract.
+///
+/// It has no clock, no queue and no CallKit object; `CallSystem` gives it those. Reports are in `+Reports`, requests in
+/// `+Transactions` and `Preflight`, completed actions in `+Actions`.
+struct CallSystemState {
+    /// What the owner has to do, in order.
+    enum Output {
+        case event(CallSystemEvent)
+        /// The answer to the report or request just made; nil is yes.
+        case answer((any Error)?)
+        /// The system's own transaction: make its objects.
+        case issue(CallTransaction)
+        /// Ask the provider's delegate to execute a transaction, then to perform the actions that `performNext` gives.
+        case deliver(UUID, ProviderNumber)
+        /// Tell the delegate that an action timed out. Comes before its `finished`.
+        case timedOut(UUID, ProviderNumber)
+        /// The action is complete.
+        case finished(UUID)
+        /// All actions of the transaction are complete.
+        case closed(UUID)
+        /// Ask `settleAudio` when the delegate can be told.
+        case settle(AudioSessionName)
+        case begin(ProviderNumber)
+        case reset(ProviderNumber)
+        /// For observers.
+        case changed(CallSnapshot)
+    }
+
+    struct Provider {
+        var limits: GroupLimits
+        var hasBegun = false
+        var groups = CallGroups()
+        /// The groups as they will be when all accepted actions have been fulfilled.
+        var planned = CallGroups()
+    }
+
+    struct Call {
+        let uuid: UUID
+        let provider: ProviderNumber
+        let serial: UInt64
+        let isOutgoing: Bool
+        var handle: CXHandle?
+        var localizedCallerName: String?
+        var supportsHolding = true
+        var supportsGrouping = true
+        var supportsUngrouping = true
+        var supportsDTMF = true
+        /// Outgoing: the start action is fulfilled. Incoming: always.
+        var isStarted: Bool
+        var isConnecting = false
+        var isConnected = false
+        var isOnHold = false
+        var isMuted = false
+        /// Incomplete actions on this call, oldest first.
+        var outstanding: [UUID] = []
+
+        var isRinging: Bool { !isOutgoing && !isConnected }
+    }
+
+    struct Action {
+        let action: CallAction
+        let call: UUID
+        let transaction: UUID
+        /// The group that a start or a leave was given when it was accepted.
+        let group: Int?
+    }
+
+    struct Transaction {
+        let provider: ProviderNumber
+        let serial: UInt64
+        let actions: [UUID]
+        /// Index of the next action to perform.
+        var next = 0
+        var incomplete: Int
+    }
+
+    let configuration: CallSystemConfiguration
+    /// Identities for what the system asks by itself.
+    let identify: () -> UUID
+    var providers: [ProviderNumber: Provider] = [:]
+    var calls: [UUID: Call] = [:]
+    var actions: [UUID: Action] = [:]
+    var transactions: [UUID: Transaction] = [:]
+    var clock = ActionClock()
+    var audio = AudioActivation()
+    private var serial: UInt64 = 0
+    private var group = 0
+
+    init(configuration: CallSystemConfiguration, identify: @escaping () -> UUID) {
+        (self.configuration, self.identify) = (configuration, identify)
+    }
+
+    /// When `advance` next has something to do; nil while there is nothing to wait for.
+    var deadline: Instant? { clock.deadline }
+
+    mutating func nextSerial() -> UInt64 {
+        serial += 1
+        return serial
+    }
+
+    mutating func newGroup() -> Int {
+        group += 1
+        return group
+    }
+
+    func snapshot(_ call: Call, hasEnded: Bool = false) -> CallSnapshot {
+        CallSnapshot(
+            uuid: call.uuid, provider: call.provider, group: providers[call.provider]?.groups.group(of: call.uuid) ?? 0,
+            isOutgoing: call.isOutgoing, handle: call.handle, localizedCallerName: call.localizedCallerName,
+            isOnHold: call.isOnHold, isMuted: call.isMuted, hasConnected: call.isConnected, hasEnded: hasEnded,
+            isVisible: call.isStarted)
+    }
+}
+
+// MARK: - Time
+
+extension CallSystemState {
+    /// Deals with every deadline that has come.
+    mutating func advance(to now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        while let subject = clock.next(at: now) {
+            switch subject {
+            case .action(let uuid): timeOut(uuid, at: now, into: &outputs)
+            case .ring(let uuid): ringTimedOut(uuid, at: now, into: &outputs)
+            }
+        }
+        return outputs
+    }
+
+    private mutating func ringTimedOut(_ uuid: UUID, at now: Instant, into outputs: inout [Output]) {
+        guard let call = calls[uuid] else { return }
+        issue([(uuid, .end)], cause: .ringTimeout, provider: call.provider, at: now, into: &outputs)
+    }
+
+    /// Whether an outstanding action will answer or end the call, one way or the other.
+    func isBeingSettled(_ call: Call) -> Bool {
+        call.outstanding.contains { actions[$0]?.action.kind == .answer || actions[$0]?.action.kind == .end }
+    }
+
+    /// A ringing call is always waited for: by its ring timeout, or by the deadline of an answer or an end.
+    mutating func armRinging(_ call: Call, at now: Instant) {
+        guard let timeout = configuration.ringTimeout, call.isRinging, !isBeingSettled(call) else { return }
+        clock.set(.ring(call.uuid), at: now + timeout)
+    }
+}
+
+// MARK: - Audio
+
+extension CallSystemState {
+    /// Gives the call audio, or takes it away, as its state demands.
+    mutating func refreshAudio(_ uuid: UUID, into outputs: inout [Output]) {
+        for name in audio.set(uuid, in: calls[uuid].flatMap(audioName)) { outputs.append(.settle(name)) }
+    }
+
+    private func audioName(_ call: Call) -> AudioSessionName? {
+        let mayHaveAudio =
+            call.isOutgoing ? call.isStarted && (call.isConnected || configuration.activation == .afterStarted) : call.isConnected
+        guard mayHaveAudio, !call.isOnHold else { return nil }
+        let group = configuration.audioScope == .perGroup ? providers[call.provider]?.groups.group(of: call.uuid) : nil
+        return AudioSessionName(provider: call.provider, group: group)
+    }
+
+    /// Called when the delegate can be told about a session, right before it is.
+    mutating func settleAudio(_ name: AudioSessionName) -> (AudioActivation.Change, CallSystemEvent)? {
+        guard let change = audio.settle(name) else { return nil }
+        switch change {
+        case .activated(let calls): return (change, .sessionActivated(name, calls: calls))
+        case .admitted(let calls): return (change, .sessionAdmitted(name, calls: calls))
+        case .deactivated(let last): return (change, .sessionDeactivated(name, last: last))
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Primitives
+import Synchronization
+
+/// One thing that the system asks the app to do. Abstract: apps use the subclasses of `CXCallAction`.
+///
+/// An action is completed once, by `fulfill`, `fail` or its deadline; whatever comes later changes nothing. Completing an
+/// action that no system holds (never requested, refused, already complete) has no effect. Completing is safe from any
+/// thread; the settable properties are the requester's until the action is requested.
+open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    /// The action's own identity, not the call's. Kept by copies.
+    public let uuid: UUID
+    let created: Date
+    private let custody: Mutex<Custody>
+
+    public override init() {
+        (uuid, created) = (IdentifierSource.next(), Date())
+        custody = Mutex(Custody())
+        super.init()
+    }
+
+    init(uuid: UUID) {
+        (self.uuid, created) = (uuid, Date())
+        custody = Mutex(Custody())
+        super.init()
+    }
+
+    init(copying other: CXAction) {
+        (uuid, created) = (other.uuid, other.created)
+        custody = Mutex(Custody(isComplete: other.isComplete))
+        super.init()
+    }
+
+    public required init?(coder: NSCoder) {
+        guard let uuid = coder.decodeUUID(forKey: "UUID") else { return nil }
+        (self.uuid, created) = (uuid, Date())
+        custody = Mutex(Custody())
+        super.init()
+    }
+
+    public static var supportsSecureCoding: Bool { true }
+    open func encode(with coder: NSCoder) { coder.encode(uuid, forKey: "UUID") }
+    open func copy(with zone: NSZone? = nil) -> Any { CXAction(copying: self) }
+
+    /// Whether the system regards the action as done: fulfilled, failed, timed out, or void because its call has ended.
+    open var isComplete: Bool { custody.withLock { $0.isComplete } }
+
+    /// When the system fails the action by itself: 600 s after its creation for a start, 60 s for an answer, 5 s for the rest.
+    open var timeoutDate: Date { custody.withLock { $0.timeoutDate } ?? created.addingTimeInterval(Self.limit) }
+
+    /// The app has done it.
+    open func fulfill() { complete(fulfilled: true, date: nil) }
+
+    /// The app could not do it.
+    open func fail() { complete(fulfilled: false, date: nil) }
+
+    /// Seconds from creation to the deadline.
+    class var limit: TimeInterval { 5 }
+
+    final func complete(fulfilled: Bool, date: Date?) {
+        custody.withLock { $0.isComplete ? nil : $0.holder }?.complete(uuid, fulfilled: fulfilled, date: date)
+    }
+}
+
+// MARK: - Who holds it
+
+extension CXAction {
+    struct Custody {
+        weak var holder: CallSystem?
+        var isComplete = false
+        var timeoutDate: Date?
+    }
+
+    /// Takes the action for `system`. False when it is complete or another request has it.
+    final func claim(for system: CallSystem) -> Bool {
+        custody.withLock {
+            guard !$0.isComplete, $0.holder == nil else { return false }
+            $0.holder = system
+            return true
+        }
+    }
+
+    /// The request was refused: the action is free to be used again.
+    final func release() { custody.withLock { $0.holder = nil } }
+
+    final func hold(until timeoutDate: Date) { custody.withLock { $0.timeoutDate = timeoutDate } }
+
+    final func markComplete() {
+        custody.withLock {
+            $0.isComplete = true
+            $0.holder = nil
+        }
+    }
+}
+
+/// An action on one call. Abstract.
+open class CXCallAction: CXAction, @unchecked Sendable {
+    public let callUUID: UUID
+
+    public init(call callUUID: UUID) {
+        self.callUUID = callUUID
+        super.init()
+    }
+
+    init(call callUUID: UUID, uuid: UUID) {
+        self.callUUID = callUUID
+        super.init(uuid: uuid)
+    }
+
+    init(copying other: CXCallAction) {
+        callUUID = other.callUUID
+        super.init(copying: other)
+    }
+
+    public required init?(coder: NSCoder) {
+        guard let callUUID = coder.decodeUUID(forKey: "callUUID") else { return nil }
+        self.callUUID = callUUID
+        super.init(coder: coder)
+    }
+
+    open override func encode(with coder: NSCoder) {
+        super.encode(with: coder)
+        coder.encode(callUUID, forKey: "callUUID")
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any { CXCallAction(copying: self) }
+}
+
+extension NSCoder {
+    func encode(_ uuid: UUID, forKey key: String) { encode(uuid.uuidString as NSString, forKey: key) }
+
+    func decodeUUID(forKey key: String) -> UUID? {
+        decodeObject(of: NSString.self, forKey: key).flatMap { UUID(uuidString: $0 as String) }
+    }
+}

@@ -1,0 +1,45 @@
+import Dispatch
+import Foundation
+
+/// The local user's door to the system: every wish is a transaction, and the provider's delegate is asked to perform it.
+open class CXCallController: NSObject, @unchecked Sendable {
+    let system: CallSystem
+    /// nil: a private serial queue of the system.
+    let queue: DispatchQueue?
+    public let callObserver: CXCallObserver
+
+    /// Completions run on a private serial queue. Works on `CallSystem.current`.
+    public convenience override init() { self.init(system: .current, completionQueue: nil) }
+
+    /// Completions run on `queue`. Works on `CallSystem.current`.
+    public convenience init(queue: DispatchQueue) { self.init(system: .current, completionQueue: queue) }
+
+    init(system: CallSystem, completionQueue: DispatchQueue?) {
+        (self.system, queue) = (system, completionQueue)
+        callObserver = CXCallObserver(observing: system)
+        super.init()
+    }
+
+    /// Completion nil: accepted, and the delegate will be asked; it says nothing about success. An error is a
+    /// `CXErrorCodeRequestTransactionError`, and nothing of the transaction is performed.
+    open func request(_ transaction: CXTransaction, completion: @escaping ((any Error)?) -> Void) {
+        system.request(transaction, queue: queue, completion: completion)
+    }
+
+    open func request(_ transaction: CXTransaction) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            request(transaction) { continuation.resume(with: $0.map(Result.failure) ?? .success(())) }
+        }
+    }
+
+    open func requestTransaction(with actions: [CXAction], completion: @escaping ((any Error)?) -> Void) {
+        request(CXTransaction(actions: actions), completion: completion)
+    }
+
+    open func requestTransaction(with action: CXAction, completion: @escaping ((any Error)?) -> Void) {
+        request(CXTransaction(action: action), completion: completion)
+    }
+
+    open func requestTransaction(with actions: [CXAction]) async throws { try await request(CXTransaction(actions: actions)) }
+    open func requestTransaction(with action: CXAction) async throws { try await request(CXTransaction(action: action)) }
+}

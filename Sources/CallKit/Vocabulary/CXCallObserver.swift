@@ -1,0 +1,63 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// One call as it was at one moment.
+open class CXCall: NSObject, @unchecked Sendable {
+    public let uuid: UUID
+    public let isOutgoing: Bool
+    public let isOnHold: Bool
+    public let hasConnected: Bool
+    public let hasEnded: Bool
+
+    init(_ call: CallSnapshot) {
+        (uuid, isOutgoing, isOnHold) = (call.uuid, call.isOutgoing, call.isOnHold)
+        (hasConnected, hasEnded) = (call.hasConnected, call.hasEnded)
+        super.init()
+    }
+
+    /// The same call in the same state.
+    open func isEqual(to call: CXCall) -> Bool {
+        uuid == call.uuid && isOutgoing == call.isOutgoing && isOnHold == call.isOnHold
+            && hasConnected == call.hasConnected && hasEnded == call.hasEnded
+    }
+
+    open override func isEqual(_ object: Any?) -> Bool { (object as? CXCall).map(isEqual(to:)) ?? false }
+    open override var hash: Int { uuid.hashValue }
+}
+
+/// Hears of each call that appears, changes or ends.
+public protocol CXCallObserverDelegate: NSObjectProtocol {
+    func callObserver(_ callObserver: CXCallObserver, callChanged call: CXCall)
+}
+
+/// Watches all calls of a system, whichever provider they belong to.
+open class CXCallObserver: NSObject, @unchecked Sendable {
+    struct Wiring {
+        weak var delegate: (any CXCallObserverDelegate)?
+        var queue: DispatchQueue?
+    }
+
+    let system: CallSystem
+    private let wiring = Mutex(Wiring())
+
+    /// Watches `CallSystem.current`.
+    public convenience override init() { self.init(observing: .current) }
+
+    init(observing system: CallSystem) {
+        self.system = system
+        super.init()
+    }
+
+    /// The calls that exist and have not ended, oldest first. An outgoing call exists once its start action is fulfilled.
+    open var calls: [CXCall] { system.calls.filter(\.isVisible).map(CXCall.init) }
+
+    /// The delegate is held weakly; a nil queue is the main queue.
+    open func setDelegate(_ delegate: (any CXCallObserverDelegate)?, queue: DispatchQueue?) {
+        let relay = Relay(delegate)
+        wiring.withLock { ($0.delegate, $0.queue) = (relay.value, queue) }
+        system.setObserving(self, delegate != nil)
+    }
+
+    final var current: Wiring { wiring.withLock { $0 } }
+}

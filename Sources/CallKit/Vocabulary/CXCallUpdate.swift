@@ -1,0 +1,56 @@
+import Foundation
+
+/// What a provider wants to change about a call. A property that was never set is left as it is.
+///
+/// A new call whose capabilities were not set supports holding, grouping, ungrouping and DTMF, and has no video.
+open class CXCallUpdate: NSObject, NSCopying, @unchecked Sendable {
+    /// nil: never set. For the two optional properties the inner nil is "set to nothing".
+    struct Fields: Sendable {
+        var remoteHandle: CXHandle??
+        var localizedCallerName: String??
+        var supportsHolding: Bool?
+        var supportsGrouping: Bool?
+        var supportsUngrouping: Bool?
+        var supportsDTMF: Bool?
+        var hasVideo: Bool?
+    }
+
+    var fields = Fields()
+
+    public override init() { super.init() }
+
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = CXCallUpdate()
+        copy.fields = fields
+        return copy
+    }
+
+    open var remoteHandle: CXHandle? {
+        get { fields.remoteHandle ?? nil }
+        set { fields.remoteHandle = .some(newValue) }
+    }
+    open var localizedCallerName: String? {
+        get { fields.localizedCallerName ?? nil }
+        set { fields.localizedCallerName = .some(newValue) }
+    }
+    open var supportsHolding: Bool {
+        get { fields.supportsHolding ?? false }
+        set { fields.supportsHolding = newValue }
+    }
+    open var supportsGrouping: Bool {
+        get { fields.supportsGrouping ?? false }
+        set { fields.supportsGrouping = newValue }
+    }
+    open var supportsUngrouping: Bool {
+        get { fields.supportsUngrouping ?? false }
+        set { fields.supportsUngrouping = newValue }
+    }
+    open var supportsDTMF: Bool {
+        get { fields.supportsDTMF ?? false }
+        set { fields.supportsDTMF = newValue }
+    }
+    open var hasVideo: Bool {
+        get { fields.hasVideo ?? false }
+        set { fields.hasVideo = newValue }
+    }
+}

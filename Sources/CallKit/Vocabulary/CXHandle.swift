@@ -1,0 +1,45 @@
+import Foundation
+
+/// How the other party of a call can be reached: a phone number, an e-mail address or anything else. A value; immutable.
+open class CXHandle: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    public enum HandleType: Int, Sendable {
+        case generic = 1, phoneNumber = 2, emailAddress = 3
+    }
+
+    public let type: HandleType
+    public let value: String
+
+    public init(type: HandleType, value: String) {
+        (self.type, self.value) = (type, value)
+        super.init()
+    }
+
+    public required init?(coder: NSCoder) {
+        guard let type = HandleType(rawValue: coder.decodeInteger(forKey: "type")),
+            let value = coder.decodeObject(of: NSString.self, forKey: "value")
+        else { return nil }
+        (self.type, self.value) = (type, value as String)
+        super.init()
+    }
+
+    public static var supportsSecureCoding: Bool { true }
+
+    open func encode(with coder: NSCoder) {
+        coder.encode(type.rawValue, forKey: "type")
+        coder.encode(value as NSString, forKey: "value")
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Equal type and equal value.
+    open func isEqual(to handle: CXHandle) -> Bool { type == handle.type && value == handle.value }
+
+    open override func isEqual(_ object: Any?) -> Bool { (object as? CXHandle).map(isEqual(to:)) ?? false }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(type)
+        hasher.combine(value)
+        return hasher.finalize()
+    }
+}

@@ -1,0 +1,42 @@
+@_exported import AVFoundation
+import Foundation
+
+/// The only place where an app acts on calls. All methods but `providerDidReset` may be left out.
+///
+/// An action whose `perform` method is left out is not performed; it runs into its deadline.
+public protocol CXProviderDelegate: NSObjectProtocol {
+    /// All calls are over; clean up without answering any action.
+    func providerDidReset(_ provider: CXProvider)
+    /// The provider is connected to the system.
+    func providerDidBegin(_ provider: CXProvider)
+    /// True: the delegate deals with the whole transaction, and `perform` is not called for its actions.
+    func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool
+    func provider(_ provider: CXProvider, perform action: CXStartCallAction)
+    func provider(_ provider: CXProvider, perform action: CXAnswerCallAction)
+    func provider(_ provider: CXProvider, perform action: CXEndCallAction)
+    func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction)
+    func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction)
+    func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction)
+    func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction)
+    /// The action has failed because its deadline passed; do not complete it any more.
+    func provider(_ provider: CXProvider, timedOutPerforming action: CXAction)
+    /// Audio may start.
+    func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession)
+    /// Audio must have stopped.
+    func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession)
+}
+
+extension CXProviderDelegate {
+    public func providerDidBegin(_ provider: CXProvider) {}
+    public func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool { false }
+    public func provider(_ provider: CXProvider, perform action: CXStartCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, perform action: CXEndCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {}
+    public func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {}
+    public func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {}
+}

@@ -1,0 +1,196 @@
+import CallKit
+import Foundation
+import Media
+import Primitives
+import SDP
+import SIP
+import UserAgent
+
+/// What comes in from outside of any dialog: who may call, which line it is for, and the report that makes it a call.
+extension Gateway: UserAgentDelegate {
+    public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
+        guard !isDraining else { return refuseForNow(session) }
+        switch admission(of: session) {
+        case .admitted(let caller): route(session, from: caller)
+        case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
+        case .forbidden: session.respond(status: 403, at: now)
+        }
+    }
+
+    public func userAgent(
+        _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
+    ) -> Bool {
+        switch request.method {
+        case .register:
+            agent.respond(to: transaction, with: registrar.handle(request, over: flow, at: now), at: now)
+            return true
+        case .options where isDraining:
+            agent.respond(to: transaction, status: 503, at: now)
+            return true
+        default: return false
+        }
+    }
+
+    // MARK: Who may call
+
+    private enum Admission {
+        case admitted(CallerIdentity)
+        case challenged([(HeaderName, Text)])
+        case forbidden
+    }
+
+    /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
+    /// admitted, and are challenged elsewhere.
+    private func admission(of session: InviteSession) -> Admission {
+        let request = session.request
+        let source = session.flow.remote.address
+        let claimed = request.from.uri.user.flatMap(line(numbered:))
+        var caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
+        if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed)) }
+        if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed)) }
+        let mustProve = claimed?.configuration.password != nil
+        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller) }
+        switch registrar.authenticator.verify(request, from: source, at: now) {
+        case .accepted(let user):
+            guard let line = line(numbered: user), claimed == nil || claimed === line else { return .forbidden }
+            caller.user = user
+            return .admitted(named(caller, line))
+        case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
+        case .forbidden: return .forbidden
+        }
+    }
+
+    private func line(numbered number: Text) -> Line? { routing.line(numbered: number).map { lines[$0] } }
+
+    private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
+        var caller = caller
+        caller.displayName = caller.displayName ?? line?.configuration.name
+        if line != nil { caller.host = configuration.domain }
+        return caller
+    }
+
+    // MARK: Which line
+
+    private func route(_ session: InviteSession, from caller: CallerIdentity) {
+        guard let target = session.request.requestURI, let dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        guard let index = routing.line(for: dialled) else { return refuse(session, 404) }
+        guard legCount < configuration.limits.legs else { return refuseForNow(session) }
+        let line = lines[index]
+        let callees = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (session.request.maxForwards ?? 70) - 1)
+        if callees.isEmpty, line.rings { return refuse(session, 480) }
+        receive(session, on: line, from: caller, callees: callees)
+    }
+
+    private func refuse(_ session: InviteSession, _ status: Int) { session.respond(status: status, at: now) }
+
+    private func refuseForNow(_ session: InviteSession) {
+        session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
+    }
+
+    private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
+        switch line.configuration.endpoint {
+        case .application: []
+        case .trunk(let trunk):
+            flow(to: trunk).map { flow in
+                let target = URI(user: dialled, host: trunk.host ?? Text("\(trunk.address.address)"), port: trunk.host == nil ? trunk.address.port : nil)
+                let credentials = trunk.user.flatMap { user in trunk.password.map { Credentials(username: user, password: $0) } }
+                return [Destination(target: target, addressOfRecord: target, flow: flow, caller: caller, maxForwards: maxForwards, credentials: credentials)]
+            } ?? []
+        case .devices:
+            registrar.contacts(of: line.configuration.number, at: now).map {
+                let record = URI(user: line.configuration.number, host: configuration.domain)
+                return Destination(
+                    target: $0.uri, addressOfRecord: record, flow: $0.origin, routes: $0.path, caller: caller, maxForwards: maxForwards)
+            }
+        }
+    }
+
+    /// From the socket of ours that speaks the trunk's transport and family.
+    private func flow(to trunk: LineEndpoint.Trunk) -> Flow? {
+        let transport = trunk.usesTCP ? Transport.tcp : .udp
+        let listener = listeners.first { $0.transport == transport && $0.address.address.family == trunk.address.address.family }
+        return listener.map { Flow(transport: transport, local: $0.address, remote: trunk.address) }
+    }
+
+    // MARK: The report
+
+    /// reserve < report < 180 < answer transaction.
+    private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination]) {
+        let uuid = callUUID(of: session)
+        let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
+        leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
+        session.delegate = leg
+        session.respond(status: 100, at: now)
+        guard leg.takeOffer() else { return discard(leg) }
+        do { try leg.media.reserve(at: now) } catch {
+            leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
+            refuseForNow(session)
+            return discard(leg)
+        }
+        leg.listenOnReservation()
+        add(leg)
+        line.provider.reportNewIncomingCall(with: uuid, update: Self.update(for: caller)) { [unowned self] error in
+            if let error { refuse(leg, error) } else { ring(leg, callees) }
+        }
+    }
+
+    private func refuse(_ leg: Leg, _ error: any Error) {
+        leg.session?.refuse(StatusTable.refusal(of: error), at: now)
+        discard(leg)
+    }
+
+    /// 180, and then whoever the line has: its application answers, its devices or its trunk are called.
+    private func ring(_ leg: Leg, _ callees: [Destination]) {
+        guard leg.state == .new else { return }
+        leg.state = .ringing
+        leg.session?.respond(status: 180, at: now)
+        if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
+        leg.bridge = leg.uuid
+        open(Bridge(caller: leg.uuid))
+        for callee in callees { call(callee, for: leg) }
+        tell(leg.bridge, .dialled)
+    }
+
+    private func call(_ destination: Destination, for caller: Leg) {
+        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
+        leg.negotiation.local.codecs = caller.offeredCodecs
+        leg.bridge = caller.bridge
+        add(leg)
+        add(callee: leg.uuid, to: caller.uuid)
+        let handle = CXHandle(type: .generic, value: destination.target.text.description)
+        caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
+            discard(leg)
+            tell(caller.bridge, .ended(leg.uuid, EndCause(status: 486, reasons: [.q850(17)])))
+        }
+    }
+
+    private func makeLeg(
+        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
+    ) -> Leg {
+        let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
+        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.codecs)
+        let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
+        return Leg(
+            direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
+            media: media, scribe: scribe)
+    }
+
+    /// The same call for the same Call-ID and From tag, so that a merged INVITE is one that the system knows.
+    private func callUUID(of session: InviteSession) -> UUID {
+        let request = session.request
+        let digest = hash(.sha256, Array((request.callID + "|" + (request.from.tag ?? "")).bytes))
+        let bytes = digest.prefix(32).map { hexadecimalDigit($0) ?? 0 }
+        let high = bytes[..<16].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }, low = bytes[16...].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }
+        return CallUUID(high: high & ~0xF000 | 0x8000, low: low & ~(3 << 62) | 2 << 62).uuid
+    }
+
+    private static func update(for caller: CallerIdentity) -> CXCallUpdate {
+        let update = CXCallUpdate()
+        let user = caller.user ?? "anonymous"
+        let isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
+        let value = isNumber ? user.description : "sip:\(user)@\(caller.host)"
+        update.remoteHandle = CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)
+        update.localizedCallerName = caller.displayName?.description
+        return update
+    }
+}

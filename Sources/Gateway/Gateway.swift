@@ -1,0 +1,338 @@
+import CallKit
+import Foundation
+import Media
+import Primitives
+import RTP
+import Runtime
+import SDP
+import SIP
+import UserAgent
+
+/// The gateway: lines, legs and bridges over one user agent and one media plane.
+///
+/// Lives on the signalling lane, whole: every input comes in with its time and is worked off to the end (`settle`) before the next goes
+/// in. It has no clock, socket or queue of its own, so that a rehearsal runs the very object that a server runs.
+public final class Gateway: SignallingEndpoint {
+    /// What the outside gives it.
+    public struct Environment {
+        public var network: any SignallingNetwork
+        public var media: any MediaPlane
+        public var random: any RandomNumberGenerator
+        public var hash: DigestHash
+        /// The address of ours that a peer would see; asked where a socket is bound to all addresses.
+        public var addressTowards: (IPAddress) -> IPAddress?
+        public var journal: Journal
+        /// Where SIP is listened for; calls to trunks leave from there.
+        public var listeners: [Transports.Listener]
+        /// The wall clock's date at `Instant.zero`.
+        public var epoch: Date
+
+        public init(
+            network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
+            hash: @escaping DigestHash, addressTowards: @escaping (IPAddress) -> IPAddress?, listeners: [Transports.Listener], journal: Journal, epoch: Date
+        ) {
+            self.network = network
+            self.media = media
+            self.random = random
+            self.hash = hash
+            self.addressTowards = addressTowards
+            self.listeners = listeners
+            self.journal = journal
+            self.epoch = epoch
+        }
+    }
+
+    /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
+    public struct Counts: Equatable, Sendable {
+        public var legs = 0, bridges = 0, calls = 0, rings = 0
+        public var agent: UserAgent.Counts
+        public var media: MediaCounts
+        public var isIdle: Bool { legs + bridges + calls + rings == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
+    }
+
+    private enum Timer: Hashable { case line(Int), ring(UUID) }
+
+    public let configuration: GatewayConfiguration
+    public let userAgent: UserAgent
+    public let registrar: Registrar
+    public let journal: Journal
+    let media: any MediaPlane
+    let lines: [Line]
+    let routing: Routing
+    let addresses: AdvertisedAddresses
+    let listeners: [Transports.Listener]
+    let hash: DigestHash
+    private let clock: InlineHost
+    private let systemTimers: SystemTimers
+    private var random: any RandomNumberGenerator
+    private var timers: TimerWheel<Timer>
+    private var lineTimers: [Int: TimerToken] = [:]
+    private var ringTimers: [UUID: TimerToken] = [:]
+    private var lineOfCall: [UUID: Line] = [:]
+    private var callOfMedia: [MediaLegID: UUID] = [:]
+    private var bridges: [UUID: Bridge] = [:]
+    private var bridgeEvents: [(UUID, Bridge.Event)] = []
+    private var ended: [Leg] = []
+    private var lingering: [Leg] = []
+    private var mediaIDs: UInt64 = 0
+    /// The time of the input that is being worked off.
+    private(set) var now: Instant
+    /// No new call is taken: INVITE and OPTIONS are answered 503.
+    public private(set) var isDraining = false
+
+    public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
+        self.configuration = configuration
+        self.now = now
+        media = environment.media
+        journal = environment.journal
+        hash = environment.hash
+        listeners = environment.listeners
+        random = environment.random
+        timers = TimerWheel(at: now)
+        routing = Routing(configuration.lines)
+        addresses = AdvertisedAddresses(advertise: configuration.advertise, towards: environment.addressTowards)
+        let systemTimers = SystemTimers()
+        self.systemTimers = systemTimers
+        clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
+        journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
+        let (clock, journal) = (clock, journal)
+        lines = configuration.lines.enumerated().map { index, line in Line(line, index: index, clock: clock, journal: journal, at: now) }
+        systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
+        var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
+        agent.product = configuration.product
+        agent.allowedMethods.append(.register)
+        userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
+        registrar = Registrar(
+            configuration: RegistrarConfiguration(domain: configuration.domain), accounts: Accounts(configuration.lines), random: environment.random,
+            hash: environment.hash)
+        userAgent.delegate = self
+        for line in lines { listen(to: line) }
+        settle()
+    }
+
+    // MARK: Inputs
+
+    /// One datagram, or one framed message.
+    public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
+        enter(now)
+        userAgent.receive(bytes, over: flow, at: now)
+        settle()
+    }
+
+    /// A flow broke, or a connection could not be opened.
+    public func failed(_ flow: Flow, at now: Instant) {
+        enter(now)
+        userAgent.failed(flow, at: now)
+        settle()
+    }
+
+    /// What the media plane has to say of a leg.
+    public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
+        enter(now)
+        guard case .digit(let digit) = event, let call = callOfMedia[media], let leg = leg(call), leg.state == .connected else { return }
+        leg.scribe.write(.dtmfReceived, at: self.now, [.digits: .init(String(digit.character))])
+        settle()
+    }
+
+    public func advance(to now: Instant) {
+        enter(now)
+        userAgent.advance(to: now)
+        registrar.advance(to: now)
+        for timer in timers.advance(to: now) { fire(timer) }
+        settle()
+    }
+
+    /// When `advance` next has something to do.
+    public var deadline: Instant? {
+        [userAgent.deadline, registrar.deadline, timers.nextDeadline].compactMap(\.self).min()
+    }
+
+    /// Takes no new call from now on; those that are up go on until `endAll`.
+    public func drain(at now: Instant) {
+        enter(now)
+        isDraining = true
+    }
+
+    /// Ends every call, as a user would.
+    public func endAll(_ cause: EndCause = .draining, at now: Instant) {
+        enter(now)
+        for leg in lines.flatMap(\.legs.values) where leg.state != .ended { end(leg, cause) }
+        settle()
+    }
+
+    /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
+    public func finish(at now: Instant) -> Int {
+        enter(now)
+        journal.record(.gatewayStopped, at: self.now)
+        journal.finish(at: self.now)
+        return journal.violations
+    }
+
+    var legCount: Int { lineOfCall.count }
+
+    public func counts(at now: Instant) -> Counts {
+        Counts(
+            legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
+            rings: ringTimers.count, agent: userAgent.counts, media: media.counts(at: now))
+    }
+
+    private func enter(_ now: Instant) {
+        self.now = max(now, self.now)
+        clock.now = self.now
+    }
+
+    /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
+    private func settle() {
+        repeat {
+            while !bridgeEvents.isEmpty {
+                let (bridge, event) = bridgeEvents.removeFirst()
+                apply(bridges[bridge]?.receive(event) ?? [])
+            }
+            takeDownEnded()
+        } while !bridgeEvents.isEmpty
+        lingering.removeAll { $0.isSignallingOver }
+        armLines()
+        journal.flush()
+    }
+
+    /// didDeactivate has come for these by now: close and release.
+    private func takeDownEnded() {
+        let over = ended
+        ended.removeAll(keepingCapacity: true)
+        for leg in over {
+            leg.systemEnded()
+            disarmRing(leg)
+            discard(leg)
+            if let bridge = leg.bridge { forget(bridge) }
+        }
+    }
+
+    private func forget(_ bridge: UUID) {
+        guard bridges[bridge]?.state == .ended else { return }
+        bridges[bridge] = nil
+    }
+
+    // MARK: Legs and bridges
+
+    func nextMediaID() -> MediaLegID {
+        mediaIDs += 1
+        return MediaLegID(mediaIDs)
+    }
+
+    func randomNumber() -> UInt64 { random.next() }
+
+    func randomUUID() -> UUID {
+        let high = random.next(), low = random.next()
+        return CallUUID(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).uuid
+    }
+
+    func open(_ bridge: Bridge) { bridges[bridge.caller] = bridge }
+
+    func add(callee: UUID, to bridge: UUID) { bridges[bridge]?.add(callee: callee) }
+
+    /// Notes what a leg has to say to its bridge; done when the input is worked off.
+    func tell(_ bridge: UUID?, _ event: Bridge.Event) {
+        guard let bridge, bridges[bridge] != nil else { return }
+        bridgeEvents.append((bridge, event))
+    }
+
+    /// The leg that this one talks with.
+    func peer(of leg: Leg) -> Leg? {
+        guard let bridge = leg.bridge, let peer = bridges[bridge]?.peer(of: leg.uuid) else { return nil }
+        return leg.line.legs[peer]
+    }
+
+    private func apply(_ outputs: [Bridge.Output]) {
+        for output in outputs {
+            switch output {
+            case .answer(let call): lineOfCall[call]?.calls.answer(call)
+            case .end(let call, let cause): leg(call).map { end($0, cause) }
+            case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
+            case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
+            }
+        }
+    }
+
+    private func end(_ leg: Leg, _ cause: EndCause) {
+        leg.endCause = leg.endCause ?? cause
+        leg.line.calls.end(leg.uuid)
+    }
+
+    func leg(_ call: UUID) -> Leg? { lineOfCall[call]?.legs[call] }
+
+    /// From here on the leg is known by its call; it is forgotten when it was taken down.
+    func add(_ leg: Leg) {
+        leg.line.legs[leg.uuid] = leg
+        lineOfCall[leg.uuid] = leg.line
+        callOfMedia[leg.media.id] = leg.uuid
+    }
+
+    /// A leg whose call the system never had.
+    func discard(_ leg: Leg) {
+        leg.media.finish(at: now)
+        leg.line.legs[leg.uuid] = nil
+        lineOfCall[leg.uuid] = nil
+        callOfMedia[leg.media.id] = nil
+        leg.state = .ended
+        if !leg.isSignallingOver { lingering.append(leg) }
+    }
+
+    // MARK: What CallKit's systems tell
+
+    private func listen(to line: Line) {
+        line.journal.onSystemAction = { [unowned line] call, cause in
+            guard let leg = line.legs[call], leg.endCause == nil else { return }
+            switch cause {
+            case .ringTimeout: leg.endCause = .ringTimeout
+            case .answerTimeout: leg.endCause = .answerTimeout
+            case .automaticHold, .automaticResume: break
+            }
+        }
+        line.journal.onAnswered = { [unowned self, unowned line] call in tell(line.legs[call]?.bridge, .callerConnected) }
+        line.journal.onEnd = { [unowned self, unowned line] call, _ in
+            guard let leg = line.legs[call] else { return }
+            ended.append(leg)
+            tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
+        }
+    }
+
+    // MARK: Timers
+
+    func armRing(_ leg: Leg) {
+        guard let limit = leg.line.configuration.ringTimeout else { return }
+        ringTimers[leg.uuid] = timers.arm(.ring(leg.uuid), at: now + limit)
+    }
+
+    func disarmRing(_ leg: Leg) {
+        guard let token = ringTimers.removeValue(forKey: leg.uuid) else { return }
+        _ = timers.cancel(token)
+    }
+
+    private func fire(_ timer: Timer) {
+        switch timer {
+        case .line(let index):
+            lineTimers[index] = nil
+            lines[index].system.advance(to: now)
+            systemTimers.moved.insert(ObjectIdentifier(lines[index].system))
+        case .ring(let call):
+            ringTimers[call] = nil
+            guard let leg = leg(call) else { return }
+            leg.endOutOfBand(leg.state == .early ? .unanswered : .failed, cause: .ringTimeout, tellsPeer: true)
+        }
+    }
+
+    private func armLines() {
+        for system in systemTimers.moved {
+            guard let index = systemTimers.lines[system] else { continue }
+            if let token = lineTimers.removeValue(forKey: index) { _ = timers.cancel(token) }
+            if let deadline = lines[index].system.deadline { lineTimers[index] = timers.arm(.line(index), at: deadline) }
+        }
+        systemTimers.moved.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards.
+private final class SystemTimers {
+    var moved: Set<ObjectIdentifier> = []
+    var lines: [ObjectIdentifier: Int] = [:]
+}

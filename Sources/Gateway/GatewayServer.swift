@@ -1,0 +1,125 @@
+import Dispatch
+import Foundation
+import Media
+import Primitives
+import Runtime
+import UserAgent
+
+/// A gateway on this machine's sockets: its signalling lane, its media lanes and its journal.
+///
+/// Thread-safe: everything that it is asked is posted to the signalling lane, or waits for it.
+public final class GatewayServer: Sendable {
+    public struct Settings: Sendable {
+        public var gateway: GatewayConfiguration
+        public var listeners: [Transports.Listener]
+        /// nil: as many as there are cores.
+        public var mediaLanes: Int?
+        /// nil: paced under load; zero: lowest latency.
+        public var mediaBatch: Duration?
+        /// nil: the journal is audited and kept for ladders, and not written.
+        public var journalFile: String?
+        public var journalRotation: Int?
+        /// A violation of a rule traps.
+        public var violationsAreFatal = false
+
+        public init(gateway: GatewayConfiguration, listeners: [Transports.Listener]) {
+            self.gateway = gateway
+            self.listeners = listeners
+        }
+    }
+
+    /// What an operator should see in the log.
+    public enum Notice: Sendable {
+        case violation(Violation)
+        case journal(JournalFile.Report)
+    }
+
+    /// Why it could not start. The description is one sentence for a person.
+    public enum StartError: Error, CustomStringConvertible {
+        case socket(SocketError)
+        case journal(path: String, JournalFileError)
+        case media(PumpError)
+
+        public var description: String {
+            switch self {
+            case .socket(let error): error.description
+            case .journal(let path, let error): "the journal \(path): \(error)"
+            case .media(let error): "media: \(error)"
+            }
+        }
+    }
+
+    private typealias Host = SignallingHost<Gateway>
+    private let lane: Lane<Host>
+    private let journalFile: JournalFile?
+    /// What is listened on, with the ports that the kernel chose.
+    public let listeners: [Transports.Listener]
+
+    public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
+        let file = try Self.openJournal(settings, notice)
+        journalFile = file
+        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
+        listeners = lane.sync { host, _ in host.transports.listeners } ?? []
+    }
+
+    /// What there is now.
+    public var counts: Gateway.Counts? { lane.sync { host, now in host.endpoint.counts(at: now) } }
+
+    /// Takes no new call from now on.
+    public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
+
+    /// Ends every call as a user would.
+    public func endAll() { lane.post { host, now in host.endpoint.endAll(at: now) } }
+
+    /// Calls that are up, and what is left of them on the wire.
+    public var legs: Int { lane.sync { host, now in host.endpoint.counts(at: now).legs } ?? 0 }
+
+    /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
+    @discardableResult
+    public func stop() -> Int {
+        let violations = lane.sync { host, now in host.endpoint.finish(at: now) } ?? 0
+        lane.close()
+        journalFile?.synchronize()
+        return violations
+    }
+
+    private static func openJournal(_ settings: Settings, _ notice: @escaping @Sendable (Notice) -> Void) throws(StartError) -> JournalFile? {
+        guard let path = settings.journalFile else { return nil }
+        do throws(JournalFileError) {
+            return try JournalFile(path: path, settings: .init(rotationBytes: settings.journalRotation)) { notice(.journal($0)) }
+        } catch {
+            throw .journal(path: path, error)
+        }
+    }
+
+    private static func host(
+        _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
+    ) throws(StartError) -> Host {
+        let media = try mediaLanes(settings, lane)
+        let transports: Transports
+        do throws(SocketError) { transports = try Transports(.init(listeners: settings.listeners), on: lane) } catch { throw .socket(error) }
+        let epoch = Date().timeIntervalSince1970
+        let clock = WallClock(instant: now, unixNanoseconds: UInt64(epoch * 1e9))
+        let journal = Journal(lane: "signalling", clock: clock, sink: file)
+        journal.onViolation = { violation in
+            notice(.violation(violation))
+            if settings.violationsAreFatal { preconditionFailure("\(violation)") }
+        }
+        let environment = Gateway.Environment(
+            network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
+            listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
+        return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
+    }
+
+    private static func mediaLanes(_ settings: Settings, _ lane: Lane<Host>) throws(StartError) -> MediaLanes {
+        let lanes = settings.mediaLanes ?? max(ProcessInfo.processInfo.activeProcessorCount, 1)
+        let media = MediaSettings(
+            ports: settings.gateway.media.ports, quarantine: settings.gateway.media.quarantine, lanes: lanes,
+            batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic)
+        do throws(PumpError) {
+            return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
+                lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }
+            }
+        } catch { throw .media(error) }
+    }
+}

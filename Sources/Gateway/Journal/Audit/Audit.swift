@@ -1,0 +1,136 @@
+import Primitives
+
+/// Checks the rules of the journal event by event, as a value: the same events give the same violations, live or from a file.
+///
+/// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run and
+/// forgets what an earlier one left. Events of other journals must not be mixed in: the order is the proof.
+public struct Audit: Sendable {
+    public struct Options: Sendable {
+        /// Also checks M5s: closed only after the session was deactivated, unless another connected call needs it.
+        public var strict = true
+        /// Whether the journal is all of a run. nil: it is if it ends with `gateway.stopped`; otherwise the process was killed, and what is
+        /// missing is told of by `unfinishedCalls` instead of being a violation.
+        public var complete: Bool?
+        /// RFC 3261 T1; a callee may send BYE 64·T1 after a 200 that nobody acknowledged.
+        public var t1 = Duration.milliseconds(500)
+        /// How long a released port number stays out of the pool at least.
+        public var quarantine = Duration.seconds(1)
+        /// By when every call must be over after a reset.
+        public var resetLimit = Duration.seconds(5)
+        /// How much later than `media.stopped` says the last packet may have left: the lane's time is that of its wake-up.
+        public var stopTolerance = Duration.milliseconds(20)
+        /// The rules to check.
+        public var rules = Set(AuditRule.ID.allCases)
+
+        public init() {}
+    }
+
+    public let options: Options
+    /// Events observed.
+    public private(set) var events = 0
+    /// Places where sequence numbers are missing: events were lost, and violations near them prove nothing.
+    public private(set) var gaps = 0
+    /// Calls that had begun and were not over when the journal ended, or when the next run began.
+    public private(set) var unfinishedCalls: [CallUUID] = []
+
+    /// How many calls it remembers now.
+    public var rememberedCalls: Int { facts.calls.count }
+
+    private var facts: AuditFacts
+    private var rules: [JournalEvent.Kind: [AuditRule]] = [:]
+    private let closingRules: [AuditRule]
+    private var lingering = FIFO<(call: CallUUID, until: Instant)>()
+    private var lastSequence: UInt64?
+    private var wasStopped = false
+
+    public init(options: Options = Options()) {
+        self.options = options
+        facts = AuditFacts(options: options)
+        let chosen = AuditRule.all.filter { options.rules.contains($0.id) && (options.strict || $0.id != .M5s) }
+        for rule in chosen { for kind in rule.kinds { rules[kind, default: []].append(rule) } }
+        closingRules = chosen.filter { $0.checkClosing != nil }
+    }
+
+    /// The violations of one event.
+    public mutating func observe(_ event: JournalEvent) -> [Violation] {
+        switch event.kind {
+        case .auditViolation, .journalFailed, .journalRecovered:
+            noteSequence(event)
+            return []
+        case .gatewayStarted: begin()
+        default: noteSequence(event)
+        }
+        (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
+        lastSequence = event.sequence
+        facts.look(at: event)
+        var violations = dropForgotten(at: event.time)
+        for rule in rules[event.kind] ?? [] {
+            guard let sentence = rule.check(event, facts) else { continue }
+            violations.append(Violation(rule: rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
+        }
+        facts.note(event)
+        if let call = event.call { linger(call, at: event.time) }
+        return violations
+    }
+
+    /// The violations of what is missing when nothing more will happen.
+    public mutating func finish() -> [Violation] {
+        let isComplete = options.complete ?? wasStopped
+        let known = facts.calls.keys.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+        var violations: [Violation] = []
+        for call in known {
+            if isComplete || facts.calls[call]?.isOver == true { violations += settle(call) } else { unfinishedCalls.append(call) }
+        }
+        if isComplete, options.rules.contains(.M9) { violations += openSessions() }
+        facts = AuditFacts(options: options)
+        return violations
+    }
+}
+
+extension Audit {
+    /// Long enough for every SIP timer of a dialog that ended (64·T1 twice), so that its last messages meet what is known of it.
+    private var lingerTime: Duration { options.t1 * 128 + .seconds(5) }
+    private static let mostLingering = 65_536
+
+    private mutating func noteSequence(_ event: JournalEvent) {
+        if let lastSequence, event.sequence != lastSequence + 1 { gaps += 1 }
+        lastSequence = event.sequence
+    }
+
+    private mutating func begin() {
+        unfinishedCalls += facts.calls.filter { !$0.value.isOver }.map(\.key)
+        facts = AuditFacts(options: options)
+        lingering = FIFO()
+    }
+
+    private mutating func linger(_ call: CallUUID, at now: Instant) {
+        guard let known = facts.calls[call], known.isOver, !known.lingers else { return }
+        facts.calls[call]?.lingers = true
+        lingering.append((call, now + lingerTime))
+    }
+
+    private mutating func dropForgotten(at now: Instant) -> [Violation] {
+        var violations: [Violation] = []
+        while let oldest = lingering.first, oldest.until <= now || lingering.count > Self.mostLingering {
+            _ = lingering.popFirst()
+            facts.calls[oldest.call]?.lingers = false
+            if facts.calls[oldest.call]?.isOver == true { violations += settle(oldest.call) }
+        }
+        return violations
+    }
+
+    /// Judges a call as a whole and forgets it.
+    private mutating func settle(_ call: CallUUID) -> [Violation] {
+        guard let known = facts.calls[call] else { return [] }
+        defer { facts.drop(call) }
+        return closingRules.compactMap { rule in
+            rule.checkClosing?(known, facts).map { Violation(rule: rule.id, call: call, sequence: lastSequence ?? 0, sentence: $0) }
+        }
+    }
+
+    private func openSessions() -> [Violation] {
+        facts.sessions.keys.map(\.text.description).sorted().map {
+            Violation(rule: .M9, call: nil, sequence: lastSequence ?? 0, sentence: "session \($0) must be deactivated when no call needs it")
+        }
+    }
+}

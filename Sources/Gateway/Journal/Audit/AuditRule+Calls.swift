@@ -1,0 +1,106 @@
+import Primitives
+
+// Rules about how a call comes into being and how it is answered or connected.
+extension AuditRule {
+    /// At `report.incoming`: exactly one INVITE was received for the call since the last refused attempt (a challenge makes a new attempt),
+    /// exactly one reservation is held, 100 was sent and no other response before it.
+    static let r1 = AuditRule(
+        .R1, "an incoming call is reported once, after one INVITE, its 100 and one reservation", on: [.reportIncoming],
+        check: { _, facts in
+            let call = facts.current
+            if call.report != .none { return "a call is reported once" }
+            if call.invitesReceived != 1 { return "one INVITE must come before the report, not \(call.invitesReceived)" }
+            if !call.sentTrying || call.sentEarly { return "100 must be sent before the report, and nothing else" }
+            return call.ports.count == 1 ? nil : "one reservation must come before the report, not \(call.ports.count)"
+        })
+
+    /// 101–199 to the INVITE only after `report.incoming.ok`; after `report.incoming.error` neither these nor a 2xx.
+    static let r2 = AuditRule(
+        .R2, "180 only after the report was accepted; after a refused report neither 18x nor 2xx", on: [.sipSent],
+        check: { _, facts in
+            guard let message = facts.message, facts.current.isOfInvite(message) else { return nil }
+            if message.isInviteResponse(101..<200) {
+                return facts.current.report == .accepted ? nil : "\(message.status ?? 0) needs report.incoming.ok"
+            }
+            guard message.isInviteResponse(200..<300), facts.current.isRefused else { return nil }
+            return "the report was refused: no 2xx"
+        })
+
+    /// The 2xx to the INVITE that makes the dialog: after `perform.answer`, once, and not after CANCEL, `report.ended` or another end.
+    static let r3 = AuditRule(
+        .R3, "one 200 per incoming call, inside perform.answer, and none after CANCEL or the end", on: [.sipSent],
+        check: { _, facts in
+            let call = facts.current
+            guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message), !call.isRefused else { return nil }
+            if !call.beganAnswer { return "200 needs perform.answer" }
+            if call.sentOK != nil { return "the INVITE was answered already" }
+            return call.isEnding ? "the call was ending: no 200" : nil
+        })
+
+    /// `perform.*` only for an action of an accepted or system transaction, once, and after those before it in its list were performed
+    /// or done with.
+    static let r4 = AuditRule(
+        .R4, "only accepted actions are performed, each once, in the order of their transaction", on: .performs,
+        check: { event, facts in
+            guard let id = event.action, let action = facts.actions[id] else { return "the action must belong to an accepted transaction" }
+            if action.isPerformed { return "an action is performed once" }
+            let waiting = action.earlier.contains { facts.actions[$0].map { !$0.isPerformed } ?? false }
+            return waiting ? "the actions before it in its transaction come first" : nil
+        })
+
+    /// Every performed action gets one of fulfilled, failed, timeout; a timeout not before its limit (start 600 s, answer 60 s, others 5 s)
+    /// has passed since it was made. When a call ends, the system fails what is outstanding: that may be in the journal or not, but such
+    /// an action is not fulfilled.
+    static let r5 = AuditRule(
+        .R5, "each performed action is fulfilled, failed or timed out exactly once, and timed out not too early", on: .completions,
+        check: { event, facts in
+            guard let id = event.action, let action = facts.actions[id] else { return "the action must be accepted and not complete" }
+            if event.kind == .actionFulfilled {
+                if !action.isPerformed { return "an action is performed before it is fulfilled" }
+                return facts.current.ended != nil && action.kind != "end" ? "the end of the call failed this action" : nil
+            }
+            guard event.kind == .actionTimedOut else { return nil }
+            let due = (event.createdAt ?? action.created ?? action.acceptedAt) + ActionLimits.limit(of: action.kind)
+            return event.time < due ? "\(action.kind) has \(ActionLimits.limit(of: action.kind).components.seconds) s" : nil
+        },
+        closing: { call, facts in
+            let open = call.openActions.compactMap { facts.actions[$0] }.filter { $0.isPerformed && ($0.kind == "end" || call.ended == nil) }
+            guard let action = open.first, call.resetAt == nil else { return nil }
+            return "\(action.kind) must be fulfilled, failed or timed out"
+        })
+
+    /// The INVITE is sent after `perform.start` and before the call begins to end; another one only after a final response to the one before
+    /// (a challenge, a redirection). `perform.start` is fulfilled after the INVITE was sent.
+    static let r6 = AuditRule(
+        .R6, "an INVITE is sent inside perform.start, which is fulfilled after it", on: [.sipSent, .actionFulfilled],
+        check: { event, facts in
+            let call = facts.current
+            if event.kind == .actionFulfilled {
+                guard let id = event.action, facts.actions[id]?.kind == "start" else { return nil }
+                return call.invitesSent == 0 ? "the INVITE must be sent before start is fulfilled" : nil
+            }
+            guard let message = facts.message, message.isRequest("INVITE"), !call.isEstablished else { return nil }
+            if !call.beganStart { return "an INVITE needs perform.start" }
+            if call.invitesSent > 0, call.receivedFinal == nil { return "the INVITE was sent already" }
+            return call.ended != nil || call.beganEnd || call.endedReports > 0 ? "the call was ending: no INVITE" : nil
+        })
+
+    /// `report.connecting` at most once and after a 101–199 or 2xx; `report.connected` once and after the 2xx. A call whose media was opened
+    /// for a 2xx is reported connected.
+    static let r7 = AuditRule(
+        .R7, "connecting at most once after a 1xx; connected exactly once after the 2xx", on: [.reportConnecting, .reportConnected, .callEnded],
+        check: { event, facts in
+            let call = facts.current
+            switch event.kind {
+            case .reportConnecting:
+                if call.connectingReports > 0 { return "connecting is reported once" }
+                return call.receivedEarly || call.receivedOK ? nil : "connecting needs a 1xx above 100"
+            case .reportConnected:
+                if call.connectedReports > 0 { return "connected is reported once" }
+                return call.receivedOK ? nil : "connected needs a 2xx"
+            default:
+                let isMissing = call.direction == .outgoing && call.wasOpened && call.receivedOK && call.connectedReports == 0
+                return isMissing ? "the call was answered: connected must be reported" : nil
+            }
+        })
+}

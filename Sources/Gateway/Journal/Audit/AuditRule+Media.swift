@@ -1,0 +1,157 @@
+import Primitives
+
+// Rules about media and the audio session.
+extension AuditRule {
+    private static let making: [JournalEvent.Kind] = [.mediaConfigured, .mediaOpened, .mediaStarted]
+
+    /// Media is configured, opened and started only after `perform.answer` (incoming) or `perform.start` (outgoing) began.
+    static let m1 = AuditRule(
+        .M1, "no media before perform.answer or perform.start", on: making,
+        check: { event, facts in
+            let call = facts.current
+            let began = call.direction == .incoming ? call.beganAnswer : call.beganStart
+            return began ? nil : "\(event.kind.rawValue) needs perform.\(call.direction == .incoming ? "answer" : "start")"
+        })
+
+    /// `media.started` when the media is configured and open, the session of the call is active, and it does not run yet.
+    static let m2 = AuditRule(
+        .M2, "media starts once it is open and the session is active", on: [.mediaStarted],
+        check: { _, facts in
+            let call = facts.current
+            if !call.isConfigured || !call.isOpen { return "media must be configured and opened before it starts" }
+            if call.runningSince != nil { return "media must be stopped before it starts again" }
+            return facts.session(of: call) == nil ? "the session must be activated before media starts" : nil
+        })
+
+    /// Nothing of media is configured, opened or started when the call has ended or its end has begun, by whomever. So a 2xx that crosses
+    /// a CANCEL opens nothing.
+    static let m3 = AuditRule(
+        .M3, "no media is made when the end has begun", on: making,
+        check: { event, facts in facts.current.isEnding ? "the call was ending: no \(event.kind.rawValue)" : nil })
+
+    /// Running media is stopped before our BYE leaves, before the call ends and before anything is closed or released. A reset ends the calls
+    /// before anybody can act on it: then the stop comes after `call.ended`.
+    static let m4 = AuditRule(
+        .M4, "media stops before BYE, end, close and release", on: [.sipSent, .callEnded, .mediaClosed, .mediaReleased],
+        check: { event, facts in
+            let call = facts.current
+            guard call.runningSince != nil, call.resetAt == nil || event.kind != .callEnded else { return nil }
+            if event.kind == .sipSent {
+                guard let message = facts.message, message.isRequest("BYE"), !call.isLostFork(message) else { return nil }
+                return "media stops before the BYE"
+            }
+            return "media stops before \(event.kind.rawValue)"
+        })
+
+    /// Closed and released only when the end has begun (`perform.end`, `report.ended`, a refused or never made report, a failed action, a reset),
+    /// and released only when closed.
+    static let m5 = AuditRule(
+        .M5, "closed and released only after the end", on: [.mediaClosed, .mediaReleased],
+        check: { event, facts in
+            let call = facts.current
+            guard call.isEnding || call.wasRefusedUnreported else { return "the call must end before \(event.kind.rawValue)" }
+            return event.kind == .mediaReleased && call.isOpen ? "media is closed before its number is released" : nil
+        })
+
+    /// (strict) Closed only after the session was deactivated, unless another connected call that is not on hold needs it.
+    static let m5s = AuditRule(
+        .M5s, "closed after the session was deactivated, when no other call needs it", on: [.mediaClosed],
+        check: { event, facts in
+            guard let session = facts.session(of: facts.current) else { return nil }
+            return facts.activeCalls(of: session).subtracting(event.call.map { [$0] } ?? []).isEmpty ? "the session is deactivated first" : nil
+        })
+
+    /// Media is opened in its place. Incoming: before the 200 leaves. Outgoing: before the ACK of the 2xx leaves. Configured before
+    /// opened; an answered or connected call is open.
+    static let m6 = AuditRule(
+        .M6, "media is opened before the 200 or the ACK leaves", on: [.mediaOpened, .sipSent, .actionFulfilled, .reportConnected],
+        check: { event, facts in
+            let call = facts.current
+            switch event.kind {
+            case .mediaOpened:
+                if !call.isConfigured { return "media is configured before it is opened" }
+                return call.sentOK != nil || call.sentACK ? "media is opened before the 200 or the ACK" : nil
+            case .sipSent:
+                guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message) else { return nil }
+                return call.wasOpened || call.sentOK != nil || !call.beganAnswer ? nil : "media is opened before the 200"
+            case .actionFulfilled:
+                guard let id = event.action, facts.actions[id]?.kind == "answer" else { return nil }
+                return call.wasOpened ? nil : "media is opened before answer is fulfilled"
+            default: return call.wasOpened || !call.receivedOK ? nil : "media is opened before connected is reported"
+            }
+        })
+
+    /// Early media is refused: the media of an outgoing call is not opened before a 2xx, whatever a 18x carried.
+    static let m7 = AuditRule(
+        .M7, "early media opens nothing", on: [.mediaOpened],
+        check: { _, facts in
+            let call = facts.current
+            return call.direction == .outgoing && call.beganStart && !call.receivedOK ? "media of an outgoing call is opened after the 2xx" : nil
+        })
+
+    /// Numbers and sockets balance: a number is reserved by one call, rests for the quarantine after its release, is opened by its own call only,
+    /// and all that was reserved is released once. A call has one number.
+    static let m8 = AuditRule(
+        .M8, "every reservation is released once, and rests before it is used again",
+        on: [.mediaReserved, .mediaOpened, .mediaClosed, .mediaReleased, .portFree], check: balance,
+        closing: { call, _ in
+            if call.isOpen { return "media must be closed" }
+            return call.ports.isEmpty ? nil : "port \(call.ports[0]) must be released"
+        })
+
+    @Sendable private static func balance(_ event: JournalEvent, _ facts: AuditFacts) -> String? {
+        let call = facts.current
+        if event.kind == .mediaClosed { return call.isOpen ? nil : "what is not open cannot be closed" }
+        guard let number = event.details.number(.port) else { return "\(event.kind.rawValue) needs its port" }
+        let port = facts.ports[number]
+        let hasRested = port?.released.map { event.time >= $0 + facts.options.quarantine } ?? true
+        switch event.kind {
+        case .mediaReserved:
+            if port?.owner != nil { return "port \(number) is another call's" }
+            if !call.ports.isEmpty { return "a call has one port" }
+            return hasRested ? nil : "port \(number) is in quarantine"
+        case .mediaOpened:
+            if call.isOpen { return "media is open already" }
+            return call.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
+        case .mediaReleased: return call.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
+        default: return hasRested && port?.owner == nil ? nil : "port \(number) is not free yet"
+        }
+    }
+
+    /// Activation and deactivation of a session alternate; it is activated when a connected call is not on hold, and deactivated when
+    /// none is. At the end of a complete journal none is active.
+    static let m9 = AuditRule(
+        .M9, "session activation and deactivation alternate, as calls need it", on: [.sessionActivated, .sessionDeactivated],
+        check: { event, facts in
+            guard let key = facts.sessionKey(event) else { return "the session must be named" }
+            let isActive = facts.sessions[key] != nil
+            if event.kind == .sessionActivated {
+                if isActive { return "the session is active already" }
+                let perGroup = facts.line(event.line).sessionPerGroup
+                let active = facts.line(event.line).active
+                let members = perGroup ? active.intersection(facts.current.group.flatMap { facts.groups[$0]?.members } ?? []) : active
+                return members.isEmpty ? "a session is activated for a connected call that is not on hold" : nil
+            }
+            if !isActive { return "the session is not active" }
+            return facts.activeCalls(of: key).isEmpty ? nil : "a connected call that is not on hold needs the session"
+        })
+
+    /// No packet leaves outside [started, stopped]: by the instants that `media.stopped` carries, and by `media.closed`, whose total is the sum of
+    /// the intervals.
+    static let m10 = AuditRule(
+        .M10, "no packet leaves outside start and stop", on: [.mediaStopped, .mediaClosed],
+        check: { event, facts in
+            let call = facts.current
+            let packets = event.details.number(.packets)
+            if event.kind == .mediaClosed {
+                return packets.map { $0 == call.packets } ?? true ? nil : "\(call.packets) packets left between start and stop, \(packets ?? 0) in all"
+            }
+            guard let started = call.runningSince else { return "what does not run cannot be stopped" }
+            guard let first = event.details.number(.firstSent), let last = event.details.number(.lastSent) else {
+                return packets ?? 0 == 0 ? nil : "packets left, but not when"
+            }
+            let latest = event.time + facts.options.stopTolerance
+            let fits = first >= Int64(clamping: started.nanoseconds) && first <= last && last <= Int64(clamping: latest.nanoseconds)
+            return fits && packets ?? 1 > 0 ? nil : "packets leave between start and stop"
+        })
+}

@@ -1,0 +1,41 @@
+import Primitives
+
+/// A rule over the ordered journal: a pure predicate of one event and of what came before it.
+///
+/// R rules are about calls and signalling, M rules about media; the numbers are those of the design. What each means exactly is said at
+/// its declaration.
+public struct AuditRule: Sendable {
+    public enum ID: String, CaseIterable, Hashable, Sendable {
+        case R1, R2, R3, R4, R5, R6, R7, R8, R9, R10, R11, R12, R13, R14, R15, R16, R17, R18
+        case M1, M2, M3, M4, M5, M5s, M6, M7, M8, M9, M10
+    }
+
+    public let id: ID
+    /// One line for a person.
+    public let statement: String
+    /// The events that can break it.
+    let kinds: [JournalEvent.Kind]
+    /// What was expected, if the event breaks the rule. The facts are those before the event; `current` are those of its call.
+    let check: @Sendable (JournalEvent, AuditFacts) -> String?
+    /// What was expected, if a call that is over broke the rule by what is missing.
+    let checkClosing: (@Sendable (CallFacts, AuditFacts) -> String?)?
+
+    init(
+        _ id: ID, _ statement: String, on kinds: [JournalEvent.Kind], check: @escaping @Sendable (JournalEvent, AuditFacts) -> String?,
+        closing checkClosing: (@Sendable (CallFacts, AuditFacts) -> String?)? = nil
+    ) {
+        (self.id, self.statement, self.kinds, self.check, self.checkClosing) = (id, statement, kinds, check, checkClosing)
+    }
+
+    /// Every rule, in the order of `ID`.
+    public static let all: [AuditRule] = [
+        r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, m1, m2, m3, m4, m5, m5s, m6, m7, m8, m9, m10,
+    ]
+}
+
+/// The event kinds that several rules look at.
+extension [JournalEvent.Kind] {
+    static let performs: Self = JournalEvent.Kind.allCases.filter(\.isPerform)
+    static let sip: Self = [.sipSent, .sipReceived]
+    static let completions: Self = [.actionFulfilled, .actionFailed, .actionTimedOut]
+}

@@ -1,0 +1,154 @@
+import Primitives
+
+/// What the audit remembers of one call. Bounded: counters, instants and the ports and actions that are open now.
+struct CallFacts: Sendable {
+    enum Direction: Sendable { case unknown, incoming, outgoing }
+    enum Report: Equatable, Sendable { case none, pending, accepted, refused(error: Text) }
+
+    var line = Text.empty
+    var direction = Direction.unknown
+
+    // SIP. "The INVITE" is the one that makes the dialog; re-INVITEs have another CSeq.
+    var inviteCSeq: Int64?
+    var invitesReceived = 0
+    var invitesSent = 0
+    var sentTrying = false
+    var sentEarly = false
+    /// The 2xx to the INVITE, as callee.
+    var sentOK: Instant?
+    /// The first 2xx to the INVITE, as caller.
+    var receivedOK = false
+    var winnerTag: Text?
+    var receivedProvisional = false
+    var receivedEarly = false
+    var sentFinal: Int64?
+    var receivedFinal: Int64?
+    var sentACK = false, receivedACK = false
+    var sentCancel = false, receivedCancel = false
+    var sentBye = false, receivedBye = false
+    /// Sequence of the event by which the far end ended the call.
+    var remoteEnd: UInt64?
+
+    // CallKit.
+    var report = Report.none
+    var connectingReports = 0, connectedReports = 0, endedReports = 0
+    var beganStart = false, beganAnswer = false, beganEnd = false
+    var fulfilledStart = false, fulfilledAnswer = false
+    var failedStartOrAnswer = false
+    /// What the last `perform.held` wants, and what the last fulfilled one made of it.
+    var wantsHold = false, isHeld = false
+    var openActions: [JournalEvent.Value] = []
+    var resetAt: Instant?
+    var ended: Instant?
+    var group: Int?
+
+    // Media.
+    var ports: [Int64] = []
+    var reservations = 0
+    var isConfigured = false
+    var isOpen = false, wasOpened = false
+    var runningSince: Instant?
+    var packets: Int64 = 0
+    var mediaRefused = false
+
+    /// Waits to be dropped.
+    var lingers = false
+}
+
+extension CallFacts {
+    /// The call is over for its users, or about to be: nothing new may begin.
+    var isEnding: Bool {
+        beganEnd || endedReports > 0 || ended != nil || remoteEnd != nil || resetAt != nil || failedStartOrAnswer || isRefused
+    }
+
+    var isRefused: Bool { if case .refused = report { true } else { false } }
+
+    /// CallKit has it as connected, and it is not on hold.
+    var isActive: Bool {
+        (direction == .incoming ? fulfilledAnswer : connectedReports > 0) && !isHeld && !isEnding
+    }
+
+    /// The INVITE was refused without a report, and nothing is held for it.
+    var wasRefusedUnreported: Bool { sentFinal != nil && (report == .none || isRefused) }
+
+    var isOver: Bool { (ended != nil || wasRefusedUnreported) && ports.isEmpty && !isOpen }
+
+    /// A dialog of a fork that another 2xx had won.
+    func isLostFork(_ message: AuditMessage) -> Bool {
+        guard let winnerTag, let tag = message.remoteTag else { return false }
+        return tag != winnerTag
+    }
+
+    /// Belongs to the transaction of the INVITE that makes the dialog.
+    func isOfInvite(_ message: AuditMessage) -> Bool { message.method == "INVITE" && (message.cseq == nil || message.cseq == inviteCSeq) }
+
+    /// Whether a dialog is there, so that a new INVITE is a re-INVITE.
+    var isEstablished: Bool { sentOK != nil || receivedOK }
+}
+
+extension CallFacts {
+    mutating func note(_ message: AuditMessage, of event: JournalEvent) {
+        if message.status == nil {
+            message.isSent ? noteSentRequest(message) : noteReceivedRequest(message, of: event)
+        } else if isOfInvite(message) {
+            message.isSent ? noteSentResponse(message, at: event.time) : noteReceivedResponse(message, of: event)
+        }
+    }
+
+    private mutating func noteReceivedRequest(_ message: AuditMessage, of event: JournalEvent) {
+        switch message.method {
+        case "INVITE" where !isEstablished && report == .none:
+            if direction == .unknown { direction = .incoming }
+            if sentFinal != nil { (invitesReceived, sentTrying, sentFinal, receivedCancel, remoteEnd) = (0, false, nil, false, nil) }
+            invitesReceived += 1
+            inviteCSeq = message.cseq
+        case "ACK" where sentOK != nil: receivedACK = true
+        case "CANCEL" where sentOK == nil:
+            receivedCancel = true
+            noteRemoteEnd(event)
+        case "BYE" where !isLostFork(message):
+            receivedBye = true
+            noteRemoteEnd(event)
+        default: break
+        }
+    }
+
+    private mutating func noteSentRequest(_ message: AuditMessage) {
+        switch message.method {
+        case "INVITE" where !isEstablished:
+            if direction == .unknown { direction = .outgoing }
+            invitesSent += 1
+            (inviteCSeq, receivedProvisional, receivedFinal, remoteEnd) = (message.cseq, false, nil, nil)
+        case "ACK" where receivedOK && !isLostFork(message): sentACK = true
+        case "CANCEL": sentCancel = true
+        case "BYE" where !isLostFork(message): sentBye = true
+        default: break
+        }
+    }
+
+    private mutating func noteSentResponse(_ message: AuditMessage, at now: Instant) {
+        switch message.status ?? 0 {
+        case 100: sentTrying = true
+        case 101..<200: sentEarly = true
+        case 200..<300: sentOK = sentOK ?? now
+        default: sentFinal = message.status
+        }
+    }
+
+    private mutating func noteReceivedResponse(_ message: AuditMessage, of event: JournalEvent) {
+        switch message.status ?? 0 {
+        case 100: receivedProvisional = true
+        case 101..<200: (receivedProvisional, receivedEarly) = (true, true)
+        case 200..<300 where !receivedOK: (receivedOK, winnerTag) = (true, message.remoteTag)
+        case 200..<300: break
+        default:
+            receivedFinal = message.status
+            noteRemoteEnd(event)
+        }
+    }
+
+    /// An end that crosses one of ours is not the far end's.
+    private mutating func noteRemoteEnd(_ event: JournalEvent) {
+        if !isEnding { remoteEnd = event.sequence }
+    }
+}

@@ -1,0 +1,21 @@
+import Primitives
+
+/// A rule of the audit that an event broke.
+public struct Violation: Equatable, Sendable, CustomStringConvertible {
+    public let rule: AuditRule.ID
+    /// nil where the rule is about a line, a session or a port.
+    public let call: CallUUID?
+    /// Of the event that broke the rule; for what is missing at the end, of the last event.
+    public let sequence: UInt64
+    /// What was expected, for a person.
+    public let sentence: String
+
+    public init(rule: AuditRule.ID, call: CallUUID?, sequence: UInt64, sentence: String) {
+        (self.rule, self.call, self.sequence, self.sentence) = (rule, call, sequence, sentence)
+    }
+
+    /// `R3 at event 17, call …: the sentence`
+    public var description: String {
+        "\(rule.rawValue) at event \(sequence)\(call.map { ", call \($0)" } ?? ""): \(sentence)"
+    }
+}

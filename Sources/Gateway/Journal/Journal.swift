@@ -1,0 +1,155 @@
+import Primitives
+
+/// Where a journal's bytes go. Called on the journal's lane with whole lines; must neither block nor fail: what cannot be kept is counted.
+public protocol JournalSink: AnyObject, Sendable {
+    func accept(_ lines: [UInt8])
+}
+
+/// Ties the monotonic clock to the time of day.
+public struct WallClock: Sendable {
+    private let instant: Instant
+    private let unixNanoseconds: UInt64
+
+    /// `instant` and `unixNanoseconds` are readings of the same moment.
+    public init(instant: Instant, unixNanoseconds: UInt64) { (self.instant, self.unixNanoseconds) = (instant, unixNanoseconds) }
+
+    /// Nanoseconds since 1970-01-01 UTC; wraps instead of trapping before 1970.
+    public func unixNanoseconds(at now: Instant) -> UInt64 { unixNanoseconds &+ (now.nanoseconds &- instant.nanoseconds) }
+}
+
+/// The recorder of one lane: numbers each event, audits it, keeps the call's latest for a ladder and hands the bytes on in batches.
+///
+/// Lane-confined: all calls come from the lane, in the order in which things happen. Time must not run backwards.
+/// One run of a journal begins with `gateway.started` and ends with `gateway.stopped`; both are the gateway's to record.
+public final class Journal {
+    /// What a journal may hold at most.
+    public struct Limits: Sendable {
+        /// Bytes after which a batch goes to the sink without waiting for `flush()`.
+        public var batchBytes = 32 * 1024
+        /// Bytes of one call's trace; the oldest events give way.
+        public var traceBytes = 32 * 1024
+        /// Calls with a trace; the oldest call gives way.
+        public var traces = 4096
+        /// How long a trace outlives `call.ended`.
+        public var traceRetention = Duration.seconds(60)
+
+        public init() {}
+    }
+
+    /// Told of each violation at the moment at which it happens, after it was journalled.
+    public var onViolation: ((Violation) -> Void)?
+    /// Events recorded so far; the sequence number of the last.
+    public private(set) var count: UInt64 = 0
+    /// Violations found so far.
+    public private(set) var violations = 0
+
+    /// May be set anew when the time of day was adjusted.
+    public var clock: WallClock
+    private let lane: Text
+    private let sink: (any JournalSink)?
+    private let limits: Limits
+    private var audit: Audit?
+    private var batch: [UInt8] = []
+    private var traces: CallTraces
+
+    /// A journal without a sink only audits and keeps traces; one without an audit only writes.
+    public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {
+        (self.lane, self.clock, self.sink, self.audit, self.limits) = (lane, clock, sink, audit, limits)
+        traces = CallTraces(limits: limits)
+        batch.reserveCapacity(limits.batchBytes)
+    }
+
+    /// Writes one event down. The time is the lane's; `line` is empty for what concerns the gateway.
+    public func record(
+        _ kind: JournalEvent.Kind, call: CallUUID? = nil, line: Text = .empty, at now: Instant, _ details: JournalEvent.Details = [:]
+    ) {
+        let event = note(kind, call: call, line: line, at: now, details)
+        guard let found = audit?.observe(event), !found.isEmpty else { return }
+        report(found, at: now)
+    }
+
+    /// Ends the audit: what must hold when nothing is left to happen. Call it after `gateway.stopped`; flushes.
+    public func finish(at now: Instant) {
+        report(audit?.finish() ?? [], at: now)
+        flush()
+    }
+
+    /// Hands what is gathered to the sink. To be called when the lane has done the work of a wake-up.
+    public func flush() {
+        guard !batch.isEmpty else { return }
+        sink?.accept(batch)
+        batch.removeAll(keepingCapacity: true)
+    }
+
+    /// The latest events of a call, oldest first; empty when its trace was dropped. For ladders.
+    public func events(of call: CallUUID) -> [JournalEvent] {
+        JournalReader.parse(traces.bytes(of: call), name: "memory").events
+    }
+
+    /// How many calls have a trace.
+    public var tracedCalls: Int { traces.count }
+
+    private func note(
+        _ kind: JournalEvent.Kind, call: CallUUID?, line: Text, at now: Instant, _ details: JournalEvent.Details
+    ) -> JournalEvent {
+        count += 1
+        let event = JournalEvent(
+            sequence: count, time: now, wall: clock.unixNanoseconds(at: now), call: call, line: line, lane: lane, kind: kind, details: details)
+        let start = batch.count
+        JournalEncoder.append(event, to: &batch)
+        if let call { traces.append(batch[start...], to: call, ended: kind == .callEnded, at: now) }
+        if sink == nil || batch.count >= limits.batchBytes { flush() }
+        return event
+    }
+
+    private func report(_ found: [Violation], at now: Instant) {
+        for violation in found {
+            violations += 1
+            _ = note(
+                .auditViolation, call: violation.call, line: .empty, at: now,
+                [.rule: .init(violation.rule.rawValue), .count: .init(violation.sequence), .text: .init(violation.sentence)])
+            onViolation?(violation)
+        }
+    }
+}
+
+/// The latest encoded events of each call, in two halves each: when the newer is full it becomes the older one, so that appending never copies.
+private struct CallTraces {
+    fileprivate struct Trace {
+        var older: [UInt8] = []
+        var newer: [UInt8] = []
+    }
+
+    private let limits: Journal.Limits
+    private var traces: [CallUUID: Trace] = [:]
+    private var begun = FIFO<CallUUID>()
+    private var ended = FIFO<(call: CallUUID, until: Instant)>()
+
+    init(limits: Journal.Limits) { self.limits = limits }
+
+    var count: Int { traces.count }
+
+    mutating func append(_ line: ArraySlice<UInt8>, to call: CallUUID, ended isEnd: Bool, at now: Instant) {
+        while let oldest = ended.first, oldest.until <= now { traces[oldest.call] = nil; _ = ended.popFirst() }
+        if traces[call] == nil { begin(call) }
+        traces[call, default: Trace()].append(line, half: limits.traceBytes / 2)
+        if isEnd { ended.append((call, now + limits.traceRetention)) }
+    }
+
+    func bytes(of call: CallUUID) -> [UInt8] { traces[call].map { $0.older + $0.newer } ?? [] }
+
+    private mutating func begin(_ call: CallUUID) {
+        begun.append(call)
+        while begun.count > limits.traces, let oldest = begun.popFirst() { traces[oldest] = nil }
+    }
+}
+
+extension CallTraces.Trace {
+    fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) {
+        if newer.count + line.count > half {
+            older = newer
+            newer = []
+        }
+        if line.count <= half { newer += line }
+    }
+}

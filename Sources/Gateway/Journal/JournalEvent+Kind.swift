@@ -1,0 +1,133 @@
+extension JournalEvent {
+    /// What happened. The raw value is the text in the file.
+    ///
+    /// Each case lists its details; those in brackets are optional. "SIP details" are `method` (of the CSeq, also in responses), `status`
+    /// (in responses only), `cseq`, `callid`, [`remoteTag`], [`phrase`], [`reason`] (the Reason header as it stands), [`retransmission`],
+    /// [`transport`], [`remote`].
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
+        // The gateway and its lines.
+        /// [`version`]
+        case gatewayStarted = "gateway.started"
+        /// An orderly stop: a journal that ends with it is complete.
+        case gatewayStopped = "gateway.stopped"
+        /// `scope`: `perLine` (one audio session for the line, as on a telephone) or `perGroup` (one for each call group)
+        case lineConfigured = "line.configured"
+        /// CallKit was reset or invalidated: every call of the line ends.
+        case providerReset = "provider.reset"
+
+        // SIP, in wire order.
+        /// A message received. SIP details.
+        case sipReceived = "sip.rx"
+        /// A message sent. SIP details.
+        case sipSent = "sip.tx"
+        /// A 18x carried a session description; nothing was opened for it. [`status`]
+        case earlyMediaIgnored = "early-media.ignored"
+        /// A 2xx of this dialog was taken. [`remoteTag`]
+        case forkWon = "fork.won"
+        /// Another 2xx had won; this one gets ACK and BYE. [`remoteTag`]
+        case forkLost = "fork.lost"
+        /// The far end put us on hold or resumed us. `on`, `onHold` (CallKit's flag of the call, which this must not change)
+        case remoteHold = "remote.hold"
+        /// `digits`
+        case dtmfReceived = "dtmf.received"
+
+        // What the gateway tells CallKit.
+        /// [`remote`] (the caller's handle)
+        case reportIncoming = "report.incoming"
+        /// The completion without an error: the call exists and rings.
+        case reportIncomingAccepted = "report.incoming.ok"
+        /// `error`: the name of the CallKit error, as `filteredByDoNotDisturb`
+        case reportIncomingRefused = "report.incoming.error"
+        case reportConnecting = "report.connecting"
+        case reportConnected = "report.connected"
+        case reportUpdated = "report.updated"
+        /// `reason`: the name of the CXCallEndedReason. [`cause`]: `media-failed` and so on
+        case reportEnded = "report.ended"
+
+        // Transactions and actions.
+        /// A controller's request. `transaction`, `actions` (see `Key.actions`)
+        case transactionRequested = "tx.requested"
+        /// `transaction`, `actions`
+        case transactionAccepted = "tx.accepted"
+        /// `transaction`, `code`
+        case transactionRefused = "tx.refused"
+        /// Actions that the system issues by itself (ring limit, hold before start). `transaction`, `actions`
+        case systemAction = "sys.action"
+        /// The delegate is asked to act: `action`, [`created`]. For start also [`remote`].
+        case performStart = "perform.start"
+        case performAnswer = "perform.answer"
+        case performEnd = "perform.end"
+        /// `action`, `on`
+        case performHeld = "perform.held"
+        /// `action`, [`with`] (UUID of a call of the group that is joined; absent: leaves its group)
+        case performGroup = "perform.group"
+        /// `action`, `on`
+        case performMuted = "perform.muted"
+        /// `action`, `digits`
+        case performDTMF = "perform.dtmf"
+        /// `action`, `class`, [`created`]
+        case actionFulfilled = "action.fulfilled"
+        /// `action`, `class`, [`created`], [`cause`]
+        case actionFailed = "action.failed"
+        /// `action`, `class`, `created`
+        case actionTimedOut = "action.timeout"
+        /// CallKit's call is gone: once for every call that existed. [`reason`]
+        case callEnded = "call.ended"
+
+        // Media.
+        /// A port number left the pool; no socket. `port`, [`rtcpPort`]
+        case mediaReserved = "media.reserved"
+        /// No number was left, or a bind failed. `cause`, [`port`]
+        case mediaRefused = "media.refused"
+        /// Codecs and direction are decided; still no socket. [`codec`]
+        case mediaConfigured = "media.configured"
+        /// Sockets bound, codecs made. `port`
+        case mediaOpened = "media.opened"
+        /// Packets may flow. [`session`]
+        case mediaStarted = "media.started"
+        /// No packet leaves from here on. `packets` sent since the start, `firstSent` and `lastSent` (when there were any), [`received`]
+        case mediaStopped = "media.stopped"
+        /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. [`remote`], [`codec`]
+        case mediaUpdated = "media.updated"
+        /// Sockets closed, codecs freed. [`packets`] sent in the whole life, [`received`]
+        case mediaClosed = "media.closed"
+        /// The number went to quarantine. `port`
+        case mediaReleased = "media.released"
+        /// The quarantine is over: the number is in the pool again. `port`. Belongs to no call.
+        case portFree = "port.free"
+        /// didActivate. `session`; the call is one of those that the session is for (needed where the scope is `perGroup`).
+        case sessionActivated = "session.activated"
+        /// didDeactivate. `session`
+        case sessionDeactivated = "session.deactivated"
+
+        // About the journal itself; the audit ignores these.
+        /// `rule`, `count`, `text`
+        case auditViolation = "audit.violation"
+        /// The file could not be written. `cause`
+        case journalFailed = "journal.failed"
+        /// It can be written again. `count` (bytes lost)
+        case journalRecovered = "journal.recovered"
+    }
+
+    /// The closed set of detail names. The raw value is the text in the file.
+    public enum Key: String, CaseIterable, Hashable, Sendable {
+        case method, status, phrase, cseq, callid, remoteTag, reason, retransmission, transport, remote
+        /// The identity of a transaction: any text or number that is unique in the journal.
+        case transaction
+        /// The actions of a transaction in order: `class:identity` separated by single spaces, as `end:17 answer:18`.
+        /// The classes are `start`, `answer`, `end`, `held`, `group`, `muted` and `dtmf`.
+        case actions
+        /// The identity of an action, as in `actions`.
+        case action
+        case `class`
+        /// When the action was made, nanoseconds of the monotonic clock.
+        case created
+        case on, onHold, digits, with
+        case port, rtcpPort, packets, received
+        /// Nanoseconds of the monotonic clock.
+        case firstSent, lastSent
+        case session, scope, codec
+        case error, code, cause, version
+        case rule, count, text
+    }
+}

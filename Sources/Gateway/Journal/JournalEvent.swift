@@ -1,0 +1,103 @@
+import Primitives
+
+/// One thing that happened: a line of the journal.
+///
+/// Events are totally ordered by `sequence`; equal times are usual, because one wake-up of a lane has one time.
+/// What a kind means and which details it carries is said at each case of `Kind`. Details have a closed set of keys,
+/// none of which is a credential: passwords and Authorization headers have no place to be written to.
+public struct JournalEvent: Equatable, Sendable {
+    /// Counts from 1 without gaps within one run of one journal; 1 is `gateway.started` when the gateway writes it first.
+    public var sequence: UInt64
+    /// The monotonic clock of the lane.
+    public var time: Instant
+    /// Nanoseconds since 1970-01-01 UTC.
+    public var wall: UInt64
+    /// The call that this is about; nil for what concerns a whole line or the gateway.
+    public var call: CallUUID?
+    /// The number of the line; empty for what concerns the gateway.
+    public var line: Text
+    /// The label of the lane that wrote it.
+    public var lane: Text
+    public var kind: Kind
+    public var details: Details
+
+    public init(
+        sequence: UInt64, time: Instant, wall: UInt64 = 0, call: CallUUID? = nil, line: Text = .empty, lane: Text = .empty, kind: Kind,
+        details: Details = [:]
+    ) {
+        (self.sequence, self.time, self.wall) = (sequence, time, wall)
+        (self.call, self.line, self.lane) = (call, line, lane)
+        (self.kind, self.details) = (kind, details)
+    }
+}
+
+extension JournalEvent {
+    /// What a detail says: protocol text or a whole number. Truth values are written as 1 and 0.
+    public enum Value: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+        case text(Text)
+        case number(Int64)
+
+        public init(stringLiteral value: StaticString) { self = .text(Text(stringLiteral: value)) }
+        public init(integerLiteral value: Int64) { self = .number(value) }
+        public init(booleanLiteral value: Bool) { self = .number(value ? 1 : 0) }
+        public init(_ flag: Bool) { self = .number(flag ? 1 : 0) }
+        /// Saturates at the ends of Int64.
+        public init(_ number: some BinaryInteger) { self = .number(Int64(clamping: number)) }
+        /// Nanoseconds of the monotonic clock.
+        public init(_ instant: Instant) { self = .number(Int64(clamping: instant.nanoseconds)) }
+        public init(_ text: Text) { self = .text(text) }
+        public init(_ string: String) { self = .text(Text(string)) }
+
+        /// Decimal for numbers.
+        public var text: Text {
+            switch self {
+            case .text(let text): text
+            case .number(let number): Text(number)
+            }
+        }
+    }
+
+    /// The details of an event, in the order in which they were given. A key occurs at most once.
+    public struct Details: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+        public struct Field: Equatable, Sendable {
+            public var key: Key
+            public var value: Value
+        }
+
+        public private(set) var fields: [Field]
+
+        /// Of two fields with one key the later wins, in the place of the earlier.
+        public init(dictionaryLiteral elements: (Key, Value)...) {
+            fields = []
+            fields.reserveCapacity(elements.count)
+            for (key, value) in elements { self[key] = value }
+        }
+
+        /// nil where the key is absent; setting nil takes the field out.
+        public subscript(_ key: Key) -> Value? {
+            get { fields.first { $0.key == key }?.value }
+            set {
+                guard let index = fields.firstIndex(where: { $0.key == key }) else {
+                    if let newValue { fields.append(Field(key: key, value: newValue)) }
+                    return
+                }
+                if let newValue { fields[index].value = newValue } else { fields.remove(at: index) }
+            }
+        }
+
+        /// The value of a text field; nil when it is absent or a number.
+        public func text(_ key: Key) -> Text? {
+            guard case .text(let text)? = self[key] else { return nil }
+            return text
+        }
+
+        /// The value of a number field; nil when it is absent or text.
+        public func number(_ key: Key) -> Int64? {
+            guard case .number(let number)? = self[key] else { return nil }
+            return number
+        }
+
+        /// Whether the field is there and is not 0.
+        public func flag(_ key: Key) -> Bool { number(key).map { $0 != 0 } ?? false }
+    }
+}

@@ -1,0 +1,148 @@
+import Dispatch
+import Foundation
+import Primitives
+import Synchronization
+
+/// Appends a journal to a file on its own serial queue, so that no disk can hold up a lane.
+///
+/// What cannot be written (disk full, backlog full) is dropped by whole batches and counted; the server goes on. Each time that writing
+/// starts to fail, and each time that it works again, there is one report. A file that was moved or deleted is made anew.
+public final class JournalFile: JournalSink {
+    public struct Settings: Sendable {
+        /// The file is rotated before it would grow beyond this; nil for never.
+        public var rotationBytes: Int?
+        /// How many rotated files stay: `journal.jsonl.1` is the youngest.
+        public var rotatedFiles = 5
+        /// What may wait for the disk.
+        public var backlogBytes = 8 * 1024 * 1024
+
+        public init(rotationBytes: Int? = nil) { self.rotationBytes = rotationBytes }
+    }
+
+    public enum Report: Equatable, Sendable {
+        /// From now on bytes are lost; `cause` is for a person.
+        case failing(cause: String)
+        /// Writing works again; `lostBytes` since it began to fail.
+        case recovered(lostBytes: Int)
+    }
+
+    public struct Counts: Equatable, Sendable {
+        public var writtenBytes = 0
+        public var lostBytes = 0
+        public var waitingBytes = 0
+        public var failures = 0
+        public var rotations = 0
+    }
+
+    fileprivate struct Backlog {
+        var batches: [[UInt8]] = []
+        var counts = Counts()
+        var isDraining = false
+        /// nil while writing works.
+        var lostSinceFailure: Int?
+    }
+
+    private let queue = DispatchQueue(label: "hookswitch.journal")
+    private let backlog = Mutex(Backlog())
+    /// Only entered on `queue`: the lock is never waited for.
+    private let writer: Mutex<AppendingFile>
+    private let settings: Settings
+    private let onReport: @Sendable (Report) -> Void
+
+    /// Opens the file for appending and makes it when there is none. `onReport` is called on a queue of the file's own.
+    public init(path: String, settings: Settings = Settings(), onReport: @escaping @Sendable (Report) -> Void) throws(JournalFileError) {
+        (self.settings, self.onReport) = (settings, onReport)
+        writer = Mutex(try AppendingFile(path: path))
+    }
+
+    public var counts: Counts { backlog.withLock { $0.counts } }
+
+    public func accept(_ lines: [UInt8]) {
+        let (overflow, mustDrain) = backlog.withLock { backlog -> (Report?, Bool) in
+            guard backlog.counts.waitingBytes + lines.count <= settings.backlogBytes else {
+                return (backlog.lose(lines.count, cause: "the disk is too slow: \(settings.backlogBytes) bytes wait for it"), false)
+            }
+            backlog.batches.append(lines)
+            backlog.counts.waitingBytes += lines.count
+            defer { backlog.isDraining = true }
+            return (nil, !backlog.isDraining)
+        }
+        if let overflow { queue.async { [onReport] in onReport(overflow) } }
+        if mustDrain { queue.async { self.drain() } }
+    }
+
+    /// Returns when all that was accepted is on the disk or counted as lost. Blocks; not for a lane in service.
+    public func synchronize() {
+        queue.sync {
+            drain()
+            writer.withLock { $0.synchronize() }
+        }
+    }
+
+    private func drain() {
+        while let batch = next() {
+            let outcome = writer.withLock { writer in write(batch, to: &writer) }
+            let report = backlog.withLock { $0.wrote(batch.count, outcome: outcome) }
+            if let report { onReport(report) }
+        }
+    }
+
+    private func next() -> [UInt8]? {
+        backlog.withLock { backlog in
+            guard !backlog.batches.isEmpty else {
+                backlog.isDraining = false
+                return nil
+            }
+            let batches = backlog.batches
+            backlog.batches = []
+            return batches.count == 1 ? batches[0] : Array(batches.joined())
+        }
+    }
+
+    private func write(_ batch: [UInt8], to writer: inout AppendingFile) -> WriteOutcome {
+        do throws(JournalFileError) {
+            let isMadeAnew = try writer.reopenIfLost()
+            var rotated = false
+            if let limit = settings.rotationBytes, writer.size > 0, writer.size + batch.count > limit {
+                try writer.rotate(keeping: settings.rotatedFiles)
+                rotated = true
+            }
+            try writer.append(batch)
+            return WriteOutcome(error: nil, rotated: rotated, fileWasLost: isMadeAnew)
+        } catch {
+            return WriteOutcome(error: error, rotated: false, fileWasLost: false)
+        }
+    }
+}
+
+private struct WriteOutcome {
+    var error: JournalFileError?
+    var rotated: Bool
+    var fileWasLost: Bool
+}
+
+extension JournalFile.Backlog {
+    /// The report that is due, if this is the first loss.
+    mutating func lose(_ bytes: Int, cause: String) -> JournalFile.Report? {
+        counts.lostBytes += bytes
+        let isFirst = lostSinceFailure == nil
+        lostSinceFailure = (lostSinceFailure ?? 0) + bytes
+        guard isFirst else { return nil }
+        counts.failures += 1
+        return .failing(cause: cause)
+    }
+
+    fileprivate mutating func wrote(_ bytes: Int, outcome: WriteOutcome) -> JournalFile.Report? {
+        counts.waitingBytes -= bytes
+        if let error = outcome.error { return lose(bytes, cause: error.description) }
+        counts.writtenBytes += bytes
+        if outcome.rotated { counts.rotations += 1 }
+        if let lost = lostSinceFailure {
+            lostSinceFailure = nil
+            return .recovered(lostBytes: lost)
+        }
+        guard outcome.fileWasLost else { return nil }
+        counts.failures += 1
+        return .failing(cause: "the file was moved or deleted; a new one was made")
+    }
+}

@@ -1,0 +1,216 @@
+import Primitives
+
+/// Where things stand in a line.
+struct LadderLayout {
+    static let timeWidth = 11
+    static let narrowestColumn = 12
+
+    /// Of the gateway and of each party, in the order of the parties.
+    let gateway: Int
+    let lifelines: [Int]
+    let bars: [Int]
+    let width: Int
+
+    init(_ parties: [Ladder.Party], width: Int) {
+        let left = parties.filter(\.isIncoming).count
+        let right = parties.count - left
+        let bars = width - 2 * parties.count
+        // One column more than there are parties: the gateway's words need room.
+        let columns = left + max(right, 1)
+        let spacing = (bars - Self.timeWidth - 4) / columns
+        let first = Self.timeWidth + 2
+        var (nextLeft, nextRight) = (0, left + 1)
+        var lifelines: [Int] = []
+        for party in parties {
+            lifelines.append(first + spacing * (party.isIncoming ? nextLeft : nextRight))
+            if party.isIncoming { nextLeft += 1 } else { nextRight += 1 }
+        }
+        self.lifelines = lifelines
+        gateway = first + spacing * left
+        self.bars = parties.indices.map { bars + 1 + 2 * $0 }
+        self.width = width
+    }
+}
+
+/// One line of cells.
+struct LadderRow {
+    enum Colour: String { case plain = "", faint = "2", cyan = "36", green = "32", yellow = "33", red = "31", magenta = "35", blue = "34" }
+
+    private var cells: [(Character, Colour)]
+
+    init(width: Int) { cells = Array(repeating: (" ", .plain), count: width) }
+
+    mutating func put(_ text: some StringProtocol, at column: Int, _ colour: Colour = .plain, upTo end: Int? = nil) {
+        for (offset, character) in text.enumerated() where column + offset < min(end ?? cells.count, cells.count) {
+            cells[column + offset] = (character, colour)
+        }
+    }
+
+    func text(colour: Bool) -> String {
+        let last = cells.lastIndex { $0.0 != " " } ?? -1
+        guard colour else { return String(cells[...last].map(\.0)) + "\n" }
+        var text = ""
+        var current = Colour.plain
+        for (character, colour) in cells[...last] {
+            if colour != current, character != " " {
+                text += "\u{1B}[0" + (colour == .plain ? "" : ";" + colour.rawValue) + "m"
+                current = colour
+            }
+            text.append(character)
+        }
+        return text + (current == .plain ? "" : "\u{1B}[0m") + "\n"
+    }
+}
+
+/// Draws a ladder from top to bottom.
+struct LadderPainter {
+    private let ladder: Ladder
+    private let layout: LadderLayout
+    private let index: [CallUUID: Int]
+    private var bars: [Character]
+    private var classes: [JournalEvent.Value: String] = [:]
+    private var lastTime: Instant?
+
+    init(_ ladder: Ladder) {
+        self.ladder = ladder
+        layout = LadderLayout(ladder.parties, width: ladder.options.width)
+        index = Dictionary(uniqueKeysWithValues: ladder.parties.enumerated().map { ($1.call, $0) })
+        bars = Array(repeating: " ", count: ladder.parties.count)
+    }
+
+    mutating func paint() -> String {
+        guard !ladder.parties.isEmpty else { return "no calls\n" }
+        var text = ladder.parties.map { party in
+            "\(party.name)  \(party.isIncoming ? "from" : "to") the network, line \(party.line), \(party.call)\n"
+        }.joined()
+        if ladder.omitted > 0 { text += "and \(ladder.omitted) more calls that do not fit\n" }
+        text += header()
+        for event in ladder.events { text += row(event) }
+        return text
+    }
+
+    private func header() -> String {
+        var row = LadderRow(width: layout.width)
+        row.put("ms", at: LadderLayout.timeWidth - 2)
+        row.put("gateway", at: layout.gateway - 3)
+        for (position, party) in ladder.parties.enumerated() {
+            row.put(party.name, at: layout.lifelines[position])
+            row.put(party.name, at: layout.bars[position])
+        }
+        return row.text(colour: ladder.options.colour)
+    }
+
+    private mutating func row(_ event: JournalEvent) -> String {
+        learn(event)
+        var row = LadderRow(width: layout.width)
+        for column in layout.lifelines + [layout.gateway] { row.put("│", at: column, .faint) }
+        putTime(event.time, in: &row)
+        if let message = LadderArrow(event), let party = event.call.flatMap({ index[$0] }) {
+            message.draw(from: layout.lifelines[party], to: layout.gateway, in: &row)
+        } else {
+            row.put(" " + LadderWords.describe(event, class: event.action.flatMap { classes[$0] }, names: name), at: layout.gateway + 1, event.kind.colour, upTo: layout.bars[0])
+        }
+        for position in bars.indices { row.put(String(bars[position]), at: layout.bars[position]) }
+        return row.text(colour: ladder.options.colour)
+    }
+
+    private func name(_ call: CallUUID) -> String? { index[call].map { ladder.parties[$0].name } }
+
+    private mutating func learn(_ event: JournalEvent) {
+        for (kind, action) in event.listedActions { classes[action] = kind.description }
+        guard let party = event.call.flatMap({ index[$0] }) else { return }
+        switch event.kind {
+        case .mediaReserved, .mediaClosed: bars[party] = "·"
+        case .mediaConfigured: bars[party] = "┆"
+        case .mediaOpened, .mediaStopped: bars[party] = "│"
+        case .mediaStarted: bars[party] = "║"
+        case .mediaReleased: bars[party] = " "
+        default: break
+        }
+    }
+
+    private mutating func putTime(_ time: Instant, in row: inout LadderRow) {
+        guard time != lastTime else { return }
+        lastTime = time
+        let microseconds = (time - (ladder.events.first?.time ?? time)).wholeNanoseconds / 1000
+        let fraction = String(microseconds % 1000)
+        let text = "\(microseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+        row.put(text, at: max(0, LadderLayout.timeWidth - text.count))
+    }
+}
+
+/// A SIP message as an arrow.
+private struct LadderArrow {
+    let label: String
+    let isReceived: Bool
+    let isAgain: Bool
+    let colour: LadderRow.Colour
+
+    init?(_ event: JournalEvent) {
+        guard event.kind == .sipReceived || event.kind == .sipSent else { return nil }
+        let method = event.details.text(.method)?.description ?? "?"
+        let status = event.details.number(.status)
+        isReceived = event.kind == .sipReceived
+        isAgain = event.details.flag(.retransmission)
+        let phrase = event.details.text(.phrase).map { " \($0)" } ?? ""
+        label = status.map { "\($0)\(phrase)" + (method == "INVITE" ? "" : " (\(method))") } ?? method
+        colour = switch status ?? 0 {
+        case 0: .cyan
+        case 100..<200: .yellow
+        case 200..<300: .green
+        default: .red
+        }
+    }
+
+    func draw(from party: Int, to gateway: Int, in row: inout LadderRow) {
+        let (left, right) = (min(party, gateway), max(party, gateway))
+        let pointsRight = isReceived == (party < gateway)
+        row.put(String(repeating: isAgain ? "╌" : "─", count: right - left - 1), at: left + 1, colour)
+        row.put(pointsRight ? "▶" : "◀", at: pointsRight ? right - 1 : left + 1, colour)
+        let shown = " " + label.prefix(max(1, right - left - 7)) + " "
+        row.put(shown, at: left + max(2, (right - left - shown.count) / 2 + 1), colour)
+    }
+}
+
+/// What the gateway did, in a few words.
+private enum LadderWords {
+    static func describe(_ event: JournalEvent, class kind: String?, names: (CallUUID) -> String?) -> String {
+        let call = event.call.flatMap(names).map { " \($0)" } ?? ""
+        let text = { (key: JournalEvent.Key) in event.details[key].map { " \($0.text)" } ?? "" }
+        let action = kind ?? event.details.text(.class)?.description ?? "action"
+        switch event.kind {
+        case .transactionRequested, .transactionAccepted, .systemAction:
+            let list = event.listedActions.map(\.kind.description).joined(separator: ", ")
+            return (event.kind == .systemAction ? "system issues " : event.kind == .transactionAccepted ? "accepted " : "request ") + list
+        case .transactionRefused: return "request refused" + text(.code)
+        case .actionFulfilled: return "fulfilled \(action)" + call
+        case .actionFailed: return "failed \(action)" + call + text(.cause)
+        case .actionTimedOut: return "timed out \(action)" + call
+        case .performHeld: return (event.details.flag(.on) ? "perform hold" : "perform resume") + call
+        case .performMuted: return (event.details.flag(.on) ? "perform mute" : "perform unmute") + call
+        case .performGroup:
+            let other = event.details.text(.with).flatMap(CallUUID.init)
+            return "perform group" + call + (other.map { " with \(names($0) ?? $0.description)" } ?? " alone")
+        case .reportIncomingAccepted: return "report accepted" + call
+        case .reportIncomingRefused: return "report refused" + call + text(.error)
+        case .remoteHold: return (event.details.flag(.on) ? "held by" : "resumed by") + call
+        case .auditViolation: return "VIOLATION" + text(.rule) + text(.text)
+        default:
+            let words = event.kind.rawValue.split(separator: ".").joined(separator: " ")
+            let detail: [JournalEvent.Key] = [.port, .reason, .cause, .digits, .codec, .session, .remoteTag, .status]
+            return words + call + detail.map(text).joined() + (event.details.number(.packets).map { " \($0) packets" } ?? "")
+        }
+    }
+}
+
+extension JournalEvent.Kind {
+    fileprivate var colour: LadderRow.Colour {
+        switch self {
+        case .auditViolation, .mediaRefused, .reportIncomingRefused, .transactionRefused, .actionFailed, .actionTimedOut, .providerReset: .red
+        case .reportIncoming, .reportIncomingAccepted, .reportConnecting, .reportConnected, .reportUpdated, .reportEnded, .callEnded: .magenta
+        case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaClosed, .mediaReleased: .green
+        case .sessionActivated, .sessionDeactivated: .yellow
+        default: .blue
+        }
+    }
+}

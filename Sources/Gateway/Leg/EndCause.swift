@@ -1,0 +1,45 @@
+import CallKit
+import Primitives
+import SIP
+
+/// Why a leg ends, in SIP's words: what the other side is told when it is our turn to say it.
+public struct EndCause: Equatable, Sendable {
+    /// The final response while the leg rings.
+    public var status: Int
+    /// nil: the standard phrase of the status.
+    public var phrase: Text?
+    /// RFC 3326 values for BYE and CANCEL; in a response only those of Q.850 may stand (RFC 6432 §3).
+    public var reasons: [Reason]
+
+    public init(status: Int, phrase: Text? = nil, reasons: [Reason]) {
+        self.status = status
+        self.phrase = phrase
+        self.reasons = reasons
+    }
+
+    /// The human hung up or declined (mapping I17, O8–O10).
+    public static let normalClearing = EndCause(status: 603, reasons: [.q850(16, "Normal call clearing")])
+    public static let answeredElsewhere = EndCause(status: 480, reasons: [.completedElsewhere])
+    public static let ringTimeout = EndCause(status: 480, reasons: [.sip(408, "Request Timeout"), .q850(19)])
+    public static let answerTimeout = EndCause(status: 504, reasons: [.q850(102)])
+    public static let mediaFailed = EndCause(status: 500, phrase: "Media Failed", reasons: [.q850(41, "media-failed")])
+    public static let notAcceptable = EndCause(status: 488, reasons: [.q850(65)])
+    public static let failed = EndCause(status: 500, reasons: [.q850(41)])
+    public static let draining = EndCause(status: 503, reasons: [.q850(41, "Server is shutting down")])
+    public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
+
+    /// What a far end's final response becomes on the near side of a bridge.
+    public static func passing(status: Int, phrase: Text?, reasons: [Reason]) -> EndCause {
+        let near = StatusTable.passedStatus(status)
+        let own = StatusTable.q850(forStatus: near).map { [Reason.q850($0)] } ?? []
+        return EndCause(status: near, phrase: near == status ? phrase : nil, reasons: reasons.isEmpty ? own : reasons)
+    }
+
+    /// The reasons that may stand in a response.
+    public var responseReasons: [Reason] { reasons.filter { $0.protocol.equalsIgnoringCase("Q.850") } }
+}
+
+extension Reason {
+    static func q850(_ cause: Int, _ text: Text? = nil) -> Reason { Reason(protocol: "Q.850", cause: cause, text: text) }
+    static func sip(_ cause: Int, _ text: Text? = nil) -> Reason { Reason(protocol: "SIP", cause: cause, text: text) }
+}

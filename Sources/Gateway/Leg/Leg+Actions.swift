@@ -1,0 +1,110 @@
+import CallKit
+import Foundation
+import Media
+import Primitives
+import SDP
+import SIP
+import UserAgent
+
+/// What the provider's delegate does with a leg. Each returns when all of it has happened that the action stands for.
+extension Leg {
+    /// reserve < configure < INVITE.
+    func performStart() -> Bool {
+        guard state == .new, let destination else { return false }
+        do { try media.reserve(at: now) } catch {
+            scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
+            endCause = EndCause(status: 503, reasons: [.q850(34, "no media port")])
+            return false
+        }
+        listenOnReservation()
+        media.configure(at: now, codecs: codecNames)
+        let offer = negotiation.offer(direction: .sendrecv)
+        session = gateway.invite(from: self, to: destination, offer: offer.serialized())
+        state = .calling
+        gateway.armRing(self)
+        return true
+    }
+
+    /// configure < open < 200.
+    func performAnswer() -> Bool {
+        guard direction == .incoming, state == .ringing, let session else { return false }
+        media.configure(at: now, codecs: codecNames)
+        guard let description = describe(allowing: bridgedCodecs ?? firstCodec) else { return failAnswer(.notAcceptable) }
+        do { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
+            return failAnswer(.mediaFailed)
+        }
+        if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
+        session.respond(status: 200, body: description.serialized(), at: now)
+        state = .connected
+        return true
+    }
+
+    /// The answer to the caller's offer, or our own offer where it made none (RFC 3261 §13.2.1).
+    private func describe(allowing codecs: [Codec]?) -> SessionDescription? {
+        guard negotiation.state == .haveRemoteOffer else { return negotiation.offer(direction: .sendrecv) }
+        guard let (answer, agreed) = try? negotiation.answer(codecs: codecs, direction: .sendrecv), let audio = agreed else { return nil }
+        negotiated = audio
+        isHeldByRemote = audio.remoteHold != .none
+        return answer
+    }
+
+    /// An application speaks one codec at a time: the caller's favourite of ours.
+    private var firstCodec: [Codec]? { offeredCodecs.first.map { [$0] } }
+
+    private func failAnswer(_ cause: EndCause) -> Bool {
+        scribe.write(.mediaRefused, at: now, [.cause: .init(cause == .mediaFailed ? "bind" : "codec")])
+        endCause = cause
+        signalEnd(cause)
+        return false
+    }
+
+    /// stop < (BYE | CANCEL | final response).
+    func performEnd() {
+        guard state != .ended else { return }
+        let cause = endCause ?? .normalClearing
+        endCause = cause
+        media.stop(at: now)
+        signalEnd(cause)
+        state = .ended
+    }
+
+    /// stop, then tell the far end; its answer is not waited for (mapping §6).
+    func performHold() {
+        guard state == .connected, !isHeld else { return }
+        isHeld = true
+        hasAudioSession = false
+        media.stop(at: now)
+        renegotiate()
+    }
+
+    /// Fulfilled by the 2xx to the re-INVITE, failed by its refusal.
+    func performResume(_ action: CXSetHeldCallAction) {
+        guard state == .connected, isHeld else { return action.fulfill() }
+        resume?.fail()
+        resume = action
+        renegotiate()
+    }
+
+    func resumeTimedOut() { resume = nil }
+
+    func performGroup(with other: UUID?) {
+        guard let other, let peer = line.legs[other] else { return }
+        bridge = bridge ?? peer.bridge
+        media.link(to: peer.media, at: now)
+    }
+
+    /// A re-INVITE with what is wanted now; it waits while an offer of either side is under way.
+    func renegotiate() {
+        needsOffer = true
+        offerWhenPossible()
+    }
+
+    func offerWhenPossible() {
+        guard needsOffer, state == .connected, let session, session.canOffer else { return }
+        needsOffer = false
+        session.reinvite(body: negotiation.offer(direction: wantedDirection).serialized(), at: now)
+    }
+
+    /// A resume is wanted before it is done.
+    var wantedDirection: SDP.Direction { isHeld && resume == nil ? .sendonly : .sendrecv }
+}

@@ -1,0 +1,230 @@
+import Audio
+import CallKit
+import Foundation
+import Media
+import Primitives
+import SDP
+import SIP
+import UserAgent
+
+/// One SIP dialog, its media, and the one CallKit call that they are.
+///
+/// What the network does comes in through `session(_:did:at:)` (`Leg+Network`) and is reported to the line's provider; what a user
+/// wants comes in through the provider's delegate (`Leg+Actions`). The two meet here and nowhere else. Lives on the signalling lane.
+final class Leg {
+    enum Direction { case incoming, outgoing }
+
+    enum State: Equatable {
+        /// An INVITE came in, or a start action is about to send one. Next: `ringing`, `calling`, `ended`.
+        case new
+        /// Incoming, reported and accepted by the system. Next: `connected` (the 200 left), `ended`.
+        case ringing
+        /// Outgoing, the INVITE left. Next: `early` on 101–199, `connected` on 2xx, `ended`.
+        case calling
+        case early
+        /// A 2xx left or was acknowledged. Next: `ended`.
+        case connected
+        /// Absorbing.
+        case ended
+    }
+
+    let uuid: UUID
+    let direction: Direction
+    unowned let line: Line
+    unowned let gateway: Gateway
+    let scribe: LegScribe
+    /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
+    var bridge: UUID?
+    var session: InviteSession?
+    /// Where an outgoing leg calls, and as whom.
+    let destination: Destination?
+    /// The way to the peer's signalling, which decides our address and family in SDP.
+    let flow: Flow
+    var negotiation: OfferAnswer
+    var negotiated: NegotiatedAudio?
+    var media: LegMedia
+    var state = State.new
+    /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
+    var endCause: EndCause?
+    /// Held by us.
+    var isHeld = false
+    /// Held by the far end, as its last description says.
+    var isHeldByRemote = false
+    var resume: CXSetHeldCallAction?
+    /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
+    var hasAudioSession = false
+    /// A re-INVITE of ours is due, as soon as the dialog allows it.
+    var needsOffer = false
+
+    init(
+        _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Destination?, flow: Flow,
+        local: LocalMedia, sessionID: UInt64, media: LegMedia, scribe: LegScribe
+    ) {
+        self.direction = direction
+        self.uuid = uuid
+        self.line = line
+        self.gateway = gateway
+        self.session = session
+        self.destination = destination
+        self.flow = flow
+        self.scribe = scribe
+        self.media = media
+        negotiation = OfferAnswer(local: local, sessionID: sessionID)
+    }
+
+    var now: Instant { gateway.now }
+
+    /// Nothing of it is left on the wire; together with an ended call that lets the leg go.
+    var isSignallingOver: Bool { session.map { $0.state == .ended } ?? true }
+
+    // MARK: Media
+
+    /// The system gave the call its audio session.
+    func audioIsOn() {
+        hasAudioSession = true
+        startMedia()
+    }
+
+    /// Packets flow where the leg has its audio session, is connected, agreed and not held.
+    func startMedia() {
+        guard hasAudioSession, state == .connected, negotiated != nil, !isHeld, media.state.isOpen, media.state != .started else { return }
+        media.start(at: now)
+    }
+
+    /// What the leg's media is to do by what was agreed.
+    func plan(for audio: NegotiatedAudio) -> MediaPlan {
+        var agreed = audio
+        if isHeld { agreed.sends = false }
+        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source)
+    }
+
+    private var source: MediaSource {
+        switch line.configuration.endpoint {
+        case .application(.echo): .echo
+        case .application(.tone): .tone(Tone(440))
+        case .devices, .trunk: .relay
+        }
+    }
+
+    /// Takes over what was agreed anew within the call.
+    func adopt(_ audio: NegotiatedAudio) {
+        negotiated = audio
+        media.update(plan(for: audio), at: now)
+        let wasHeld = isHeldByRemote
+        isHeldByRemote = audio.remoteHold != .none
+        guard wasHeld != isHeldByRemote else { return }
+        scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote))
+    }
+
+    // MARK: Negotiation
+
+    /// The offer of the INVITE, where there is one; false, and refused with 488, where it cannot be used.
+    func takeOffer() -> Bool {
+        guard let session, !session.request.content.isEmpty else { return true }
+        do throws(NegotiationError) {
+            try negotiation.receive(offer: session.request.body)
+            if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
+            return true
+        } catch {
+            session.respond(status: 488, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
+            return false
+        }
+    }
+
+    /// What the other leg of a bridge may be offered, so that the relay needs no decoding: all that we know of what this far end offered.
+    var offeredCodecs: [Codec] {
+        let ours = gateway.configuration.media.codecs
+        guard let offer = negotiation.remoteOffer else { return ours }
+        return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
+    }
+
+    /// The one codec that both legs of a bridge speak; nil where there is no bridge.
+    var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated.map { [$0.primary.codec] } }
+
+    func listenOnReservation() {
+        guard let ports = media.reservation else { return }
+        negotiation.local.port = ports.rtp
+        negotiation.local.rtcpPort = ports.rtcp
+    }
+
+    var codecNames: Text {
+        Text(Array(negotiation.local.codecs.map { Array($0.name.bytes) }.joined(separator: [0x20])))
+    }
+
+    /// Before a late offer is answered: where nothing is known of the far end but our own codecs.
+    var unanswered: NegotiatedAudio {
+        let codec = NegotiatedCodec(codec: negotiation.local.codecs[0], receivePayloadType: 0, sendPayloadType: 0)
+        return NegotiatedAudio(codecs: [codec], remoteRTP: SocketAddress(.anyV4, port: 0), sends: false, receives: false)
+    }
+
+    // MARK: End
+
+    /// Tells the far end, in the words that fit how far the dialog has come.
+    func signalEnd(_ cause: EndCause) {
+        guard let session else { return }
+        switch (direction, state) {
+        case (.incoming, .new), (.incoming, .ringing): session.refuse(cause, at: now)
+        case (.outgoing, .calling), (.outgoing, .early): session.cancel(reasons: cause.reasons, at: now)
+        case (_, .connected): session.bye(reasons: cause.reasons, at: now)
+        case (.outgoing, .new), (_, .calling), (_, .early), (_, .ringing), (_, .ended): break
+        }
+    }
+
+    /// Ended by something that no user asked for: reported to the system, and told to the far end where that does not know yet.
+    func endOutOfBand(_ reason: CXCallEndedReason, cause: EndCause, tellsPeer: Bool) {
+        guard state != .ended else { return }
+        endCause = endCause ?? cause
+        media.stop(at: now)
+        line.provider.reportCall(with: uuid, endedAt: nil, reason: reason)
+        if tellsPeer { signalEnd(cause) }
+        state = .ended
+    }
+
+    /// The system took the call away without an action (reset, a failed answer or start).
+    func systemEnded() {
+        guard state != .ended else { return }
+        media.stop(at: now)
+        signalEnd(endCause ?? .failed)
+        state = .ended
+    }
+
+    func systemReset() {
+        endCause = endCause ?? .failed
+        systemEnded()
+    }
+}
+
+/// Where an outgoing leg calls, and as whom.
+struct Destination {
+    var target: URI
+    /// Whom the call is for, as the To header says.
+    var addressOfRecord: URI
+    var flow: Flow
+    var routes: [NameAddress] = []
+    var caller: CallerIdentity
+    /// What is left of the caller's Max-Forwards.
+    var maxForwards = 70
+    /// Who we are to a trunk that asks.
+    var credentials: Credentials?
+}
+
+/// Whom a call is from, as the called side is told.
+struct CallerIdentity: Equatable {
+    var user: Text?
+    var host: Text
+    var displayName: Text?
+}
+
+extension NegotiationError {
+    /// RFC 3261 §20.43.
+    func warning(by host: Text) -> Text { Text(warningCode) + " " + host + " \"" + text + "\"" }
+}
+
+extension InviteSession {
+    /// The final response of a call that is not to be.
+    func refuse(_ cause: EndCause, at now: Instant) {
+        let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) }
+        respond(status: cause.status, reason: cause.phrase, headers: headers, at: now)
+    }
+}

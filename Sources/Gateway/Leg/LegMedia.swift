@@ -1,0 +1,115 @@
+import Foundation
+import Media
+import Primitives
+import RTP
+import SDP
+
+/// The media of one leg, step by step: every move is made in the plane and then written into the journal, here and nowhere else.
+///
+/// `LegMediaState` knows which step may follow; a step that may not is a programmer's error.
+struct LegMedia {
+    let id: MediaLegID
+    private(set) var state = LegMediaState()
+    private(set) var reservation: PortReservation?
+    private let scribe: LegScribe
+    private let plane: any MediaPlane
+
+    init(id: MediaLegID, plane: any MediaPlane, scribe: LegScribe) {
+        self.id = id
+        self.plane = plane
+        self.scribe = scribe
+    }
+
+    /// Takes a number out of the pool. Throws `.portsExhausted`.
+    mutating func reserve(at now: Instant) throws(MediaError) {
+        let ports = try plane.reserve(at: now)
+        reservation = ports
+        scribe.write(.mediaReserved, at: now, [.port: .init(ports.rtp)])
+    }
+
+    /// Codecs and direction are being decided; no socket yet.
+    mutating func configure(at now: Instant, codecs: Text) {
+        advance(.configure)
+        scribe.write(.mediaConfigured, at: now, [.codec: .init(codecs)])
+    }
+
+    /// Binds the sockets. Throws `.cannotBind` and leaves the number reserved.
+    mutating func open(_ plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
+        guard let reservation else { preconditionFailure("opened without a reservation") }
+        try plane.open(id, reservation: reservation, plan: plan, near: near, at: now)
+        advance(.open)
+        scribe.write(.mediaOpened, at: now, [.port: .init(reservation.rtp), .codec: .init(plan.audio.primary.codec.name)])
+    }
+
+    /// Packets may flow. The audio session is on.
+    mutating func start(at now: Instant) {
+        if state == .opened {
+            advance(.activate)
+            require { () throws(MediaError) in try plane.activate(id) }
+        }
+        advance(.start)
+        require { () throws(MediaError) in try plane.start(id, at: now) }
+        scribe.write(.mediaStarted, at: now)
+    }
+
+    /// No packet leaves once this returns. Nothing when nothing runs.
+    mutating func stop(at now: Instant) {
+        guard state == .started else { return }
+        advance(.stop)
+        guard let interval = try? plane.stop(id, at: now) else { preconditionFailure("a started leg can be stopped") }
+        scribe.write(.mediaStopped, at: now, interval.details)
+    }
+
+    /// New remote address, direction or payload types after a re-INVITE.
+    func update(_ plan: MediaPlan, at now: Instant) {
+        guard state.isOpen else { return }
+        try? plane.update(id, plan: plan, at: now)
+    }
+
+    func link(to other: LegMedia, at now: Instant) {
+        guard state.isOpen, other.state.isOpen else { return }
+        try? plane.link(id, other.id, at: now)
+    }
+
+    /// Closes what is open and gives the number back. The call has ended.
+    mutating func finish(at now: Instant) {
+        stop(at: now)
+        if state == .activated || state == .stopped {
+            advance(.deactivate)
+            require { () throws(MediaError) in try plane.deactivate(id) }
+        }
+        if state.isOpen {
+            advance(.close)
+            let figures = try? plane.close(id, at: now)
+            scribe.write(.mediaClosed, at: now, figures?.details ?? [:])
+        }
+        guard let ports = reservation, state != .released else { return }
+        advance(.release)
+        require { () throws(MediaError) in try plane.release(ports, at: now) }
+        reservation = nil
+        scribe.write(.mediaReleased, at: now, [.port: .init(ports.rtp)])
+    }
+
+    private mutating func advance(_ step: MediaStep) {
+        guard let next = state.after(step) else { preconditionFailure("media cannot \(step) after \(state)") }
+        state = next
+    }
+
+    private func require(_ step: () throws(MediaError) -> Void) {
+        do { try step() } catch { preconditionFailure("the media plane refused a legal step: \(error)") }
+    }
+}
+
+extension MediaInterval {
+    /// What the rule about packets outside of start and stop needs.
+    var details: JournalEvent.Details {
+        var details: JournalEvent.Details = [.packets: .init(packetsSent), .received: .init(packetsReceived)]
+        details[.firstSent] = firstSent.map { .init($0) }
+        details[.lastSent] = lastSent.map { .init($0) }
+        return details
+    }
+}
+
+extension MediaStatistics {
+    var details: JournalEvent.Details { [.packets: .init(sending.packets), .received: .init(receiving.packets)] }
+}

@@ -1,0 +1,34 @@
+import Primitives
+import SIP
+import UserAgent
+
+/// Writes what happens to one leg into the journal.
+struct LegScribe {
+    let journal: Journal
+    let call: CallUUID
+    let line: Text
+
+    func write(_ kind: JournalEvent.Kind, at now: Instant, _ details: JournalEvent.Details = [:]) {
+        journal.record(kind, call: call, line: line, at: now, details)
+    }
+
+    /// A SIP message, by what the rules and a ladder need of it. Credentials have no place in it.
+    func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, flow: Flow?, at now: Instant) {
+        var details: JournalEvent.Details = [.method: .init(message.cseq.method.text)]
+        if let status = message.status {
+            details[.status] = .init(status)
+            details[.phrase] = message.reasonPhrase.map { .init($0) }
+        }
+        details[.cseq] = .init(message.cseq.number)
+        details[.callid] = .init(message.callID)
+        let remote = (direction == .received) == message.isRequest ? message.from : message.to
+        details[.remoteTag] = remote.tag.map { .init($0) }
+        details[.reason] = message.headers[.reason].map { .init($0) }
+        if isRetransmission { details[.retransmission] = true }
+        if let flow {
+            details[.transport] = flow.transport == .udp ? "udp" : flow.transport == .tcp ? "tcp" : "tls"
+            details[.remote] = .init(flow.remote.description)
+        }
+        write(direction == .received ? .sipReceived : .sipSent, at: now, details)
+    }
+}

@@ -1,0 +1,30 @@
+import CallKit
+import Foundation
+
+/// What a line's user wants, as CallKit transactions: the only way by which anything is asked of a line's calls.
+///
+/// It asks and never acts; `LineProviderDelegate` acts. A refused transaction is in the journal with its error code.
+final class CallManager {
+    private let controller: CXCallController
+
+    init(controller: CXCallController) { self.controller = controller }
+
+    /// Starts an outgoing call in the group of the call that it is made for.
+    func start(_ call: UUID, to handle: CXHandle, with group: UUID, refused: @escaping () -> Void) {
+        let start = CXStartCallAction(call: call, handle: handle)
+        let join = CXSetGroupCallAction(call: call, callUUIDToGroupWith: group)
+        request([start, join], refused: refused)
+    }
+
+    func answer(_ call: UUID) { request([CXAnswerCallAction(call: call)]) }
+
+    func end(_ call: UUID) { request([CXEndCallAction(call: call)]) }
+
+    func setHeld(_ call: UUID, _ isHeld: Bool) { request([CXSetHeldCallAction(call: call, onHold: isHeld)]) }
+
+    private func request(_ actions: [CXCallAction], refused: @escaping () -> Void = {}) {
+        controller.request(CXTransaction(actions: actions)) { error in
+            if error != nil { refused() }
+        }
+    }
+}

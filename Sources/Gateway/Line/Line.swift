@@ -1,0 +1,53 @@
+import CallKit
+import Foundation
+import Primitives
+
+/// One telephone: the CallKit system of one line with its provider, its controller, and the legs of its calls.
+///
+/// Both legs of a bridged call live here, on the line that was called; the bridge is their call group. Lives on the signalling lane.
+final class Line {
+    let index: Int
+    let configuration: LineConfiguration
+    let system: CallSystem
+    let provider: CXProvider
+    let calls: CallManager
+    let journal: LineJournal
+    var legs: [UUID: Leg] = [:]
+    private var delegate: LineProviderDelegate?
+
+    init(_ configuration: LineConfiguration, index: Int, clock: InlineHost, journal: Journal, at now: Instant) {
+        self.index = index
+        self.configuration = configuration
+        self.journal = LineJournal(journal, line: configuration.number)
+        system = CallSystem(configuration: Self.systemConfiguration(configuration), host: clock)
+        system.journal = self.journal
+        journal.record(.lineConfigured, line: configuration.number, at: now, [.scope: "perGroup"])
+        provider = CXProvider(configuration: Self.providerConfiguration(configuration), system: system)
+        calls = CallManager(controller: CXCallController(system: system))
+        let delegate = LineProviderDelegate(line: self)
+        self.delegate = delegate
+        provider.setDelegate(delegate, queue: nil)
+    }
+
+    /// Whether a call to the line rings somewhere else than here.
+    var rings: Bool {
+        if case .application = configuration.endpoint { false } else { true }
+    }
+
+    /// Contacts that ring together; the registrar keeps no more for a line.
+    static let mostDevices = 10
+
+    private static func systemConfiguration(_ line: LineConfiguration) -> CallSystemConfiguration {
+        var configuration = CallSystemConfiguration.line
+        configuration.ringTimeout = line.ringTimeout
+        return configuration
+    }
+
+    private static func providerConfiguration(_ line: LineConfiguration) -> CXProviderConfiguration {
+        let configuration = CXProviderConfiguration()
+        configuration.maximumCallGroups = line.maximumCalls
+        configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices
+        configuration.supportedHandleTypes = [.generic, .phoneNumber]
+        return configuration
+    }
+}

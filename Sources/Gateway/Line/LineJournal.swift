@@ -1,0 +1,155 @@
+import CallKit
+import Foundation
+import Primitives
+
+/// Writes down what a line's CallKit system did, and tells the gateway which calls ended.
+///
+/// It hears of everything in the moment in which it happens, and only notes: what follows from an end is done when the input is worked off.
+final class LineJournal: CallSystemJournal {
+    private let journal: Journal
+    private let line: Text
+    /// A call ended; `cause` when the system itself asked for it.
+    var onEnd: ((UUID, CallEnd) -> Void)?
+    /// The system asks for something by itself: why, before the action is performed.
+    var onSystemAction: ((UUID, SystemCause) -> Void)?
+    /// An incoming call was answered, to the end of the action.
+    var onAnswered: ((UUID) -> Void)?
+
+    init(_ journal: Journal, line: Text) {
+        self.journal = journal
+        self.line = line
+    }
+
+    func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
+        switch event {
+        case .incomingReported(let call): write(.reportIncoming, call, now)
+        case .incomingAdmitted(let call): write(.reportIncomingAccepted, call, now)
+        case .incomingRefused(let call, let error): write(.reportIncomingRefused, call, now, [.error: .init(Self.name(of: error))])
+        case .updated(let call): write(.reportUpdated, call, now)
+        case .startedConnecting(let call, _): write(.reportConnecting, call, now)
+        case .connected(let call, _): write(.reportConnected, call, now)
+        case .endReported(let call, let reason, _): write(.reportEnded, call, now, [.reason: .init(reason.name)])
+        case .transactionRequested(let transaction): write(.transactionRequested, transaction, now)
+        case .transactionAccepted(let transaction): write(.transactionAccepted, transaction, now)
+        case .transactionRefused(let transaction, let code): write(.transactionRefused, transaction, now, code: code.rawValue)
+        case .systemTransaction(let transaction, let cause):
+            write(.systemAction, transaction, now)
+            for call in transaction.actions.compactMap(\.call) { onSystemAction?(call, cause) }
+        case .actionPerformed(let action): performed(action, now)
+        case .actionFulfilled(let action, _):
+            completed(.actionFulfilled, action, now)
+            if action.kind == .answer, let call = action.call { onAnswered?(call) }
+        case .actionFailed(let action): completed(.actionFailed, action, now)
+        case .actionVoided(let action): completed(.actionFailed, action, now, cause: "call-ended")
+        case .actionTimedOut(let action): completed(.actionTimedOut, action, now)
+        case .callEnded(let call, let end):
+            write(.callEnded, call, now, [.reason: .init(end.name)])
+            onEnd?(call, end)
+        case .sessionActivated(let session, let calls): write(.sessionActivated, calls.first, now, [.session: .init(session.text(of: line))])
+        case .sessionDeactivated(let session, let last): write(.sessionDeactivated, last, now, [.session: .init(session.text(of: line))])
+        case .providerReset: journal.record(.providerReset, line: line, at: now)
+        case .transactionHandled, .actionUnimplemented, .providerBegan, .sessionAdmitted: break
+        }
+    }
+
+    private func write(_ kind: JournalEvent.Kind, _ call: UUID?, _ now: Instant, _ details: JournalEvent.Details = [:]) {
+        journal.record(kind, call: call.map(CallUUID.init), line: line, at: now, details)
+    }
+
+    private func write(_ kind: JournalEvent.Kind, _ transaction: CallTransaction, _ now: Instant, code: Int? = nil) {
+        var details: JournalEvent.Details = [.transaction: .init(CallUUID(transaction.uuid).text)]
+        if let code { details[.code] = .init(code) } else { details[.actions] = .init(Self.list(transaction.actions)) }
+        write(kind, transaction.actions.first?.call, now, details)
+    }
+
+    private static func list(_ actions: [CallAction]) -> Text {
+        Text(Array(actions.map { Array(($0.kind.name + ":" + CallUUID($0.uuid).text).bytes) }.joined(separator: [0x20])))
+    }
+
+    private func performed(_ action: CallAction, _ now: Instant) {
+        var details: JournalEvent.Details = [.action: .init(CallUUID(action.uuid).text), .created: .init(action.created)]
+        let kind: JournalEvent.Kind
+        switch action.kind {
+        case .start(let handle, _):
+            kind = .performStart
+            details[.remote] = .init(handle.value)
+        case .answer: kind = .performAnswer
+        case .end: kind = .performEnd
+        case .hold(let on):
+            kind = .performHeld
+            details[.on] = .init(on)
+        case .mute(let on):
+            kind = .performMuted
+            details[.on] = .init(on)
+        case .group(let other):
+            kind = .performGroup
+            details[.with] = other.map { .init(CallUUID($0).text) }
+        case .tones(let digits, _):
+            kind = .performDTMF
+            details[.digits] = .init(digits)
+        case .other: return
+        }
+        write(kind, action.call, now, details)
+    }
+
+    private func completed(_ kind: JournalEvent.Kind, _ action: CallAction, _ now: Instant, cause: Text? = nil) {
+        var details: JournalEvent.Details = [
+            .action: .init(CallUUID(action.uuid).text), .class: .init(action.kind.name), .created: .init(action.created),
+        ]
+        details[.cause] = cause.map { .init($0) }
+        write(kind, action.call, now, details)
+    }
+
+    private static func name(of error: any Error) -> String {
+        if let incoming = error as? CXErrorCodeIncomingCallError { return "\(incoming.code)" }
+        if let transaction = error as? CXErrorCodeRequestTransactionError { return "\(transaction.code)" }
+        return "unknown"
+    }
+}
+
+extension CallAction.Kind {
+    /// As the journal's `actions` have it.
+    var name: Text {
+        switch self {
+        case .start: "start"
+        case .answer: "answer"
+        case .end: "end"
+        case .hold: "held"
+        case .mute: "muted"
+        case .group: "group"
+        case .tones: "dtmf"
+        case .other: "other"
+        }
+    }
+}
+
+extension CXCallEndedReason {
+    var name: Text {
+        switch self {
+        case .failed: "failed"
+        case .remoteEnded: "remoteEnded"
+        case .unanswered: "unanswered"
+        case .answeredElsewhere: "answeredElsewhere"
+        case .declinedElsewhere: "declinedElsewhere"
+        }
+    }
+}
+
+extension CallEnd {
+    var name: Text {
+        switch self {
+        case .reported(let reason): reason.name
+        case .action: "action"
+        case .endTimedOut: "endTimedOut"
+        case .startFailed: "startFailed"
+        case .startTimedOut: "startTimedOut"
+        case .answerFailed: "answerFailed"
+        case .reset: "reset"
+        }
+    }
+}
+
+extension AudioSessionName {
+    /// `0` for a provider's one session, `0.17` for that of a group; the line's number goes before, for groups are counted by line.
+    func text(of line: Text) -> Text { group.map { line + "." + Text($0) } ?? line }
+}

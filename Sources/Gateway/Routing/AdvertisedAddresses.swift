@@ -1,0 +1,27 @@
+import Primitives
+import UserAgent
+
+/// What a peer is told about where we are, and where we listen for its media.
+struct AdvertisedAddresses {
+    let advertise: GatewayConfiguration.Advertise
+    /// The address of ours that a peer would see, for sockets bound to all addresses.
+    let towards: (IPAddress) -> IPAddress?
+
+    /// For Via and Contact.
+    func signalling(_ flow: Flow) -> SocketAddress { SocketAddress(told(flow), port: flow.local.port) }
+
+    /// For the `c=` line.
+    func media(_ flow: Flow) -> IPAddress { told(flow) }
+
+    /// Where media sockets are bound: like the signalling socket, to one address or to all.
+    func binding(_ flow: Flow) -> IPAddress { flow.local.address }
+
+    /// The advertised address for peers outside, the socket's own for those inside.
+    private func told(_ flow: Flow) -> IPAddress {
+        let peer = flow.remote.address
+        let isInside = peer.isLoopback || advertise.local.contains { $0.contains(peer) }
+        if let address = advertise.address, !isInside, address.family == peer.family { return address }
+        guard flow.local.address.isAny else { return flow.local.address }
+        return towards(peer) ?? flow.local.address
+    }
+}

@@ -1,0 +1,83 @@
+import Primitives
+import Runtime
+import SDP
+import SIP
+import UserAgent
+
+/// A scripted phone: a whole user agent with one way of behaving per call, drawn from a seed.
+final class Phone: Inhabitant, UserAgentDelegate {
+    let agent: UserAgent
+    let address: SocketAddress
+    let user: Text
+    unowned let world: World
+    private var random: SeededRandom
+    private var calls: [ObjectIdentifier: PhoneCall] = [:]
+    private var ports: UInt16 = 10_000
+    private(set) var isRegistered = false
+    private var registration: Registration?
+    var tally = Tally()
+
+    init(user: Text, address: SocketAddress, world: World, network: VirtualNetwork, seed: UInt64) {
+        (self.user, self.address, self.world) = (user, address, world)
+        random = SeededRandom(seed: seed)
+        let configuration = UserAgentConfiguration(contactAddress: { _ in address })
+        agent = UserAgent(configuration: configuration, network: network, random: SeededRandom(seed: ~seed), hash: OpenSSLDigest.sip)
+        agent.delegate = self
+        world.add(self)
+        network.attach(self, to: address)
+    }
+
+    var deadline: Instant? { agent.deadline }
+    func advance(to now: Instant) { agent.advance(to: now) }
+
+    func receive(_ bytes: [UInt8], at local: SocketAddress, from remote: SocketAddress, at now: Instant) {
+        agent.receive(bytes, over: Flow(transport: .udp, local: local, remote: remote), at: now)
+    }
+
+    /// Calls that are not over for it.
+    var openCalls: Int { calls.count }
+
+    func register(line: Text, password: Text, domain: Text, at gateway: SocketAddress) {
+        let flow = Flow(transport: .udp, local: address, remote: gateway)
+        var request = OutgoingRegistration(registrar: URI(host: domain), flow: flow, address: NameAddress(uri: URI(user: line, host: domain)))
+        request.contactUser = user
+        request.expires = 3_600
+        request.credentials = Credentials(username: line, password: password)
+        registration = agent.register(request, at: world.now) { [unowned self] _, event, _ in
+            if case .registered = event { isRegistered = true }
+        }
+    }
+
+    func call(_ script: CallerScript, as line: (number: Text, password: Text)?, domain: Text, at gateway: SocketAddress) {
+        tally.calls += 1
+        let call = PhoneCall(caller: script, phone: self, local: makeMedia(), sessionID: random.next())
+        let flow = Flow(transport: .udp, local: address, remote: gateway)
+        let target = URI(user: script.number, host: domain)
+        let from = NameAddress(uri: URI(user: line?.number ?? user, host: line == nil ? "elsewhere.test" : domain))
+        var invite = OutgoingInvite(target: target, flow: flow, from: from, to: NameAddress(uri: target))
+        invite.credentials = line.map { Credentials(username: $0.number, password: $0.password) }
+        invite.body = call.firstOffer()
+        let session = agent.invite(invite, delegate: call, at: world.now)
+        adopt(call, session)
+        call.begin(session)
+    }
+
+    func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
+        tally.rung += 1
+        let call = PhoneCall(callee: random.calleeScript(), phone: self, local: makeMedia(), sessionID: random.next())
+        session.delegate = call
+        adopt(call, session)
+        call.begin(session)
+    }
+
+    private func adopt(_ call: PhoneCall, _ session: InviteSession) { calls[ObjectIdentifier(call)] = call }
+
+    func forget(_ call: PhoneCall) { calls[ObjectIdentifier(call)] = nil }
+
+    private func makeMedia() -> LocalMedia {
+        ports = ports >= 60_000 ? 10_000 : ports + 2
+        let all = Codec.catalogue
+        let codecs = Array(all.shuffled(using: &random).prefix(Int.random(in: 1...all.count, using: &random)))
+        return LocalMedia(address: address.address, port: ports, rtcpPort: ports + 1, codecs: codecs, offersMux: random.chance(500))
+    }
+}

@@ -1,0 +1,51 @@
+import Primitives
+import SIP
+
+/// The second witness: it reads the datagrams of the virtual wire, knows nothing of the gateway's code, and says how many answered dialogs the
+/// gateway has. More legs with bound sockets than these is media outside of answer and end.
+struct WireWitness {
+    private let gateway: SocketAddress
+    private var answered: Set<Dialog> = []
+    private var ended: Set<Dialog> = []
+    private var first: [Text: Dialog] = [:]
+    /// 2xx of a fork whose other dialog had been accepted already.
+    private(set) var secondAcceptances = 0
+    private(set) var messages = 0
+
+    /// A dialog by its Call-ID and the two tags, whoever is who.
+    private struct Dialog: Hashable {
+        let callID: Text
+        let tags: Set<Text>
+    }
+
+    init(gateway: SocketAddress) { self.gateway = gateway }
+
+    /// Dialogs in which a 2xx to INVITE reached or left the gateway, and no BYE did.
+    var answeredDialogs: Int { answered.count }
+
+    mutating func sent(_ bytes: [UInt8], from source: SocketAddress) {
+        if source == gateway { note(bytes) }
+    }
+
+    mutating func delivered(_ bytes: [UInt8], to destination: SocketAddress) {
+        if destination == gateway { note(bytes) }
+    }
+
+    private mutating func note(_ bytes: [UInt8]) {
+        guard let message = try? Message(parsing: bytes), let from = message.from.tag, let to = message.to.tag else { return }
+        messages += 1
+        let dialog = Dialog(callID: Text(Array(message.callID.bytes)), tags: [Text(Array(from.bytes)), Text(Array(to.bytes))])
+        if let status = message.status, (200..<300).contains(status), message.cseq.method == .invite {
+            noteFork(dialog)
+            if !ended.contains(dialog) { answered.insert(dialog) }
+        } else if message.isRequest, message.method == .bye {
+            answered.remove(dialog)
+            ended.insert(dialog)
+        }
+    }
+
+    private mutating func noteFork(_ dialog: Dialog) {
+        guard let known = first[dialog.callID] else { return first[dialog.callID] = dialog }
+        if known != dialog, !answered.contains(dialog), !ended.contains(dialog) { secondAcceptances += 1 }
+    }
+}

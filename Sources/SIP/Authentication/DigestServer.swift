@@ -1,0 +1,136 @@
+import Primitives
+
+/// Makes challenges and checks what is answered (RFC 7616, RFC 8760, RFC 3261 §22).
+///
+/// A nonce carries its expiry, a number and an authentication tag, so that asking costs no memory: only a nonce that was used
+/// rightly is remembered, with the highest count that it was used with, and only so many of those. When more are in use, the
+/// oldest are forgotten and their users are asked again.
+public struct DigestServer: Sendable {
+    public struct Configuration: Sendable {
+        public var realm: Text
+        /// Offered in this order (RFC 8760 §2.4: the most preferred first).
+        public var algorithms: [DigestAlgorithm]
+        public var nonceLifetime: Duration
+        /// Whether a digest without `qop` and nonce count is refused; without them nothing tells a replay.
+        public var requiresQuality: Bool
+        /// How many nonces in use are remembered.
+        public var rememberedNonces: Int
+
+        public init(
+            realm: Text, algorithms: [DigestAlgorithm] = [.sha256, .md5], nonceLifetime: Duration = .seconds(300), requiresQuality: Bool = true,
+            rememberedNonces: Int = 20_000
+        ) {
+            precondition(!algorithms.isEmpty && rememberedNonces > 0)
+            (self.realm, self.algorithms, self.nonceLifetime) = (realm, algorithms, nonceLifetime)
+            (self.requiresQuality, self.rememberedNonces) = (requiresQuality, rememberedNonces)
+        }
+    }
+
+    public enum Verdict: Hashable, Sendable {
+        case accepted
+        /// The password is right, the nonce is too old, used up or from before a restart: ask again with `stale=true`.
+        case stale
+        case refused(Refusal)
+    }
+
+    public enum Refusal: Hashable, Sendable {
+        /// Realm, algorithm or quality that were not asked for, or a digest for another URI.
+        case mismatch
+        case wrongPassword
+    }
+
+    public let configuration: Configuration
+    private let secret: [UInt8]
+    private let hash: DigestHash
+    private var issued: UInt64 = 0
+    /// By the number of the nonce, which grows with its expiry.
+    private var uses: [UInt64: Use] = [:]
+    private var forgottenUpTo: UInt64 = 0
+
+    private struct Use: Sendable {
+        var expiry: Instant
+        var count: UInt32
+    }
+
+    /// - Parameter secret: random bytes that nobody else knows; another secret makes all nonces stale.
+    public init(configuration: Configuration, secret: [UInt8], hash: @escaping DigestHash) {
+        precondition(!secret.isEmpty, "nonces need a secret")
+        (self.configuration, self.secret, self.hash) = (configuration, secret, hash)
+    }
+
+    /// Nonces in use, for the leak gate.
+    public var count: Int { uses.count }
+
+    /// One challenge for each algorithm, the preferred one first, with the same nonce.
+    public mutating func challenges(stale: Bool = false, at now: Instant) -> [DigestChallenge] {
+        issued += 1
+        let nonce = makeNonce(number: issued, expiry: now + configuration.nonceLifetime)
+        return configuration.algorithms.map { DigestChallenge(realm: configuration.realm, nonce: nonce, algorithm: $0, isStale: stale) }
+    }
+
+    /// Checks credentials that were sent with a request. Uses up their nonce count when they are right.
+    /// - Parameter secret: of the user whom the credentials name.
+    public mutating func verify(_ credentials: DigestCredentials, method: Method, uri: URI, secret: DigestSecret, at now: Instant) -> Verdict {
+        guard credentials.realm == configuration.realm, configuration.algorithms.contains(credentials.algorithm), isMeant(credentials, for: uri),
+            let quality = quality(of: credentials)
+        else { return .refused(.mismatch) }
+        guard let hashedA1 = secret.hashed(credentials.algorithm, user: credentials.user, realm: credentials.realm, hash: hash) else { return .refused(.mismatch) }
+        let expected = Digest.response(
+            credentials.algorithm, hashedA1: hashedA1, nonce: credentials.nonce, quality: quality.isUsed ? (quality.count, quality.clientNonce) : nil,
+            method: method, uri: credentials.uri, hash: hash)
+        guard Digest.isEqual(expected, credentials.response) else { return .refused(.wrongPassword) }
+        return use(credentials, at: now) ? .accepted : .stale
+    }
+
+    /// The digest's URI must be the request's, but for parameters, which some telephones leave out (RFC 3261 §22.4).
+    private func isMeant(_ credentials: DigestCredentials, for uri: URI) -> Bool {
+        guard let named = try? URI(parsing: credentials.uri) else { return false }
+        if named.isEquivalent(to: uri) { return true }
+        return named.isSIP && uri.isSIP && named.user == uri.user && named.host.equalsIgnoringCase(uri.host)
+    }
+
+    private func quality(of credentials: DigestCredentials) -> (isUsed: Bool, count: Text, clientNonce: Text)? {
+        guard let quality = credentials.quality else { return configuration.requiresQuality ? nil : (false, .empty, .empty) }
+        guard quality == "auth", let count = credentials.nonceCount, credentials.count != nil, let clientNonce = credentials.clientNonce else { return nil }
+        return (true, count, clientNonce)
+    }
+
+    /// Whether the nonce is ours, fresh, and used with a higher count than before; notes the count.
+    private mutating func use(_ credentials: DigestCredentials, at now: Instant) -> Bool {
+        guard let nonce = readNonce(credentials.nonce), nonce.expiry > now else { return false }
+        guard let count = credentials.count else { return true }
+        if let use = uses[nonce.number] {
+            guard count > use.count else { return false }
+        } else {
+            guard nonce.number > forgottenUpTo, count > 0 else { return false }
+            makeRoom(at: now)
+        }
+        uses[nonce.number] = Use(expiry: nonce.expiry, count: count)
+        return true
+    }
+
+    private mutating func makeRoom(at now: Instant) {
+        guard uses.count >= configuration.rememberedNonces else { return }
+        uses = uses.filter { $0.value.expiry > now }
+        guard uses.count >= configuration.rememberedNonces else { return }
+        // Forgetting a quarter at once keeps the sorting rare.
+        let oldest = uses.keys.sorted().prefix(max(1, uses.count / 4))
+        for number in oldest { uses[number] = nil }
+        forgottenUpTo = max(forgottenUpTo, oldest.last ?? 0)
+    }
+
+    // A nonce is 16 digits of expiry, 16 of its number and 32 of its tag.
+    private func makeNonce(number: UInt64, expiry: Instant) -> Text {
+        let stated = DigestCredentials.hexadecimal(expiry.nanoseconds) + DigestCredentials.hexadecimal(number)
+        return Text(stated + Digest.authenticationTag(key: secret, stated, hash: hash).prefix(32))
+    }
+
+    private func readNonce(_ text: Text) -> (number: UInt64, expiry: Instant)? {
+        guard text.count == 64 else { return nil }
+        let stated = Array(text.bytes.prefix(32))
+        let tag = Text(Array(Digest.authenticationTag(key: secret, stated, hash: hash).prefix(32)))
+        guard Digest.isEqual(tag, Text(text.bytes.suffix(32))) else { return nil }
+        let numbers = [stated[..<16], stated[16...]].map { $0.reduce(0 as UInt64) { $0 << 4 | UInt64(hexadecimalDigit($1) ?? 0) } }
+        return (numbers[1], Instant(nanoseconds: numbers[0]))
+    }
+}

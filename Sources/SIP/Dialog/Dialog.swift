@@ -1,0 +1,149 @@
+import Primitives
+
+/// The relation of two user agents that an INVITE makes: RFC 3261 §12.
+///
+/// A value without transactions: it says which requests belong to it and what our next request in it looks like.
+public struct Dialog: Sendable {
+    public enum State: Hashable, Sendable {
+        /// Made by a 101–199. Next: `confirmed` by the 2xx.
+        case early
+        case confirmed
+    }
+
+    public private(set) var state: State
+    public let callID: Text
+    /// Our address with our tag: From of our requests, To of theirs.
+    public let local: NameAddress
+    /// The peer's address with its tag.
+    public let remote: NameAddress
+    /// The proxies that stay in the path, in the order in which our requests pass them (§12.1.1, §12.1.2).
+    public private(set) var routeSet: [NameAddress]
+    /// Where the peer is: its last Contact.
+    public private(set) var remoteTarget: URI
+    /// The CSeq number of our last request.
+    public private(set) var localSequence: UInt32
+    /// The CSeq number of the peer's last request; nil before there was one.
+    public private(set) var remoteSequence: UInt32?
+    /// Made over TLS with a sips URI, so that every request in it must use TLS.
+    public let isSecure: Bool
+
+    /// The dialog of an INVITE that was received (§12.1.1). Nil without a Contact, which an INVITE must have.
+    /// - Parameters:
+    ///   - localTag: the tag that our responses carry.
+    ///   - sequence: of the last request that we are taken to have sent; our first request has the next number.
+    public init?(callee invite: Message, localTag: Text, sequence: UInt32, overTLS: Bool) {
+        guard let contact = invite.contact, let target = invite.requestURI else { return nil }
+        state = .early
+        callID = invite.callID.detached
+        local = invite.to.tagged(localTag)
+        remote = invite.from.detached
+        routeSet = invite.recordRoutes
+        remoteTarget = contact.uri.detached
+        localSequence = sequence
+        remoteSequence = invite.cseq.number
+        isSecure = overTLS && target.scheme == .sips
+    }
+
+    /// The dialog of an INVITE that was sent, made by a 101–199 or 2xx with a To tag (§12.1.2).
+    ///
+    /// Provisional responses often lack a Contact; until the 2xx brings one the target is the Request-URI.
+    public init(caller invite: Message, response: Message, overTLS: Bool) {
+        // Read once: swiftc 6.3.1 -O crashes (CopyPropagation) when the start line is switched over twice in here.
+        let status = response.status ?? 0
+        precondition(status > 0, "a dialog is made by an INVITE and its response")
+        state = status >= 200 ? .confirmed : .early
+        callID = invite.callID.detached
+        local = invite.from.detached
+        remote = response.to.detached
+        routeSet = response.recordRoutes.reversed()
+        let target = invite.requestURI ?? invite.to.uri
+        remoteTarget = (response.contact?.uri ?? target).detached
+        localSequence = invite.cseq.number
+        remoteSequence = nil
+        isSecure = overTLS && target.scheme == .sips
+    }
+
+    public var localTag: Text { local.tag ?? .empty }
+    /// Empty for a peer of RFC 2543 that sends no tag.
+    public var remoteTag: Text { remote.tag ?? .empty }
+
+    /// Whether a request from the peer belongs here (§12.2.2): Call-ID and both tags.
+    public func matches(_ request: Message) -> Bool {
+        request.callID == callID && (request.to.tag ?? .empty) == localTag && (request.from.tag ?? .empty) == remoteTag
+    }
+
+    /// The 2xx was sent.
+    public mutating func confirm() { state = .confirmed }
+
+    /// The 2xx was received: its Record-Route and Contact replace those of earlier responses (§13.2.2.4).
+    public mutating func confirm(by response: Message) {
+        guard state == .early else { return }
+        state = .confirmed
+        routeSet = response.recordRoutes.reversed()
+        refreshTarget(by: response)
+    }
+
+    /// A target refresh: a re-INVITE or UPDATE of the peer, or the 2xx to one of ours (§12.2.1.2, §12.2.2).
+    public mutating func refreshTarget(by message: Message) {
+        if let contact = message.contact { remoteTarget = contact.uri.detached }
+    }
+
+    /// Notes a request of the peer, other than ACK and CANCEL.
+    /// - Returns: false when it is out of order and to be answered 500 (§12.2.2). A number that was used already is out of order too:
+    ///   what repeats a request on the same branch never comes here.
+    public mutating func admit(_ request: Message) -> Bool {
+        let number = request.cseq.number
+        if let last = remoteSequence, number <= last { return false }
+        remoteSequence = number
+        return true
+    }
+}
+
+extension Dialog {
+    /// Where our next request is sent first: the first route, or the peer itself (§12.2.1.1).
+    public var nextHop: URI { routeSet.first?.uri ?? remoteTarget }
+
+    /// The CSeq number for our next request other than ACK and CANCEL, which is used up.
+    public mutating func takeSequence() -> UInt32 {
+        localSequence = localSequence < 0x7FFF_FFFF ? localSequence + 1 : 1
+        return localSequence
+    }
+
+    /// A request in the dialog with the given CSeq number (§12.2.1.1). An ACK has the number of its INVITE.
+    ///
+    /// The first route decides: a loose router gets a Route header with all of them and the target in the Request-URI; a strict
+    /// one gets itself in the Request-URI and the target behind the other routes.
+    public func request(_ method: Method, sequence: UInt32, via: Via, contact: NameAddress? = nil) -> Message {
+        var uri = remoteTarget
+        var routes = routeSet
+        if let first = routeSet.first, !first.uri.isLooseRouter {
+            uri = first.uri
+            if uri.headers != nil { uri.headers = nil }
+            routes = routeSet.dropFirst() + [NameAddress(uri: remoteTarget)]
+        }
+        return Message.request(
+            method, uri: uri, via: via, from: local, to: remote, callID: callID, cseq: sequence, routes: routes, contact: contact)
+    }
+}
+
+extension NameAddress {
+    /// With this tag instead of its own.
+    func tagged(_ tag: Text) -> NameAddress {
+        var address = detached
+        address.tag = tag
+        return address
+    }
+
+    /// A copy that does not keep the message that it was read from in memory.
+    var detached: NameAddress { (try? NameAddress(parsing: text)) ?? self }
+}
+
+extension URI {
+    /// A copy that does not keep the message that it was read from in memory.
+    var detached: URI { (try? URI(parsing: text)) ?? self }
+}
+
+extension Text {
+    /// A copy that does not keep the message that it was read from in memory.
+    public var detached: Text { Text(Array(bytes)) }
+}

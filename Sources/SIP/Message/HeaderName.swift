@@ -1,0 +1,235 @@
+import Primitives
+
+/// The name of a header field: case and compact forms do not matter (RFC 3261 §7.3.1, §7.3.3).
+public struct HeaderName: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    let known: Known
+    /// The name as given when it is none of ours.
+    let other: Text
+
+    init(_ known: Known) { (self.known, other) = (known, Text([])) }
+
+    public init(_ text: Text) {
+        known = text.bytes.withUnsafeBufferPointer { Known(name: $0) }
+        other = known == .other ? text : Text([])
+    }
+
+    public init(stringLiteral value: StaticString) {
+        known = Known(name: UnsafeBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount))
+        other = known == .other ? Text(stringLiteral: value) : Text([])
+    }
+
+    /// As it is written: the long form of a known name.
+    public var text: Text { known == .other ? other : Text(Array(known.bytes)) }
+    public var description: String { text.description }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.known == right.known && (left.known != .other || left.other.equalsIgnoringCase(right.other))
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(known)
+        if known == .other { hasher.combine(other.lowercased) }
+    }
+}
+
+extension HeaderName {
+    // Spelled as computed values so that using one costs nothing.
+    public static var via: Self { Self(.via) }
+    public static var from: Self { Self(.from) }
+    public static var to: Self { Self(.to) }
+    public static var callID: Self { Self(.callID) }
+    public static var cseq: Self { Self(.cseq) }
+    public static var contact: Self { Self(.contact) }
+    public static var maxForwards: Self { Self(.maxForwards) }
+    public static var contentLength: Self { Self(.contentLength) }
+    public static var contentType: Self { Self(.contentType) }
+    public static var contentEncoding: Self { Self(.contentEncoding) }
+    public static var contentDisposition: Self { Self(.contentDisposition) }
+    public static var route: Self { Self(.route) }
+    public static var recordRoute: Self { Self(.recordRoute) }
+    public static var path: Self { Self(.path) }
+    public static var serviceRoute: Self { Self(.serviceRoute) }
+    public static var expires: Self { Self(.expires) }
+    public static var minExpires: Self { Self(.minExpires) }
+    public static var allow: Self { Self(.allow) }
+    public static var accept: Self { Self(.accept) }
+    public static var supported: Self { Self(.supported) }
+    public static var require: Self { Self(.require) }
+    public static var proxyRequire: Self { Self(.proxyRequire) }
+    public static var unsupported: Self { Self(.unsupported) }
+    public static var userAgent: Self { Self(.userAgent) }
+    public static var server: Self { Self(.server) }
+    public static var authorization: Self { Self(.authorization) }
+    public static var proxyAuthorization: Self { Self(.proxyAuthorization) }
+    public static var wwwAuthenticate: Self { Self(.wwwAuthenticate) }
+    public static var proxyAuthenticate: Self { Self(.proxyAuthenticate) }
+    public static var authenticationInfo: Self { Self(.authenticationInfo) }
+    public static var reason: Self { Self(.reason) }
+    public static var retryAfter: Self { Self(.retryAfter) }
+    public static var warning: Self { Self(.warning) }
+    public static var rseq: Self { Self(.rseq) }
+    public static var rack: Self { Self(.rack) }
+    public static var sessionExpires: Self { Self(.sessionExpires) }
+    public static var minSE: Self { Self(.minSE) }
+    public static var replaces: Self { Self(.replaces) }
+    public static var referTo: Self { Self(.referTo) }
+    public static var referredBy: Self { Self(.referredBy) }
+    public static var event: Self { Self(.event) }
+    public static var subscriptionState: Self { Self(.subscriptionState) }
+    public static var allowEvents: Self { Self(.allowEvents) }
+    public static var pAssertedIdentity: Self { Self(.pAssertedIdentity) }
+    public static var privacy: Self { Self(.privacy) }
+    public static var subject: Self { Self(.subject) }
+    public static var date: Self { Self(.date) }
+    public static var timestamp: Self { Self(.timestamp) }
+
+    /// The names that are recognised, so that looking one up compares a number. Others are `other` and keep their text.
+    enum Known: UInt8, CaseIterable, Sendable {
+        case other
+        case via, from, to, callID, cseq, contact, maxForwards, contentLength, contentType, contentEncoding, contentDisposition
+        case route, recordRoute, path, serviceRoute, expires, minExpires, allow, accept, supported, require, proxyRequire, unsupported
+        case userAgent, server, authorization, proxyAuthorization, wwwAuthenticate, proxyAuthenticate, authenticationInfo
+        case reason, retryAfter, warning, rseq, rack, sessionExpires, minSE, replaces, referTo, referredBy
+        case event, subscriptionState, allowEvents, pAssertedIdentity, privacy, subject, date, timestamp
+
+        /// The long form.
+        var literal: StaticString {
+            switch self {
+            case .other: ""
+            case .via: "Via"
+            case .from: "From"
+            case .to: "To"
+            case .callID: "Call-ID"
+            case .cseq: "CSeq"
+            case .contact: "Contact"
+            case .maxForwards: "Max-Forwards"
+            case .contentLength: "Content-Length"
+            case .contentType: "Content-Type"
+            case .contentEncoding: "Content-Encoding"
+            case .contentDisposition: "Content-Disposition"
+            case .route: "Route"
+            case .recordRoute: "Record-Route"
+            case .path: "Path"
+            case .serviceRoute: "Service-Route"
+            case .expires: "Expires"
+            case .minExpires: "Min-Expires"
+            case .allow: "Allow"
+            case .accept: "Accept"
+            case .supported: "Supported"
+            case .require: "Require"
+            case .proxyRequire: "Proxy-Require"
+            case .unsupported: "Unsupported"
+            case .userAgent: "User-Agent"
+            case .server: "Server"
+            case .authorization: "Authorization"
+            case .proxyAuthorization: "Proxy-Authorization"
+            case .wwwAuthenticate: "WWW-Authenticate"
+            case .proxyAuthenticate: "Proxy-Authenticate"
+            case .authenticationInfo: "Authentication-Info"
+            case .reason: "Reason"
+            case .retryAfter: "Retry-After"
+            case .warning: "Warning"
+            case .rseq: "RSeq"
+            case .rack: "RAck"
+            case .sessionExpires: "Session-Expires"
+            case .minSE: "Min-SE"
+            case .replaces: "Replaces"
+            case .referTo: "Refer-To"
+            case .referredBy: "Referred-By"
+            case .event: "Event"
+            case .subscriptionState: "Subscription-State"
+            case .allowEvents: "Allow-Events"
+            case .pAssertedIdentity: "P-Asserted-Identity"
+            case .privacy: "Privacy"
+            case .subject: "Subject"
+            case .date: "Date"
+            case .timestamp: "Timestamp"
+            }
+        }
+
+        var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount) }
+
+        /// The compact forms of RFC 3261 §20 and of the extensions that are known here.
+        private static func compact(_ letter: UInt8) -> Known {
+            switch asciiLowercased(letter) {
+            case 0x76: .via
+            case 0x66: .from
+            case 0x74: .to
+            case 0x69: .callID
+            case 0x6D: .contact
+            case 0x6C: .contentLength
+            case 0x63: .contentType
+            case 0x65: .contentEncoding
+            case 0x6B: .supported
+            case 0x73: .subject
+            case 0x72: .referTo
+            case 0x62: .referredBy
+            case 0x78: .sessionExpires
+            case 0x6F: .event
+            case 0x75: .allowEvents
+            default: .other
+            }
+        }
+
+        init(name: UnsafeBufferPointer<UInt8>) {
+            self = .other
+            guard name.count > 1, let base = name.baseAddress else {
+                if let letter = name.first { self = Self.compact(letter) }
+                return
+            }
+            var slot = Self.slot(base, name.count)
+            while case let entry = Self.table[slot], entry.known != .other {
+                if entry.count == name.count, Self.isSame(base, entry.name, name.count) { self = entry.known; return }
+                slot = (slot + 1) & (Self.tableSize - 1)
+            }
+        }
+
+        /// Names of two or more letters and hyphens, without regard to case: windows of up to eight bytes that may overlap.
+        @inline(__always) private static func isSame(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+            let (left, right) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
+            if count >= 8 {
+                var position = 0
+                while position + 8 < count {
+                    if !isSame(left + position, right + position, UInt64.self) { return false }
+                    position &+= 8
+                }
+                return isSame(left + (count - 8), right + (count - 8), UInt64.self)
+            }
+            if count >= 4 { return isSame(left, right, UInt32.self) && isSame(left + (count - 4), right + (count - 4), UInt32.self) }
+            return isSame(left, right, UInt16.self) && isSame(left + (count - 2), right + (count - 2), UInt16.self)
+        }
+
+        /// 0x20 turns upper case into lower and leaves "-"; nothing else that may be in a line becomes a letter or "-" by it.
+        @inline(__always) private static func isSame<Word: FixedWidthInteger & UnsignedInteger>(
+            _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _: Word.Type
+        ) -> Bool {
+            let fold = Word.max / 0xFF * 0x20
+            return left.loadUnaligned(as: Word.self) | fold == right.loadUnaligned(as: Word.self) | fold
+        }
+
+        private struct Entry {
+            var known: Known
+            var count: Int
+            var name: UnsafePointer<UInt8>
+        }
+
+        private static var tableSize: Int { 256 }
+
+        /// Open addressing by length, first and last letter; less than a quarter full. Made once and never freed or changed.
+        nonisolated(unsafe) private static let table: UnsafePointer<Entry> = {
+            let table = UnsafeMutablePointer<Entry>.allocate(capacity: tableSize)
+            table.initialize(repeating: Entry(known: .other, count: 0, name: Known.other.literal.utf8Start), count: tableSize)
+            for known in allCases where known != .other {
+                let name = known.literal
+                var slot = slot(name.utf8Start, name.utf8CodeUnitCount)
+                while table[slot].known != .other { slot = (slot + 1) & (tableSize - 1) }
+                table[slot] = Entry(known: known, count: name.utf8CodeUnitCount, name: name.utf8Start)
+            }
+            return UnsafePointer(table)
+        }()
+
+        @inline(__always) private static func slot(_ name: UnsafePointer<UInt8>, _ count: Int) -> Int {
+            (count &* 37 &+ Int(name[0] | 0x20) &* 11 &+ Int(name[count - 1] | 0x20) &* 5) & (tableSize - 1)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Primitives
+
+extension Message {
+    /// Where the headers are that every message needs, as positions in the buffer of its headers. Trivial to copy.
+    struct Core: Sendable {
+        var via = Via.Layout()
+        var from = NameAddress.Layout()
+        var to = NameAddress.Layout()
+        var callID = Extent.none
+        var cseqNumber: UInt32 = 0
+        var cseqMethod = Extent.none
+        /// -1 without the header.
+        var maxForwards: Int16 = -1
+        var hasContact = false
+        var contact = NameAddress.Layout()
+        private var seen: Seen = []
+
+        init() {}
+
+        /// For headers that we built ourselves.
+        init(of headers: Headers) throws(Defect) {
+            try headers.buffer.withUnsafeBufferPointer { (bytes) throws(Defect) in
+                guard let base = bytes.baseAddress else { return }
+                for field in headers.fields { try read(field, base) }
+            }
+            try check()
+        }
+
+        /// Whether everything is there that must be.
+        func check() throws(Defect) {
+            guard !seen.isSuperset(of: .needed) else { return }
+            for (member, name) in [(Seen.via, HeaderName.via), (.from, .from), (.to, .to), (.callID, .callID), (.cseq, .cseq)] where !seen.contains(member) {
+                throw .missing(name)
+            }
+        }
+    }
+}
+
+extension Message.Core {
+    private struct Seen: OptionSet, Sendable {
+        var rawValue: UInt8
+
+        static var via: Seen { Seen(rawValue: 1) }
+        static var from: Seen { Seen(rawValue: 2) }
+        static var to: Seen { Seen(rawValue: 4) }
+        static var callID: Seen { Seen(rawValue: 8) }
+        static var cseq: Seen { Seen(rawValue: 16) }
+        static var maxForwards: Seen { Seen(rawValue: 32) }
+        static var needed: Seen { Seen(rawValue: 31) }
+    }
+
+    /// Locates one header when it is one of those; only Via and Contact may come more than once (RFC 3261 §7.3.1).
+    @inline(__always) mutating func read(_ field: Headers.Field, _ base: UnsafePointer<UInt8>) throws(Defect) {
+        let member: Seen
+        switch field.known {
+        case .via:
+            guard !seen.contains(.via) else { return }
+            member = .via
+        case .from: member = .from
+        case .to: member = .to
+        case .callID: member = .callID
+        case .cseq: member = .cseq
+        case .maxForwards: member = .maxForwards
+        case .contact: member = []
+        default: return
+        }
+        guard member.isEmpty || !seen.contains(member) else { throw .repeated(HeaderName(field.known)) }
+        seen.insert(member)
+        var reader = Reader(base: base, at: Int(field.value.start), end: Int(field.value.end))
+        do { try read(field.known, &reader) } catch { throw .malformed(HeaderName(field.known)) }
+    }
+
+    private mutating func read(_ known: HeaderName.Known, _ reader: inout Reader) throws(SyntaxError) {
+        switch known {
+        case .via: via = try Via.Layout(reading: &reader)
+        case .from: from = try NameAddress.Layout(readingAll: &reader)
+        case .to: to = try NameAddress.Layout(readingAll: &reader)
+        case .callID: callID = try Self.callID(&reader)
+        case .cseq: (cseqNumber, cseqMethod) = try CSeq.parts(&reader)
+        case .maxForwards: maxForwards = Int16(try reader.takeOnlyNumber(maximum: 255))
+        default: try readContacts(&reader)
+        }
+    }
+
+    /// Reads every Contact of a line, so that a broken one is found, and keeps the first of all.
+    private mutating func readContacts(_ reader: inout Reader) throws(SyntaxError) {
+        // A display name may begin with "*" too, so only a lone one is the wildcard.
+        if reader.next == 0x2A, reader.end - reader.at == 1 { return }
+        while true {
+            let address = try NameAddress.Layout(reading: &reader)
+            if !hasContact { (hasContact, contact) = (true, address) }
+            reader.skipSpace()
+            guard !reader.isAtEnd else { return }
+            guard reader.skip(0x2C) else { throw .trailingText }
+        }
+    }
+
+    private static func callID(_ reader: inout Reader) throws(SyntaxError) -> Extent {
+        let text = reader.take(.callID)
+        guard !text.isEmpty else { throw .malformed }
+        reader.skipSpace()
+        guard reader.isAtEnd else { throw .trailingText }
+        return text
+    }
+}

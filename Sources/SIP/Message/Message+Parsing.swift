@@ -1,0 +1,221 @@
+import Primitives
+
+extension Message {
+    /// Reads a whole datagram, or a message that `StreamFramer` cut out of a stream.
+    ///
+    /// Line ends before the start line are skipped and bytes behind Content-Length are cut off (RFC 3261 §7.5, §18.3). A broken
+    /// request that can be answered throws `.reject`, everything else `.drop`.
+    public init(parsing bytes: [UInt8]) throws(ParseError) {
+        let draft = Draft(bytes)
+        if let defect = draft.defect { throw draft.error(defect) }
+        do throws(Defect) {
+            let start = try draft.readStartLine()
+            try draft.core.check()
+            if let defect = draft.defect(of: start) { throw defect }
+            let content = try draft.cutBody()
+            self.init(
+                startLine: draft.makeStartLine(start), headers: Headers(buffer: draft.buffer, fields: draft.fields), content: content, core: draft.core)
+        } catch {
+            throw draft.error(error)
+        }
+    }
+}
+
+/// A message that is being read: its lines, what is located in them, and what went wrong first.
+struct Draft: ~Copyable {
+    private(set) var buffer: [UInt8]
+    private(set) var fields: [Headers.Field] = []
+    private(set) var core = Message.Core()
+    private(set) var startLine = Extent.none
+    private(set) var bodyStart = 0
+    private(set) var defect: Defect?
+
+    init(_ bytes: [UInt8]) {
+        buffer = bytes
+        if bytes.count > Limits.message { buffer.removeLast(bytes.count - Limits.message) }
+        let folds = scan()
+        if !folds.isEmpty {
+            // A fold is as good as a space (RFC 3261 §7.3.1): the lines are joined in place and read again.
+            for fold in folds { (buffer[fold], buffer[fold + 1]) = (0x20, 0x20) }
+            _ = scan()
+        }
+        if bytes.count > Limits.message { defect = .tooLarge }
+    }
+
+    /// One pass over the lines. Returns where the line ends are that a fold follows; what was found is to be thrown away then.
+    private mutating func scan() -> [Int] {
+        var folds: [Int] = []
+        var fields: [Headers.Field] = []
+        fields.reserveCapacity(20)
+        var core = Message.Core()
+        var found: Defect?
+        (startLine, bodyStart) = (.none, buffer.count)
+        buffer.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { found = .keepAlive; return }
+            var reader = Reader(base: base, at: 0, end: bytes.count)
+            while reader.next == 0x0D, reader.byte(reader.at + 1) == 0x0A { reader.at += 2 }
+            guard !reader.isAtEnd else { found = .keepAlive; return }
+            guard let end = reader.lineEnd() else { found = .startLine; return }
+            startLine = Extent(reader.at, end)
+            let isResponse = reader.starts(with: "SIP/")
+            reader.at = end + 2
+            while true {
+                guard let end = reader.lineEnd() else { found = found ?? .headerLine; break }
+                if end == reader.at { bodyStart = end + 2; break }
+                if reader.byte(end + 2) == 0x20 || reader.byte(end + 2) == 0x09 { folds.append(end) }
+                do throws(Defect) {
+                    let field = try Self.cut(reader, end)
+                    guard fields.count < Limits.headerFields else { found = .tooManyHeaders; break }
+                    fields.append(field)
+                    try core.read(field, base)
+                } catch {
+                    // A registrar's answer lists what others registered; one bad Contact must not lose it.
+                    if !isResponse || error != .malformed(.contact) { found = found ?? error }
+                }
+                reader.at = end + 2
+            }
+        }
+        (self.fields, self.core, defect) = (fields, core, found)
+        return folds
+    }
+
+    /// Cuts one line into name and value.
+    @inline(__always)
+    private static func cut(_ reader: Reader, _ end: Int) throws(Defect) -> Headers.Field {
+        let start = reader.at
+        guard end &- start <= Limits.headerField else { throw .headerTooLong }
+        var line = Reader(base: reader.base, at: start, end: end)
+        let name = line.take(.token)
+        line.skipSpace()
+        guard !name.isEmpty, line.skip(0x3A) else { throw .headerLine }
+        let known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count))
+        line.skipSpace()
+        var last = end
+        while last > line.at, reader.base[last - 1] == 0x20 || reader.base[last - 1] == 0x09 { last &-= 1 }
+        return Headers.Field(known: known, name: name, value: Extent(line.at, last), lineEnd: UInt32(truncatingIfNeeded: end &+ 2))
+    }
+
+    /// The error for a defect: a request gets an answer when its way back can be read.
+    func error(_ defect: Defect) -> Message.ParseError {
+        let headers = Headers(buffer: buffer, fields: fields)
+        let line = buffer[startLine]
+        let method = Text(line.bytes.prefix { $0 != 0x20 && $0 != 0x09 })
+        guard defect != .keepAlive, !line.isEmpty, !line.hasPrefix("SIP/"), method != "ACK", headers.contains(.cseq),
+            let value = headers.elements(.via).first, let via = try? Via(salvaging: value)
+        else { return .drop(defect) }
+        return .reject(Message.Rejection(defect: defect, method: method, via: via, headers: headers))
+    }
+
+    /// The body as far as Content-Length says.
+    func cutBody() throws(Defect) -> Text {
+        var length = buffer.count - bodyStart
+        if let announced = try contentLength() {
+            guard announced <= length else { throw .truncatedBody }
+            length = announced
+        }
+        return Text(buffer[bodyStart..<(bodyStart + length)])
+    }
+
+    /// Nil without the header; a second one is an error, whatever it says.
+    func contentLength() throws(Defect) -> Int? {
+        var length: Int?
+        for field in fields where field.known == .contentLength {
+            guard length == nil else { throw .repeated(.contentLength) }
+            do {
+                length = Int(try buffer.read(field.value) { reader throws(SyntaxError) in try reader.takeOnlyNumber(maximum: 0xFFFF_FFFF) })
+            } catch { throw .malformed(.contentLength) }
+        }
+        return length
+    }
+}
+
+extension Draft {
+    /// The parts of a start line: a request's method and URI, or a response's status and phrase (RFC 3261 §7.1, §7.2).
+    struct StartParts {
+        /// 0 in a request.
+        var status = 0
+        var method = Extent.none
+        var uri = URI.Layout()
+        var phrase = Extent.none
+    }
+
+    func readStartLine() throws(Defect) -> StartParts {
+        do {
+            return try buffer.read(startLine) { reader throws(SyntaxError) in
+                reader.starts(with: "SIP/") ? try Self.status(&reader) : try Self.request(&reader)
+            }
+        } catch {
+            throw defectOfStartLine()
+        }
+    }
+
+    private static func status(_ reader: inout Reader) throws(SyntaxError) -> StartParts {
+        guard reader.starts(with: "SIP/2.0 ") else { throw .malformed }
+        reader.at += 8
+        let code = reader.at
+        let status = Int(try reader.takeNumber(maximum: 699))
+        guard reader.at - code == 3, status >= 100 else { throw .numberOutOfRange }
+        guard reader.skip(0x20) || reader.isAtEnd else { throw .malformed }
+        return StartParts(status: status, phrase: Extent(reader.at, reader.end))
+    }
+
+    /// Exactly one space between the parts; anything else is refused (RFC 4475 §3.1.2.8 to §3.1.2.10).
+    private static func request(_ reader: inout Reader) throws(SyntaxError) -> StartParts {
+        let method = reader.take(.token)
+        guard !method.isEmpty, reader.skip(0x20) else { throw .malformed }
+        let uri = try URI.Layout(reading: &reader)
+        guard uri.whole.count <= Limits.requestURI, reader.end - reader.at == 8, reader.starts(with: " SIP/2.0") else { throw .malformed }
+        return StartParts(method: method, uri: uri)
+    }
+
+    /// What is wrong with a request line although it can be read.
+    func defect(of start: StartParts) -> Defect? {
+        guard start.status == 0 else { return nil }
+        guard buffer[start.method] == buffer[core.cseqMethod] else { return .methodMismatch }
+        return start.uri.kind == .other ? .unknownScheme : nil
+    }
+
+    func makeStartLine(_ start: StartParts) -> Message.StartLine {
+        guard start.status == 0 else { return .response(status: start.status, reason: buffer[start.phrase]) }
+        return .request(Method(start.method, in: buffer), URI(buffer: buffer, layout: start.uri))
+    }
+
+    /// What exactly is wrong with a start line that could not be read.
+    private func defectOfStartLine() -> Defect {
+        let parts = buffer[startLine].bytes.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard parts.count == 3, Text(parts[2]).lowercased.hasPrefix("sip/") else { return .startLine }
+        guard parts[1].count <= Limits.requestURI else { return .requestURITooLong }
+        let version = parts[2].dropFirst(4)
+        let isNumber = version.count <= 16 && version.contains(0x2E) && version.allSatisfy { $0 == 0x2E || ($0 >= 0x30 && $0 <= 0x39) }
+        return isNumber && !version.elementsEqual([0x32, 0x2E, 0x30]) ? .version : .startLine
+    }
+}
+
+extension Reader {
+    /// The position of the CR of the CRLF that ends this line; nil when a bare CR or LF, or the end, comes first.
+    @inline(__always) func lineEnd() -> Int? {
+        var position = at
+        while true {
+            position = firstControl(from: position)
+            guard position < end else { return nil }
+            switch base[position] {
+            case 0x0D: return byte(position + 1) == 0x0A ? position : nil
+            case 0x0A: return nil
+            default: position += 1
+            }
+        }
+    }
+
+    /// Case-insensitive, from where the reader is.
+    @inline(__always) func starts(with literal: StaticString) -> Bool {
+        matches(Extent(at, min(at + literal.utf8CodeUnitCount, end)), literal)
+    }
+
+    /// A number and nothing else but space.
+    mutating func takeOnlyNumber(maximum: UInt64) throws(SyntaxError) -> UInt64 {
+        let number = try takeNumber(maximum: maximum)
+        skipSpace()
+        guard isAtEnd else { throw .trailingText }
+        return number
+    }
+}

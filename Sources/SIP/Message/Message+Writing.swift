@@ -1,0 +1,186 @@
+import Primitives
+
+extension Message {
+    /// The message as it goes on the wire.
+    public func serialized() -> [UInt8] {
+        var bytes: [UInt8] = []
+        serialize(into: &bytes)
+        return bytes
+    }
+
+    /// Appends the message as it goes on the wire. Content-Length is always written, with the length that the body has.
+    public func serialize(into bytes: inout [UInt8]) {
+        Self.serialize(startLine: startLine, headers: headers, content: content, into: &bytes)
+    }
+
+    static func serialize(startLine: StartLine, headers: Headers, content: Text, into bytes: inout [UInt8]) {
+        bytes.reserveCapacity(bytes.count + headers.buffer.count + content.count + 128)
+        write(startLine, into: &bytes)
+        var hasLength = false
+        // Lines that follow each other in the buffer are written with one copy.
+        var run = Extent.none
+        headers.buffer.withUnsafeBufferPointer { buffer in
+            for field in headers.fields {
+                if field.known == .contentLength {
+                    guard !hasLength else { continue }
+                    hasLength = true
+                    if Text(headers.buffer[field.value.range]).integer(Int.self) != content.count {
+                        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[run.range]))
+                        run = .none
+                        writeLength(content.count, into: &bytes)
+                        continue
+                    }
+                }
+                if field.name.start == run.end, !run.isEmpty {
+                    run.end = field.lineEnd
+                } else {
+                    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[run.range]))
+                    run = Extent(Int(field.name.start), Int(field.lineEnd))
+                }
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[run.range]))
+        }
+        if !hasLength { writeLength(content.count, into: &bytes) }
+        bytes += "\r\n" as StaticString
+        bytes += content
+    }
+
+    private static func writeLength(_ length: Int, into bytes: inout [UInt8]) {
+        bytes += "Content-Length: " as StaticString
+        bytes.append(number: UInt(length))
+        bytes += "\r\n" as StaticString
+    }
+
+    private static func write(_ startLine: StartLine, into bytes: inout [UInt8]) {
+        switch startLine {
+        case .request(let method, let uri):
+            bytes += method
+            bytes.append(0x20)
+            bytes += uri.text
+            bytes += " SIP/2.0\r\n" as StaticString
+        case .response(let status, let reason):
+            bytes += "SIP/2.0 " as StaticString
+            bytes.append(number: UInt(status))
+            bytes.append(0x20)
+            bytes.append(contentsOf: reason.bytes.lazy.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
+            bytes += "\r\n" as StaticString
+        }
+    }
+}
+
+extension Message {
+    /// A request with what RFC 3261 §8.1.1 asks for, in the usual order. Contact, body and the rest are set on the result.
+    ///
+    /// - Parameters:
+    ///   - via: our own; more are prepended by who forwards.
+    ///   - routes: the route set, already arranged for loose or strict routing.
+    public static func request(
+        _ method: Method, uri: URI, via: Via, from: NameAddress, to: NameAddress, callID: Text, cseq: UInt32, maxForwards: Int = 70,
+        routes: [NameAddress] = [], contact: NameAddress? = nil
+    ) -> Message {
+        var headers = Headers()
+        headers.reserveCapacity(bytes: 768, fields: 16)
+        headers.append(.via, via.text)
+        headers.append(.maxForwards, Text(maxForwards))
+        for route in routes { headers.append(.route, route.text) }
+        headers.append(.from, from.text)
+        headers.append(.to, to.text)
+        headers.append(.callID, callID)
+        headers.append(.cseq, CSeq(number: cseq, method: method).text)
+        if let contact { headers.append(.contact, contact.text) }
+        return Message(startLine: .request(method, uri), headers: headers)
+    }
+
+    /// A response to a request, with the headers that RFC 3261 §8.2.6.2 copies, in the order that they have there: every Via, From,
+    /// To, Call-ID and CSeq; Timestamp into a 100; Record-Route into what can make a dialog (§12.1.1).
+    ///
+    /// - Parameters:
+    ///   - reason: the usual phrase of the status when nil.
+    ///   - toTag: added when To has no tag yet; not to a 100. A response above 100 must have one.
+    public static func response(to request: Message, status: Int, reason: Text? = nil, toTag: Text? = nil) -> Message {
+        precondition(request.isRequest && (100...699).contains(status), "\(status) to a request")
+        var headers = Headers()
+        headers.reserveCapacity(bytes: 640, fields: 12)
+        let recordsRoute = status > 100 && status < 300 && request.method.makesDialog
+        let addsTag = toTag != nil && status > 100 && request.to.tag == nil
+        for field in request.headers.fields {
+            switch field.known {
+            case .to:
+                if addsTag, let toTag { headers.append(.to, request.to.text, ";tag=", toTag) } else { headers.copyLine(field, from: request.headers) }
+            case .via, .from, .callID, .cseq: headers.copyLine(field, from: request.headers)
+            case .recordRoute where recordsRoute, .timestamp where status == 100: headers.copyLine(field, from: request.headers)
+            default: break
+            }
+        }
+        return Message(startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers)
+    }
+
+    /// The usual reason phrase of a status (RFC 3261 §21 and the extensions).
+    public static func reasonPhrase(_ status: Int) -> Text {
+        switch status {
+        case 100: "Trying"
+        case 180: "Ringing"
+        case 181: "Call Is Being Forwarded"
+        case 182: "Queued"
+        case 183: "Session Progress"
+        case 200: "OK"
+        case 202: "Accepted"
+        case 300: "Multiple Choices"
+        case 301: "Moved Permanently"
+        case 302: "Moved Temporarily"
+        case 305: "Use Proxy"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 402: "Payment Required"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 406: "Not Acceptable"
+        case 407: "Proxy Authentication Required"
+        case 408: "Request Timeout"
+        case 410: "Gone"
+        case 413: "Request Entity Too Large"
+        case 414: "Request-URI Too Long"
+        case 415: "Unsupported Media Type"
+        case 416: "Unsupported URI Scheme"
+        case 420: "Bad Extension"
+        case 421: "Extension Required"
+        case 422: "Session Interval Too Small"
+        case 423: "Interval Too Brief"
+        case 480: "Temporarily Unavailable"
+        case 481: "Call/Transaction Does Not Exist"
+        case 482: "Loop Detected"
+        case 483: "Too Many Hops"
+        case 484: "Address Incomplete"
+        case 485: "Ambiguous"
+        case 486: "Busy Here"
+        case 487: "Request Terminated"
+        case 488: "Not Acceptable Here"
+        case 489: "Bad Event"
+        case 491: "Request Pending"
+        case 493: "Undecipherable"
+        case 500: "Server Internal Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Server Time-out"
+        case 505: "Version Not Supported"
+        case 513: "Message Too Large"
+        case 600: "Busy Everywhere"
+        case 603: "Decline"
+        case 604: "Does Not Exist Anywhere"
+        case 606: "Not Acceptable"
+        default: status < 200 ? "Progress" : status < 300 ? "Success" : status < 400 ? "Redirect" : "Failure"
+        }
+    }
+}
+
+extension Method {
+    /// Whether a 2xx to it can make a dialog (RFC 3261 §12.1, RFC 6665, RFC 3515).
+    var makesDialog: Bool {
+        switch self {
+        case .invite, .subscribe, .refer, .notify: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Primitives
+
+/// A SIP request or response (RFC 3261 §7).
+///
+/// Always holds a readable Via, From, To, Call-ID and CSeq: `init(parsing:)` refuses a message without them and the builders make
+/// them. Those five, Max-Forwards and the first Contact are located once and cost nothing to read; other typed accessors parse
+/// their header when they are asked. Everything else comes out as it went in, in order.
+///
+/// A value: copies share their buffer until one is changed.
+public struct Message: Sendable, CustomStringConvertible {
+    public enum StartLine: Sendable, Hashable {
+        case request(Method, URI)
+        case response(status: Int, reason: Text)
+    }
+
+    public var startLine: StartLine
+
+    /// The header fields. After a change of one that the message keeps parsed, that one is read again.
+    /// - Precondition: a change leaves a well-formed Via, From, To, Call-ID and CSeq.
+    public var headers: Headers {
+        didSet { if headers.touchedCore { relocate() } }
+    }
+
+    /// The body, as a slice of the buffer it came in.
+    public var content: Text
+
+    private(set) var core: Core
+
+    init(startLine: StartLine, headers: Headers, content: Text, core: Core) {
+        (self.startLine, self.headers, self.content, self.core) = (startLine, headers, content, core)
+    }
+
+    /// A message of parts.
+    /// - Precondition: the headers hold a well-formed Via, From, To, Call-ID and CSeq.
+    public init(startLine: StartLine, headers: Headers, body: [UInt8] = []) {
+        (self.startLine, self.headers, content) = (startLine, headers, Text(body))
+        core = Core()
+        relocate()
+    }
+
+    private mutating func relocate() {
+        do { core = try Core(of: headers) } catch { preconditionFailure("a message needs its headers: \(error.reason)") }
+        headers.touchedCore = false
+    }
+
+    /// A copy of the body; setting it changes Content-Length on the wire with it.
+    public var body: [UInt8] {
+        get { Array(content.bytes) }
+        set { content = Text(newValue) }
+    }
+
+    public var description: String { String(decoding: serialized(), as: UTF8.self) }
+}
+
+extension Message {
+    public var isRequest: Bool { if case .request = startLine { true } else { false } }
+
+    /// The method of a request, and of the request that a response answers.
+    public var method: Method { if case .request(let method, _) = startLine { method } else { Method(core.cseqMethod, in: headers.buffer) } }
+
+    /// Nil for a response.
+    public var requestURI: URI? {
+        get { if case .request(_, let uri) = startLine { uri } else { nil } }
+        set {
+            guard case .request(let method, _) = startLine, let newValue else { preconditionFailure("a response has no Request-URI") }
+            startLine = .request(method, newValue)
+        }
+    }
+
+    /// Nil for a request.
+    public var status: Int? { if case .response(let status, _) = startLine { status } else { nil } }
+
+    /// The reason phrase of a response.
+    public var reasonPhrase: Text? { if case .response(_, let reason) = startLine { reason } else { nil } }
+
+    /// The topmost Via: where a response goes.
+    public var via: Via {
+        get { Via(buffer: headers.buffer, layout: core.via) }
+        set { headers.replaceFirstElement(of: .via, with: newValue.text) }
+    }
+
+    public var from: NameAddress {
+        get { NameAddress(buffer: headers.buffer, layout: core.from) }
+        set { headers.set(.from, newValue.text) }
+    }
+
+    public var to: NameAddress {
+        get { NameAddress(buffer: headers.buffer, layout: core.to) }
+        set { headers.set(.to, newValue.text) }
+    }
+
+    public var callID: Text {
+        get { headers.buffer[core.callID] }
+        set { headers.set(.callID, newValue) }
+    }
+
+    public var cseq: CSeq {
+        get { CSeq(number: core.cseqNumber, method: Method(core.cseqMethod, in: headers.buffer)) }
+        set { headers.set(.cseq, newValue.text) }
+    }
+
+    /// Nil when the header is missing (RFC 3261 §20.22).
+    public var maxForwards: Int? {
+        get { core.maxForwards < 0 ? nil : Int(core.maxForwards) }
+        set { if let newValue { headers.set(.maxForwards, Text(newValue)) } else { headers.remove(.maxForwards) } }
+    }
+
+    /// The first Contact that is an address.
+    public var contact: NameAddress? {
+        get { core.hasContact ? NameAddress(buffer: headers.buffer, layout: core.contact) : nil }
+        set { if let newValue { headers.set(.contact, newValue.text) } else { headers.remove(.contact) } }
+    }
+
+    /// Every Via, the topmost first.
+    public var vias: [Via] { headers.elements(.via).compactMap { try? Via(parsing: $0) } }
+
+    /// Every Contact that is an address. In a request all are; in a response what cannot be read is left out.
+    public var contacts: [NameAddress] { addresses(.contact) }
+
+    /// Whether the Contact is "*", which takes away all bindings (RFC 3261 §10.2.2).
+    public var contactIsWildcard: Bool { headers.elements(.contact).contains { $0.bytes.elementsEqual([0x2A]) } }
+
+    public var routes: [NameAddress] { addresses(.route) }
+    public var recordRoutes: [NameAddress] { addresses(.recordRoute) }
+    /// RFC 3327.
+    public var paths: [NameAddress] { addresses(.path) }
+
+    /// The elements of an address list that can be read, in order.
+    public func addresses(_ name: HeaderName) -> [NameAddress] { headers.elements(name).compactMap { try? NameAddress(parsing: $0) } }
+
+    /// Seconds; nil when the header is missing, 2³²-1 at most. What is no number counts as 3,600 (RFC 3261 §20.19).
+    public var expires: UInt32? { headers[.expires].map { Self.seconds($0) ?? 3_600 } }
+
+    /// RFC 3326; values that cannot be read are left out.
+    public var reasons: [Reason] { headers.elements(.reason).compactMap { try? Reason(parsing: $0) } }
+
+    /// `type/subtype` in lower case, without parameters.
+    public var contentType: Text? {
+        guard let value = headers[.contentType] else { return nil }
+        let type = value.bytes.prefix { $0 != 0x3B }
+        return Text(type.filter { $0 != 0x20 && $0 != 0x09 }).lowercased
+    }
+
+    /// Digits as a number of seconds, saturating at 2³²-1; nil for what is not digits.
+    static func seconds(_ text: Text) -> UInt32? {
+        let digits = text.trimmed
+        guard !digits.isEmpty, digits.bytes.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        return digits.integer(UInt32.self) ?? .max
+    }
+}

@@ -1,0 +1,118 @@
+import Primitives
+
+/// A `name-addr` or `addr-spec` with its header parameters: what From, To, Contact, Route, Record-Route, Refer-To, Path and
+/// P-Asserted-Identity are made of (RFC 3261 §20.10).
+///
+/// A buffer and where the parts are in it. Setting a part writes it anew, always with angle brackets.
+public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
+    struct Layout: Sendable {
+        var whole = Extent.none
+        var displayName = Extent.none
+        var isQuoted = false
+        var uri = URI.Layout()
+        var parameters = Extent.none
+    }
+
+    private(set) var buffer: [UInt8]
+    private(set) var layout: Layout
+
+    init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
+
+    public init(displayName: Text? = nil, uri: URI, parameters: Parameters = Parameters()) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(uri.text.count + 48)
+        if let displayName, !displayName.isEmpty {
+            bytes.append(quoting: displayName)
+            bytes.append(0x20)
+        }
+        bytes.append(0x3C)
+        bytes += uri.text
+        bytes.append(0x3E)
+        bytes += parameters.text
+        guard let made = try? NameAddress(parsing: Text(bytes)) else { preconditionFailure("not an address: \(Text(bytes))") }
+        self = made
+    }
+
+    /// The whole text must be one address, with its parameters.
+    public init(parsing text: Text) throws(SyntaxError) {
+        buffer = Array(text.bytes)
+        layout = try buffer.read { reader throws(SyntaxError) in try Layout(readingAll: &reader) }
+    }
+
+    public var text: Text { buffer[layout.whole] }
+    public var description: String { text.description }
+
+    public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    /// The name without quotes and escapes; nil when there is none or an empty one.
+    public var displayName: Text? {
+        get {
+            guard !layout.displayName.isEmpty else { return nil }
+            let raw = buffer[layout.displayName]
+            return layout.isQuoted ? raw.unescaped : raw
+        }
+        set { self = NameAddress(displayName: newValue, uri: uri, parameters: parameters) }
+    }
+
+    public var uri: URI {
+        get { URI(buffer: buffer, layout: layout.uri) }
+        set { self = NameAddress(displayName: displayName, uri: newValue, parameters: parameters) }
+    }
+
+    /// The header parameters, behind the angle brackets: `tag`, `expires`, `q`, `+sip.instance` ...
+    public var parameters: Parameters {
+        get { Parameters(checked: buffer[layout.parameters]) }
+        set { self = NameAddress(displayName: displayName, uri: uri, parameters: newValue) }
+    }
+
+    /// The dialog tag of From and To (RFC 3261 §19.3); nil removes it.
+    public var tag: Text? {
+        get { parameters.value(of: "tag") }
+        set { parameters["tag"] = newValue }
+    }
+}
+
+extension NameAddress.Layout {
+    /// Reads one address and everything behind it must be space.
+    init(readingAll reader: inout Reader) throws(SyntaxError) {
+        self = try Self(reading: &reader)
+        reader.skipSpace()
+        guard reader.isAtEnd else { throw .trailingText }
+    }
+
+    /// Reads one address; ends before the "," of the next one or before anything else that is not part of it.
+    init(reading reader: inout Reader) throws(SyntaxError) {
+        reader.skipSpace()
+        let start = reader.at
+        if reader.next == 0x22 {
+            displayName = try reader.takeQuoted()
+            isQuoted = true
+            reader.skipSpace()
+            guard reader.next == 0x3C else { throw .malformed }
+        } else if reader.next != 0x3C {
+            readBareName(&reader)
+        }
+        if reader.skip(0x3C) {
+            uri = try URI.Layout(reading: &reader)
+            guard reader.skip(0x3E) else { throw .malformed }
+        } else {
+            uri = try URI.Layout(reading: &reader, isBare: true)
+        }
+        let end = reader.at
+        parameters = try reader.takeParameters()
+        whole = Extent(start, parameters.isEmpty ? end : Int(parameters.end))
+    }
+
+    /// An unquoted display name is what stands before a "<" on this side of the next "," or ";". Wider than RFC 3261's tokens,
+    /// since names in UTF-8 and with dots are sent so; without a "<" nothing is read, because then it is a URI.
+    private mutating func readBareName(_ reader: inout Reader) {
+        var position = reader.at
+        while position < reader.end, ![0x3C, 0x3E, 0x2C, 0x3B, 0x22].contains(reader.byte(position)), reader.byte(position) >= 0x20 { position += 1 }
+        guard reader.byte(position) == 0x3C else { return }
+        var last = position
+        while last > reader.at, reader.byte(last - 1) == 0x20 || reader.byte(last - 1) == 0x09 { last -= 1 }
+        displayName = Extent(reader.at, last)
+        reader.at = position
+    }
+}

@@ -1,0 +1,255 @@
+import Primitives
+
+/// Where a piece of text sits in a message's buffer. Trivial to copy, unlike a slice that holds its buffer.
+struct Extent: Hashable, Sendable {
+    var start: UInt32
+    var end: UInt32
+
+    init(_ start: Int, _ end: Int) { (self.start, self.end) = (UInt32(truncatingIfNeeded: start), UInt32(truncatingIfNeeded: end)) }
+
+    static let none = Extent(0, 0)
+
+    var isEmpty: Bool { start == end }
+    var count: Int { Int(end) - Int(start) }
+    var range: Range<Int> { Int(start)..<Int(end) }
+}
+
+extension [UInt8] {
+    subscript(extent: Extent) -> Text { Text(self[extent.range]) }
+}
+
+/// Reads bytes between two positions of a buffer. The only place of this module that dereferences a pointer; every read is
+/// checked against `end`, so that no message can make it read outside.
+struct Reader {
+    let base: UnsafePointer<UInt8>
+    var at: Int
+    let end: Int
+    private let classes = CharacterSet.classes
+
+    @inline(__always) init(base: UnsafePointer<UInt8>, at: Int, end: Int) { (self.base, self.at, self.end) = (base, at, end) }
+
+    @inline(__always) var isAtEnd: Bool { at >= end }
+
+    /// The next byte, or NUL at the end, which is in no character class.
+    @inline(__always) var next: UInt8 { at < end ? base[at] : 0 }
+
+    /// The byte at an absolute position inside of what is being read.
+    @inline(__always) func byte(_ position: Int) -> UInt8 { position < end && position >= 0 ? base[position] : 0 }
+
+    @inline(__always) mutating func skip(_ byte: UInt8) -> Bool {
+        guard at < end, base[at] == byte else { return false }
+        at += 1
+        return true
+    }
+
+    /// Spaces and tabs; folds were turned into spaces when the header was cut out.
+    @inline(__always) mutating func skipSpace() {
+        while at < end, base[at] == 0x20 || base[at] == 0x09 { at &+= 1 }
+    }
+
+    @inline(__always) mutating func take(_ set: CharacterSet) -> Extent {
+        let start = at
+        at = end(of: set)
+        return Extent(start, at)
+    }
+
+    /// The first position from here on whose byte is not in the set.
+    @inline(__always) private func end(of set: CharacterSet) -> Int {
+        var position = at
+        while position < end, classes[Int(base[position])] & set.rawValue != 0 { position &+= 1 }
+        return position
+    }
+
+    /// As `take`, and every "%" must begin an escape of two hexadecimal digits.
+    mutating func takeEscaped(_ set: CharacterSet) throws(SyntaxError) -> Extent {
+        let start = at
+        while true {
+            at = end(of: set)
+            guard next == 0x25 else { return Extent(start, at) }
+            guard hexadecimalDigit(byte(at + 1)) != nil, hexadecimalDigit(byte(at + 2)) != nil else { throw .malformed }
+            at += 3
+        }
+    }
+
+    mutating func takeNumber(maximum: UInt64) throws(SyntaxError) -> UInt64 {
+        var value: UInt64 = 0
+        let start = at
+        while at < end, base[at] &- 0x30 < 10 {
+            value = value &* 10 &+ UInt64(base[at] &- 0x30)
+            if value > maximum { throw .numberOutOfRange }
+            at += 1
+        }
+        guard at > start else { throw .malformed }
+        return value
+    }
+
+    /// A quoted string, from quote to quote; the result is between the quotes with its escapes as they are.
+    mutating func takeQuoted() throws(SyntaxError) -> Extent {
+        guard skip(0x22) else { throw .malformed }
+        let start = at
+        while at < end {
+            switch base[at] {
+            case 0x22:
+                at += 1
+                return Extent(start, at - 1)
+            case 0x5C: at += 2
+            default: at += 1
+            }
+        }
+        throw .malformed
+    }
+
+    /// Parameters from their first ";" on: `*(SEMI generic-param)`. Ends before the first thing that is not one.
+    mutating func takeParameters() throws(SyntaxError) -> Extent {
+        let start = at
+        var finish = at
+        while true {
+            skipSpace()
+            guard skip(0x3B) else { break }
+            skipSpace()
+            guard !take(.token).isEmpty else { throw .malformed }
+            finish = at
+            skipSpace()
+            guard skip(0x3D) else { continue }
+            skipSpace()
+            if next == 0x22 {
+                _ = try takeQuoted()
+            } else if take(.parameterValue).isEmpty {
+                throw .malformed
+            }
+            finish = at
+        }
+        return Extent(start, finish)
+    }
+
+    /// A URI's parameters: no spaces, no quotes, and "?" ends them.
+    mutating func takeURIParameters() throws(SyntaxError) -> Extent {
+        let start = at
+        while skip(0x3B) {
+            guard !(try takeEscaped(.uriParameterName)).isEmpty else { throw .malformed }
+            if skip(0x3D), try takeEscaped(.uriParameterValue).isEmpty { throw .malformed }
+        }
+        return Extent(start, at)
+    }
+
+    /// A host as RFC 3261 §25.1 has it: a name, an IPv4 address, or an IPv6 reference in brackets.
+    mutating func takeHost() throws(SyntaxError) -> Extent {
+        guard next == 0x5B else {
+            let name = take(.host)
+            guard !name.isEmpty else { throw .malformed }
+            return name
+        }
+        let start = at
+        while at < end, base[at] != 0x5D { at += 1 }
+        guard skip(0x5D), at - start <= 48, text(Extent(start, at)).referredAddress != nil else { throw .malformed }
+        return Extent(start, at)
+    }
+
+    /// The position of the first control character (below 0x20) at or after `position`, or `end`.
+    ///
+    /// Looks at eight bytes at a time: `(word - 0x20…) & ~word & 0x80…` has its lowest set bit in the first byte below 0x20.
+    @inline(__always) func firstControl(from position: Int) -> Int {
+        var position = position
+        while position + 8 <= end {
+            let word = UInt64(littleEndian: UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self))
+            let found = (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
+            if found != 0 { return position + found.trailingZeroBitCount >> 3 }
+            position &+= 8
+        }
+        while position < end, base[position] >= 0x20 { position += 1 }
+        return position
+    }
+
+    /// Whether the bytes of an extent are those of a literal without regard to case.
+    @inline(__always) func matches(_ extent: Extent, _ literal: StaticString) -> Bool {
+        guard extent.count == literal.utf8CodeUnitCount else { return false }
+        for offset in 0..<extent.count where asciiLowercased(base[Int(extent.start) + offset]) != asciiLowercased(literal.utf8Start[offset]) { return false }
+        return true
+    }
+
+    /// A copy of an extent's bytes; for what is rare.
+    func text(_ extent: Extent) -> Text { Text(Array(UnsafeBufferPointer(start: base + Int(extent.start), count: extent.count))) }
+}
+
+extension [UInt8] {
+    /// Runs a parser over the whole buffer.
+    @inline(__always) func read<Value>(_ parse: (inout Reader) throws(SyntaxError) -> Value) throws(SyntaxError) -> Value {
+        try withUnsafeBufferPointer { (buffer) throws(SyntaxError) -> Value in
+            guard let base = buffer.baseAddress else { throw .malformed }
+            var reader = Reader(base: base, at: 0, end: buffer.count)
+            return try parse(&reader)
+        }
+    }
+
+    /// Runs a parser over one extent of the buffer.
+    @inline(__always) func read<Value>(_ extent: Extent, _ parse: (inout Reader) throws(SyntaxError) -> Value) throws(SyntaxError) -> Value {
+        try withUnsafeBufferPointer { (buffer) throws(SyntaxError) -> Value in
+            guard let base = buffer.baseAddress, extent.end <= buffer.count else { throw .malformed }
+            var reader = Reader(base: base, at: Int(extent.start), end: Int(extent.end))
+            return try parse(&reader)
+        }
+    }
+}
+
+extension [UInt8] {
+    static func += (bytes: inout [UInt8], literal: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+
+    static func += (bytes: inout [UInt8], text: Text) { bytes.append(contentsOf: text.bytes) }
+
+    /// Appends decimal digits.
+    mutating func append(number: some UnsignedInteger) {
+        var digits: [UInt8] = []
+        var rest = UInt64(number)
+        repeat {
+            digits.append(0x30 + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        append(contentsOf: digits.reversed())
+    }
+
+    /// Appends text between quotes, with the escapes that RFC 3261 §25.1 asks for. Line ends become spaces.
+    mutating func append(quoting text: Text) {
+        append(0x22)
+        for byte in text.bytes {
+            if byte == 0x22 || byte == 0x5C { append(0x5C) }
+            append(byte == 0x0D || byte == 0x0A ? 0x20 : byte)
+        }
+        append(0x22)
+    }
+}
+
+extension Text {
+    /// What a quoted string means: its escapes taken away.
+    var unescaped: Text {
+        guard bytes.contains(0x5C) else { return self }
+        var result: [UInt8] = []
+        var escaping = false
+        for byte in bytes {
+            if byte == 0x5C, !escaping {
+                escaping = true
+            } else {
+                result.append(byte)
+                escaping = false
+            }
+        }
+        return Text(result)
+    }
+
+    /// The address of a host, with or without brackets. A third colon in an IPv6 reference, which the grammar of RFC 3261 allows
+    /// by mistake, is let pass (RFC 5118 §4.10).
+    var referredAddress: IPAddress? {
+        let bare = withoutBrackets
+        if let address = IPAddress(bare) { return address }
+        guard bare.bytes.contains(0x3A) else { return nil }
+        var repaired: [UInt8] = []
+        for byte in bare.bytes where byte != 0x3A || !repaired.suffix(2).elementsEqual([0x3A, 0x3A]) { repaired.append(byte) }
+        return repaired.count == bare.count - 1 ? IPAddress(Text(repaired)) : nil
+    }
+
+    func equalsIgnoringCase(_ literal: StaticString) -> Bool {
+        guard count == literal.utf8CodeUnitCount else { return false }
+        return zip(bytes, UnsafeBufferPointer(start: literal.utf8Start, count: count)).allSatisfy { asciiLowercased($0) == asciiLowercased($1) }
+    }
+}

@@ -1,0 +1,39 @@
+import Primitives
+
+/// Why a request was sent, in the words of another protocol or of SIP itself (RFC 3326).
+public struct Reason: Hashable, Sendable {
+    /// `SIP`, `Q.850` ... as written.
+    public var `protocol`: Text
+    /// A status code or a cause of the protocol; nil when the peer gave none.
+    public var cause: Int?
+    public var text: Text?
+
+    public init(protocol: Text, cause: Int?, text: Text? = nil) { (self.protocol, self.cause, self.text) = (`protocol`, cause, text) }
+
+    /// The losers of a fork (RFC 3326 §2, RFC 3261 §16.7).
+    public static var completedElsewhere: Reason { Reason(protocol: "SIP", cause: 200, text: "Call completed elsewhere") }
+
+    public init(parsing value: Text) throws(SyntaxError) {
+        let buffer = Array(value.bytes)
+        self = try buffer.read { reader throws(SyntaxError) in
+            reader.skipSpace()
+            let name = reader.take(.token)
+            guard !name.isEmpty else { throw .malformed }
+            let parameters = Parameters(checked: buffer[try reader.takeParameters()])
+            reader.skipSpace()
+            guard reader.isAtEnd else { throw .trailingText }
+            return Reason(
+                protocol: buffer[name], cause: parameters.value(of: "cause").flatMap { $0.integer(Int.self) }, text: parameters.value(of: "text"))
+        }
+    }
+
+    /// The value of a Reason header.
+    public var value: Text {
+        var bytes = Array(`protocol`.bytes)
+        if let cause { bytes += ";cause=" as StaticString; bytes.append(number: UInt(cause.magnitude)) }
+        if let text { bytes += ";text=" as StaticString; bytes.append(quoting: text) }
+        return Text(bytes)
+    }
+
+    public var isSIP: Bool { `protocol`.equalsIgnoringCase("SIP" as StaticString) }
+}

@@ -1,0 +1,124 @@
+import Primitives
+
+/// Cuts the bytes of a TCP or TLS connection into messages (RFC 3261 §18.3) and keep-alives (RFC 5626 §3.5.1).
+///
+/// A value without I/O: bytes in, whole messages out. It holds at most one unfinished message of `Limits.message` bytes, and
+/// searches every byte once however the segments fall. After `failed` it gives nothing more: answer, then close the connection.
+public struct StreamFramer: Sendable {
+    public enum Output: Sendable {
+        /// One whole message, for `Message(parsing:)`.
+        case message([UInt8])
+        /// A double CRLF came: send a single CRLF back.
+        case pong
+        /// The stream cannot be followed any further. A rejection, when there is one, is answered first; then the connection is closed.
+        case failed(Message.ParseError)
+    }
+
+    /// What a ping is answered with.
+    public static let pong: [UInt8] = [0x0D, 0x0A]
+
+    private var buffer: [UInt8] = []
+    /// How far the search for the end of the head has come.
+    private var searched = 0
+    /// The length of the message at the beginning of the buffer, when its head is complete.
+    private var expected: Int?
+    private var hasFailed = false
+
+    public init() {}
+
+    /// Bytes that wait for the rest of their message.
+    public var pendingBytes: Int { buffer.count }
+
+    /// Takes what was read from the connection; the outputs are in the order of the stream.
+    public mutating func receive(_ bytes: [UInt8]) -> [Output] {
+        guard !hasFailed else { return [] }
+        buffer.append(contentsOf: bytes)
+        var outputs: [Output] = []
+        var start = 0
+        while let output = next(&start) {
+            outputs.append(output)
+            guard case .failed = output else { continue }
+            hasFailed = true
+            buffer = []
+            return outputs
+        }
+        buffer.removeFirst(start)
+        searched -= start
+        return outputs
+    }
+
+    /// The next output of the bytes from `start` on, or nil when more are needed.
+    private mutating func next(_ start: inout Int) -> Output? {
+        if expected == nil {
+            switch skipLineEnds(&start) {
+            case .none: break
+            case .some(let output): return output
+            }
+            guard start < buffer.count, buffer[start] != 0x0D else { searched = start; return nil }
+            guard let head = headEnd(from: start) else {
+                return buffer.count - start > Limits.head ? .failed(failure(.tooLarge, start, buffer.count)) : nil
+            }
+            switch length(start, head) {
+            case .success(let length): expected = length
+            case .failure(let error): return .failed(error)
+            }
+        }
+        guard let length = expected, buffer.count - start >= length else { return nil }
+        let message = Array(buffer[start..<(start + length)])
+        start += length
+        (searched, expected) = (start, nil)
+        return .message(message)
+    }
+
+    /// A double CRLF is a ping; a single one in front of a message means nothing (RFC 3261 §7.5). What may become either waits.
+    private func skipLineEnds(_ start: inout Int) -> Output? {
+        while start + 2 < buffer.count, buffer[start] == 0x0D {
+            guard buffer[start + 1] == 0x0A else { return .failed(.drop(.startLine)) }
+            guard buffer[start + 2] == 0x0D else {
+                start += 2
+                continue
+            }
+            guard start + 3 < buffer.count else { return nil }
+            guard buffer[start + 3] == 0x0A else { return .failed(.drop(.startLine)) }
+            start += 4
+            return .pong
+        }
+        return nil
+    }
+
+    /// The position behind the empty line that ends the head.
+    private mutating func headEnd(from start: Int) -> Int? {
+        let from = max(start, searched)
+        let found = buffer.withUnsafeBufferPointer { bytes -> Int? in
+            guard let base = bytes.baseAddress else { return nil }
+            let reader = Reader(base: base, at: from, end: bytes.count)
+            var position = reader.firstControl(from: from)
+            while position < reader.end {
+                if reader.byte(position) == 0x0D, reader.byte(position + 1) == 0x0A, reader.byte(position + 2) == 0x0D, reader.byte(position + 3) == 0x0A {
+                    return position + 4
+                }
+                position = reader.firstControl(from: position + 1)
+            }
+            return nil
+        }
+        searched = found ?? max(start, buffer.count - 3)
+        return found
+    }
+
+    /// The length of the message whose head is there. On a stream, Content-Length is what says so (RFC 3261 §18.3).
+    private func length(_ start: Int, _ head: Int) -> Result<Int, Message.ParseError> {
+        guard head - start <= Limits.head else { return .failure(failure(.tooLarge, start, head)) }
+        let draft = Draft(Array(buffer[start..<head]))
+        let body: Int
+        do {
+            guard let length = try draft.contentLength() else { return .failure(draft.error(.missing(.contentLength))) }
+            body = length
+        } catch { return .failure(draft.error(error)) }
+        guard body <= Limits.message - (head - start) else { return .failure(draft.error(.tooLarge)) }
+        return .success(head - start + body)
+    }
+
+    private func failure(_ defect: Defect, _ start: Int, _ end: Int) -> Message.ParseError {
+        Draft(Array(buffer[start..<end])).error(defect)
+    }
+}

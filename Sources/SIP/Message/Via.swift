@@ -1,0 +1,129 @@
+import Primitives
+
+/// One hop of a request's way, and where its response goes (RFC 3261 §20.42, RFC 3581).
+public struct Via: Hashable, Sendable, CustomStringConvertible {
+    struct Layout: Sendable {
+        var whole = Extent.none
+        var transport = Extent.none
+        var host = Extent.none
+        var parameters = Extent.none
+        /// -1 without a port.
+        var port: Int32 = -1
+    }
+
+    private(set) var buffer: [UInt8]
+    private(set) var layout: Layout
+
+    init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
+
+    /// The Via of a request that we send.
+    /// - Parameters:
+    ///   - transport: `UDP`, `TCP`, `TLS` ...
+    ///   - host: our host name or address; IPv6 gets its brackets.
+    ///   - branch: with the magic cookie `z9hG4bK`.
+    ///   - asksForPort: adds `;rport`, so that the answer comes back to the port that we sent from (RFC 3581 §3).
+    /// - Precondition: transport and branch are tokens and host is a host.
+    public init(transport: Text, host: Text, port: UInt16?, branch: Text, asksForPort: Bool = true) {
+        var parameters: Parameters = ["branch": branch]
+        if asksForPort { parameters["rport"] = .empty }
+        self.init(transport: transport, host: host, port: port, parameters: parameters)
+    }
+
+    init(transport: Text, host: Text, port: UInt16?, parameters: Parameters) {
+        var bytes: [UInt8] = []
+        bytes += "SIP/2.0/" as StaticString
+        bytes += transport
+        bytes.append(0x20)
+        let needsBrackets = host.bytes.contains(0x3A) && host.bytes.first != 0x5B
+        bytes += needsBrackets ? "[" + host + "]" : host
+        if let port { bytes.append(0x3A); bytes.append(number: port) }
+        bytes += parameters.text
+        guard let made = try? Via(parsing: Text(bytes)) else { preconditionFailure("not a Via: \(Text(bytes))") }
+        self = made
+    }
+
+    public init(parsing text: Text) throws(SyntaxError) {
+        buffer = Array(text.bytes)
+        layout = try buffer.read { reader throws(SyntaxError) in
+            let layout = try Layout(reading: &reader)
+            reader.skipSpace()
+            guard reader.isAtEnd else { throw .trailingText }
+            return layout
+        }
+    }
+
+    /// The way back of a broken request: as much as transport and sent-by, whatever stands behind them.
+    init(salvaging text: Text) throws(SyntaxError) {
+        do {
+            self = try Via(parsing: text)
+        } catch {
+            self = try Via(parsing: Text(text.bytes.prefix { $0 != 0x3B }))
+        }
+    }
+
+    public var text: Text { buffer[layout.whole] }
+    public var description: String { text.description }
+
+    public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    public var transport: Text { buffer[layout.transport] }
+    /// The sent-by host as written: IPv6 in brackets.
+    public var host: Text { buffer[layout.host] }
+    /// The sent-by port; nil means the transport's default.
+    public var port: UInt16? { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
+
+    public var parameters: Parameters {
+        get { Parameters(checked: buffer[layout.parameters]) }
+        set { self = Via(transport: transport, host: host, port: port, parameters: newValue) }
+    }
+
+    /// Names the transaction (RFC 3261 §17.2.3).
+    public var branch: Text? { parameters.value(of: "branch") }
+    /// The address that the request came from, as the next hop saw it; IPv6 with or without brackets (RFC 5118 §4.5).
+    public var received: Text? { parameters.value(of: "received") }
+    /// The port that the request came from; nil when the parameter is missing or has no value yet.
+    public var rport: UInt16? { parameters.value(of: "rport").flatMap { $0.integer(UInt16.self) } }
+    /// Whether the sender asked for `rport` to be filled in.
+    public var asksForPort: Bool { parameters.contains("rport" as StaticString) }
+
+    /// Notes where the request came from: `received` when that is not the sent-by address, `rport` when it was asked for, and
+    /// then `received` always (RFC 3261 §18.2.1, RFC 3581 §4). Values that the sender wrote there itself are replaced.
+    public mutating func stamp(source: SocketAddress) {
+        let asks = asksForPort
+        let isElsewhere = host.referredAddress != source.address
+        guard asks || isElsewhere || received != nil else { return }
+        var parameters = self.parameters
+        parameters["received"] = asks || isElsewhere ? Text("\(source.address)") : nil
+        if asks { parameters["rport"] = Text(source.port) }
+        self.parameters = parameters
+    }
+}
+
+extension Via.Layout {
+    /// Reads one Via element; ends before the "," of the next one.
+    init(reading reader: inout Reader) throws(SyntaxError) {
+        reader.skipSpace()
+        let start = reader.at
+        // Name and version of the protocol are tokens: a request of another version is told so (RFC 4475 §3.1.2.16).
+        for _ in 0..<2 {
+            guard !reader.take(.token).isEmpty else { throw .malformed }
+            reader.skipSpace()
+            guard reader.skip(0x2F) else { throw .malformed }
+            reader.skipSpace()
+        }
+        transport = reader.take(.token)
+        guard !transport.isEmpty, reader.next == 0x20 || reader.next == 0x09 else { throw .malformed }
+        reader.skipSpace()
+        host = try reader.takeHost()
+        var end = reader.at
+        reader.skipSpace()
+        if reader.skip(0x3A) {
+            reader.skipSpace()
+            port = Int32(try reader.takeNumber(maximum: 65_535))
+            end = reader.at
+        }
+        parameters = try reader.takeParameters()
+        whole = Extent(start, parameters.isEmpty ? end : Int(parameters.end))
+    }
+}

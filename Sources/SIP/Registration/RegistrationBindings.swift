@@ -1,0 +1,177 @@
+import Primitives
+
+/// Where one address of record can be reached: the bindings of a registrar (RFC 3261 §10.3, RFC 3327, RFC 5626 §6).
+///
+/// A value for one address of record. A REGISTER changes all that it asks for or nothing. `Origin` is what a request to a binding
+/// goes back over, such as a flow; it is kept and never looked at.
+public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
+    public struct Binding: Sendable {
+        /// Where to send requests: the Contact's URI, without headers.
+        public fileprivate(set) var uri: URI
+        public fileprivate(set) var displayName: Text?
+        /// The Contact's parameters but `expires`: `q`, `+sip.instance`, capabilities ...
+        public fileprivate(set) var parameters: Parameters
+        /// The proxies on the way, as a route set (RFC 3327).
+        public fileprivate(set) var path: [NameAddress]
+        public fileprivate(set) var origin: Origin
+        public fileprivate(set) var userAgent: Text?
+        public fileprivate(set) var callID: Text
+        public fileprivate(set) var cseq: UInt32
+        /// When it was last registered or refreshed.
+        public fileprivate(set) var refreshed: Instant
+        public fileprivate(set) var expiry: Instant
+
+        /// The device, whatever its address is now (RFC 5626 §4.1).
+        public var instance: Text? { parameters.value(of: "+sip.instance") }
+        /// Which of several flows of one device (RFC 5626 §4.2).
+        public var flowNumber: Text? { parameters.value(of: "reg-id") }
+        /// In thousandths, 0 to 1000; 1000 when the Contact says nothing (RFC 3261 §20.10).
+        public var preference: Int { parameters.value(of: "q").flatMap(Self.thousandths) ?? 1_000 }
+
+        /// The Contact of a 200: with the seconds that are left, rounded up.
+        public func contact(at now: Instant) -> NameAddress {
+            var parameters = parameters
+            parameters["expires"] = Text(max(0, ((expiry - now).wholeMilliseconds + 999) / 1_000))
+            return NameAddress(displayName: displayName, uri: uri, parameters: parameters)
+        }
+
+        fileprivate func isSame(as other: Binding) -> Bool {
+            if let instance, instance == other.instance, flowNumber == other.flowNumber { return true }
+            return uri.isEquivalent(to: other.uri)
+        }
+
+        /// `0.5` or `1.000`; nil for anything else.
+        private static func thousandths(_ text: Text) -> Int? {
+            let parts = text.bytes.split(separator: 0x2E, omittingEmptySubsequences: false).map { Text($0) }
+            guard parts.count <= 2, let whole = parts[0].integer(Int.self), whole <= 1 else { return nil }
+            guard parts.count == 2, !parts[1].isEmpty else { return whole * 1_000 }
+            guard parts[1].count <= 3, let fraction = parts[1].integer(Int.self) else { return nil }
+            let value = whole * 1_000 + fraction * [100, 10, 1][parts[1].count - 1]
+            return value <= 1_000 ? value : nil
+        }
+    }
+
+    /// Seconds and numbers of one registrar.
+    public struct Limits: Hashable, Sendable {
+        /// Shorter times are answered 423, unless they are 0 (RFC 3261 §10.3 step 7).
+        public var minimumSeconds: UInt32
+        /// Longer times are shortened.
+        public var maximumSeconds: UInt32
+        public var defaultSeconds: UInt32
+        /// Bindings of one address of record. A new one takes the place of that which was refreshed least recently; a request that
+        /// has more than these alone is refused.
+        public var contacts: Int
+
+        public init(minimumSeconds: UInt32 = 60, maximumSeconds: UInt32 = 7_200, defaultSeconds: UInt32 = 3_600, contacts: Int = 10) {
+            precondition(minimumSeconds <= defaultSeconds && defaultSeconds <= maximumSeconds && contacts > 0)
+            (self.minimumSeconds, self.maximumSeconds, self.defaultSeconds, self.contacts) = (minimumSeconds, maximumSeconds, defaultSeconds, contacts)
+        }
+    }
+
+    public enum Refusal: Error, Hashable, Sendable {
+        /// 400: "*" with other contacts or with an Expires that is not 0, or a Contact that is no SIP URI.
+        case unusableContact
+        /// 403: more contacts than an address of record may have.
+        case tooManyContacts
+        /// 423, with this Min-Expires.
+        case intervalTooBrief(minimumSeconds: UInt32)
+        /// 500: the same client sent a later REGISTER before (RFC 3261 §10.3 step 6 and 7).
+        case outOfOrder
+
+        public var status: Int {
+            switch self {
+            case .unusableContact: 400
+            case .tooManyContacts: 403
+            case .intervalTooBrief: 423
+            case .outOfOrder: 500
+            }
+        }
+    }
+
+    public let limits: Limits
+    private var bindings: [Binding] = []
+
+    public init(limits: Limits = Limits()) { self.limits = limits }
+
+    public var isEmpty: Bool { bindings.isEmpty }
+    public var count: Int { bindings.count }
+
+    /// When `advance` next has a binding to take away.
+    public var deadline: Instant? { bindings.map(\.expiry).min() }
+
+    /// What is registered, the most recently refreshed first.
+    public func current(at now: Instant) -> [Binding] {
+        bindings.filter { $0.expiry > now }.enumerated().sorted { ($0.element.refreshed, $0.offset) > ($1.element.refreshed, $1.offset) }.map(\.element)
+    }
+
+    /// Takes away what has expired, and says what that was.
+    @discardableResult
+    public mutating func advance(to now: Instant) -> [Binding] {
+        let expired = bindings.filter { $0.expiry <= now }
+        if !expired.isEmpty { bindings.removeAll { $0.expiry <= now } }
+        return expired
+    }
+
+    /// Takes away what is registered for a URI, because nobody answers there.
+    @discardableResult
+    public mutating func remove(_ uri: URI) -> Bool {
+        let before = bindings.count
+        bindings.removeAll { $0.uri.isEquivalent(to: uri) }
+        return bindings.count < before
+    }
+
+    /// Does what a REGISTER asks for. Without a Contact it asks only what is there (RFC 3261 §10.3 step 6).
+    public mutating func apply(_ request: Message, from origin: Origin, at now: Instant) throws(Refusal) {
+        advance(to: now)
+        if request.contactIsWildcard { return try removeAll(request) }
+        let contacts = request.contacts
+        guard contacts.count <= limits.contacts else { throw .tooManyContacts }
+        let wanted = try contacts.map { contact throws(Refusal) in try binding(contact, request, origin, now) }
+        for binding in wanted where bindings.contains(where: { $0.isSame(as: binding) && isLater($0, than: request) }) { throw .outOfOrder }
+        for binding in wanted {
+            bindings.removeAll { $0.isSame(as: binding) }
+            if binding.expiry > now { bindings.append(binding) }
+        }
+        evictOldest()
+    }
+
+    private mutating func removeAll(_ request: Message) throws(Refusal) {
+        guard request.expires == 0, request.headers.elements(.contact).count == 1 else { throw .unusableContact }
+        guard !bindings.contains(where: { isLater($0, than: request) }) else { throw .outOfOrder }
+        bindings = []
+    }
+
+    /// Whether a binding was made by this request or by a later one of the same client.
+    private func isLater(_ binding: Binding, than request: Message) -> Bool {
+        binding.callID == request.callID && binding.cseq >= request.cseq.number
+    }
+
+    /// The Contact's own time, else the request's, else ours. What is no number counts as an hour (RFC 3261 §20.10, §20.19).
+    private func interval(of contact: NameAddress, _ request: Message) throws(Refusal) -> UInt32 {
+        let own = contact.parameters.value(of: "expires").map { Message.seconds($0) ?? 3_600 }
+        let seconds = own ?? request.expires ?? limits.defaultSeconds
+        guard seconds == 0 || seconds >= limits.minimumSeconds else { throw .intervalTooBrief(minimumSeconds: limits.minimumSeconds) }
+        return min(seconds, limits.maximumSeconds)
+    }
+
+    private func binding(_ contact: NameAddress, _ request: Message, _ origin: Origin, _ now: Instant) throws(Refusal) -> Binding {
+        guard contact.uri.isSIP else { throw .unusableContact }
+        let seconds = try interval(of: contact, request)
+        var uri = contact.uri
+        if uri.headers != nil { uri.headers = nil }
+        var parameters = contact.parameters
+        parameters["expires"] = nil
+        // Kept for hours: nothing here may hold the buffer of the whole message.
+        return Binding(
+            uri: uri, displayName: contact.displayName, parameters: parameters, path: request.paths, origin: origin,
+            userAgent: request.headers[.userAgent]?.detached, callID: request.callID.detached, cseq: request.cseq.number, refreshed: now,
+            expiry: now + .seconds(Int64(seconds)))
+    }
+
+    private mutating func evictOldest() {
+        while bindings.count > limits.contacts {
+            guard let oldest = bindings.indices.min(by: { bindings[$0].refreshed < bindings[$1].refreshed }) else { return }
+            bindings.remove(at: oldest)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Primitives
+
+/// The INVITE client transaction: RFC 3261 §17.1.1 with the Accepted state of RFC 6026 §7.2.
+///
+/// It holds no message. Its owner keeps the bytes of the request and does what the outputs say, in their order.
+public struct InviteClientTransaction: Sendable {
+    public enum Output: Hashable, Sendable {
+        /// Send the request (again).
+        case sendRequest
+        /// Send the ACK for the response at hand; the same bytes every time.
+        case sendAcknowledgement
+        /// Give the response at hand to the user of the transaction.
+        case deliver
+        /// Timer B: nobody answered.
+        case timedOut
+        case transportFailed
+        /// Forget the transaction. Always last.
+        case terminated
+    }
+
+    public enum State: Hashable, Sendable {
+        /// The request is repeated. Next: `proceeding`, `accepted`, `completed`, or `terminated` after timer B.
+        case calling
+        /// A 1xx came, and nothing limits the wait.
+        case proceeding
+        /// A 2xx came. Further 2xx (of forks) are delivered until timer M.
+        case accepted
+        /// A 300–699 came. Repeated ones are acknowledged until timer D.
+        case completed
+        case terminated
+    }
+
+    public private(set) var state = State.calling
+    private let isReliable: Bool
+    private let timers: TimerValues
+    private var interval: Duration
+    private var retransmission: Instant?
+    private var limit: Instant?
+
+    public init(isReliable: Bool, timers: TimerValues) {
+        (self.isReliable, self.timers, interval) = (isReliable, timers, timers.t1)
+    }
+
+    /// When `advance` next has something to do.
+    public var deadline: Instant? { earlier(retransmission, limit) }
+
+    public mutating func start(at now: Instant) -> [Output] {
+        retransmission = isReliable ? nil : now + interval
+        limit = now + timers.patience
+        return [.sendRequest]
+    }
+
+    public mutating func receive(status: Int, at now: Instant) -> [Output] {
+        switch (state, status) {
+        case (.calling, 100..<200), (.proceeding, 100..<200):
+            (state, retransmission, limit) = (.proceeding, nil, nil)
+            return [.deliver]
+        case (.calling, 200..<300), (.proceeding, 200..<300):
+            (state, retransmission, limit) = (.accepted, nil, now + timers.patience)
+            return [.deliver]
+        case (.accepted, 200..<300):
+            return [.deliver]
+        case (.calling, 300..<700), (.proceeding, 300..<700):
+            return complete(at: now)
+        case (.completed, 300..<700):
+            return [.sendAcknowledgement]
+        default:
+            return []
+        }
+    }
+
+    public mutating func advance(to now: Instant) -> [Output] {
+        if let limit, now >= limit {
+            let outcome: [Output] = state == .calling ? [.timedOut] : []
+            return outcome + terminate()
+        }
+        guard let due = retransmission, now >= due else { return [] }
+        interval *= 2
+        retransmission = now + interval
+        return [.sendRequest]
+    }
+
+    /// The transport lost the connection or could not send. A 2xx that arrived stays answered.
+    public mutating func transportFailed() -> [Output] {
+        switch state {
+        case .calling, .proceeding: [.transportFailed] + terminate()
+        case .completed: terminate()
+        case .accepted, .terminated: []
+        }
+    }
+
+    /// Its user gives up on it, for example 64·T1 after a CANCEL (RFC 3261 §9.1).
+    public mutating func abandon() -> [Output] { state == .terminated ? [] : terminate() }
+
+    private mutating func complete(at now: Instant) -> [Output] {
+        (state, retransmission) = (.completed, nil)
+        guard !isReliable else { return [.sendAcknowledgement, .deliver] + terminate() }
+        limit = now + timers.d
+        return [.sendAcknowledgement, .deliver]
+    }
+
+    private mutating func terminate() -> [Output] {
+        (state, retransmission, limit) = (.terminated, nil, nil)
+        return [.terminated]
+    }
+}
+
+/// The earlier of two deadlines, either of which may not be set.
+func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
+}

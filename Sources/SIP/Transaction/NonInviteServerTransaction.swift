@@ -1,0 +1,78 @@
+import Primitives
+
+/// The server transaction of every request but INVITE and ACK: RFC 3261 §17.2.2.
+public struct NonInviteServerTransaction: Sendable {
+    public enum Output: Hashable, Sendable {
+        /// Send the response at hand, which becomes the last response.
+        case sendResponse
+        /// Send the last response again.
+        case resend
+        case transportFailed
+        /// Forget the transaction. Always last.
+        case terminated
+    }
+
+    public enum State: Hashable, Sendable {
+        /// Nothing was sent. Repeated requests are swallowed.
+        case trying
+        /// A 1xx was sent.
+        case proceeding
+        /// A final response was sent, and answers repeated requests until timer J.
+        case completed
+        case terminated
+    }
+
+    public private(set) var state = State.trying
+    private let isReliable: Bool
+    private let timers: TimerValues
+    private var limit: Instant?
+
+    public init(isReliable: Bool, timers: TimerValues) {
+        (self.isReliable, self.timers) = (isReliable, timers)
+    }
+
+    /// When `advance` next has something to do.
+    public var deadline: Instant? { limit }
+
+    /// A response from the user. Responses after the final one are not sent.
+    public mutating func respond(status: Int, at now: Instant) -> [Output] {
+        switch (state, status) {
+        case (.trying, 100..<200), (.proceeding, 100..<200):
+            state = .proceeding
+            return [.sendResponse]
+        case (.trying, 200..<700), (.proceeding, 200..<700):
+            state = .completed
+            guard !isReliable else { return [.sendResponse] + terminate() }
+            limit = now + timers.patience
+            return [.sendResponse]
+        default:
+            return []
+        }
+    }
+
+    /// The request came again.
+    public func receiveRequest() -> [Output] {
+        switch state {
+        case .proceeding, .completed: [.resend]
+        case .trying, .terminated: []
+        }
+    }
+
+    public mutating func advance(to now: Instant) -> [Output] {
+        guard let limit, now >= limit else { return [] }
+        return terminate()
+    }
+
+    /// The response could not be sent. The transaction ends on its own time (RFC 3261 §17.2.4, RFC 6026 §7.1).
+    public func transportFailed() -> [Output] {
+        switch state {
+        case .proceeding, .completed: [.transportFailed]
+        case .trying, .terminated: []
+        }
+    }
+
+    private mutating func terminate() -> [Output] {
+        (state, limit) = (.terminated, nil)
+        return [.terminated]
+    }
+}

@@ -1,0 +1,137 @@
+import Primitives
+import SIP
+
+/// The last 101–199 that we sent, repeated so that proxies do not give up (RFC 3261 §13.3.1.1).
+struct RepeatedProvisional {
+    var due: Instant
+}
+
+/// A 2xx of ours that is repeated until its ACK (RFC 3261 §13.3.1.4).
+struct UnacknowledgedResponse {
+    let sequence: UInt32
+    let bytes: [UInt8]
+    let flow: Flow
+    /// It answers the INVITE that made the session.
+    let isFirst: Bool
+    /// It holds the offer, and so the ACK holds the answer.
+    let holdsOffer: Bool
+    var interval: Duration
+    var due: Instant
+    let limit: Instant
+}
+
+extension InviteSession {
+    /// Nil when the INVITE has no Contact.
+    convenience init?(incoming request: Message, over flow: Flow, agent: UserAgent) {
+        let tag = agent.makeTag()
+        let isSecure = flow.transport == .tls
+        guard let dialog = Dialog(callee: request, localTag: tag, sequence: agent.makeSequence(), overTLS: isSecure) else { return nil }
+        let contact = agent.makeContact(user: request.requestURI?.user, over: flow)
+        self.init(role: .callee, request: request, localTag: tag, flow: flow, contact: contact, authentication: nil, agent: agent)
+        self.dialog = dialog
+    }
+
+    /// Callee: answers the INVITE. A 2xx is repeated until its ACK; 300–699 ends the session.
+    ///
+    /// 101–199 and 2xx carry our Contact and the Record-Route of the INVITE, 2xx also Allow and Supported.
+    /// - Returns: false when the INVITE has its final answer already: another response, a CANCEL, or the end.
+    @discardableResult
+    public func respond(
+        status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [], at now: Instant
+    ) -> Bool {
+        guard state == .inviting, let transaction = inviteTransaction, transaction.request != nil else { return false }
+        if status >= 200 { (inviteTransaction, ringing) = (nil, nil) }
+        switch status {
+        case 100: send(status, reason, headers, body, over: transaction, at: now)
+        case 101..<200:
+            ringing = RepeatedProvisional(due: now + agent.configuration.provisionalInterval)
+            send(status, reason, headers, body, over: transaction, at: now)
+        case 200..<300:
+            state = .answered
+            dialog?.confirm()
+            send(status, reason, headers, body, over: transaction, at: now)
+            expectAcknowledgement(transaction, sequence: request.cseq.number, isFirst: true, holdsOffer: request.content.isEmpty && !body.isEmpty, at: now)
+        default:
+            send(status, reason, headers, body, over: transaction, at: now)
+            finish(at: now)
+        }
+        refreshAlarm()
+        return true
+    }
+
+    func send(
+        _ status: Int, _ reason: Text?, _ headers: [(HeaderName, Text)], _ body: [UInt8], over transaction: ServerTransaction, at now: Instant
+    ) {
+        var headers = headers
+        if (200..<300).contains(status) { headers = [(.allow, agent.allowed), (.supported, agent.supported)] + headers }
+        let makesDialog = (101..<300).contains(status)
+        agent.respond(
+            transaction, status: status, reason: reason, headers: headers, contact: makesDialog ? contact : nil, body: body, at: now)
+    }
+
+    /// Repeats a 2xx that was just sent until its ACK comes.
+    func expectAcknowledgement(_ transaction: ServerTransaction, sequence: UInt32, isFirst: Bool, holdsOffer: Bool, at now: Instant) {
+        let timers = agent.configuration.timers
+        unacknowledged.append(
+            UnacknowledgedResponse(
+                sequence: sequence, bytes: transaction.lastResponse, flow: transaction.responseFlow, isFirst: isFirst, holdsOffer: holdsOffer,
+                interval: timers.t1, due: now + timers.t1, limit: now + timers.patience))
+        refreshAlarm()
+    }
+
+    func repeatProvisional(at now: Instant) {
+        guard let due = ringing?.due, now >= due, let transaction = inviteTransaction else { return }
+        ringing?.due = now + agent.configuration.provisionalInterval
+        traceAgain(transaction.lastResponse, at: now)
+        agent.network.send(transaction.lastResponse, over: transaction.responseFlow)
+    }
+
+    func repeatUnacknowledged(at now: Instant) {
+        for response in unacknowledged where now >= min(response.due, response.limit) {
+            guard let index = unacknowledged.firstIndex(where: { $0.sequence == response.sequence }) else { continue }
+            guard now < response.limit else { giveUp(index, at: now); continue }
+            unacknowledged[index].interval = agent.configuration.timers.next(after: response.interval)
+            unacknowledged[index].due = now + unacknowledged[index].interval
+            traceAgain(response.bytes, at: now)
+            agent.network.send(response.bytes, over: response.flow)
+        }
+    }
+
+    private func giveUp(_ index: Int, at now: Instant) {
+        unacknowledged.remove(at: index)
+        emit(.acknowledgeTimeout, at: now)
+        sendQueuedBye(at: now)
+    }
+
+    private func sendQueuedBye(at now: Instant) {
+        guard let reasons = queuedBye, !unacknowledged.contains(where: \.isFirst) else { return }
+        queuedBye = nil
+        sendBye(reasons, at: now)
+    }
+
+    /// An ACK with our tag. What acknowledges nothing is traced and dropped.
+    func receiveAcknowledgement(_ request: Message, at now: Instant) {
+        let sequence = request.cseq.number
+        let index = dialog?.matches(request) == true ? unacknowledged.firstIndex { $0.sequence == sequence } : nil
+        trace(.received, request, retransmission: index == nil, at: now)
+        guard let index else { return }
+        if unacknowledged.remove(at: index).isFirst, state == .answered { state = .confirmed }
+        refreshAlarm()
+        emit(.acknowledged(body: request.content.isEmpty ? nil : request.body), at: now)
+        sendQueuedBye(at: now)
+    }
+
+    /// A CANCEL of the INVITE or of a re-INVITE that has no final response yet. Its 200 was sent.
+    func receiveCancel(of transaction: ServerTransaction, _ reasons: [Reason], at now: Instant) {
+        if transaction === inviteTransaction {
+            inviteTransaction = nil
+            agent.respond(transaction, Refusal(487), at: now)
+            finish(at: now)
+            emit(.cancelled(reasons), at: now)
+        } else if transaction === incomingOffer, let request = transaction.request {
+            incomingOffer = nil
+            agent.respond(transaction, Refusal(487), at: now)
+            emit(.offerWithdrawn(OfferRequest(message: request, transaction: transaction.id)), at: now)
+        }
+    }
+}

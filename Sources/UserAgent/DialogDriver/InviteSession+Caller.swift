@@ -1,0 +1,184 @@
+import Primitives
+import SIP
+
+/// What the delegate wants cancelled.
+struct Cancellation {
+    var reasons: [Reason]
+    /// Sent once a provisional response was received (RFC 3261 §9.1).
+    var isSent = false
+}
+
+/// An ACK of ours for a 2xx, sent again whenever that comes again (RFC 3261 §13.2.2.4).
+struct SentAcknowledgement {
+    let sequence: UInt32
+    let remoteTag: Text
+    let bytes: [UInt8]
+    let flow: Flow
+}
+
+extension InviteSession {
+    convenience init(outgoing invite: OutgoingInvite, agent: UserAgent) {
+        let tag = agent.makeTag()
+        var from = invite.from
+        from.tag = tag
+        let contact = agent.makeContact(user: invite.contactUser ?? from.uri.user, over: invite.flow)
+        var request = Message.request(
+            .invite, uri: invite.target, via: agent.makeVia(for: invite.target, over: invite.flow), from: from, to: invite.to,
+            callID: invite.callID ?? agent.makeCallID(), cseq: agent.makeSequence(), maxForwards: invite.maxForwards, routes: invite.routes,
+            contact: contact)
+        request.headers.append(.allow, agent.allowed)
+        request.headers.append(.supported, agent.supported)
+        agent.addProduct(to: &request)
+        for (name, value) in invite.headers { request.headers.append(name, value) }
+        request.setOffer(invite.body)
+        self.init(
+            role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact,
+            authentication: agent.makeAuthentication(invite.credentials), agent: agent)
+    }
+
+    func start(at now: Instant) {
+        var sequence = request.cseq.number
+        let exchange = Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) {
+            sequence += 1
+            return sequence
+        }
+        invitation = exchange
+        exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
+    }
+
+    private func receive(_ outcome: ClientOutcome, of exchange: Exchange, at now: Instant) {
+        request = exchange.request
+        switch outcome {
+        case .response(let response, let flow):
+            if flow.transport.isReliable, state == .inviting { self.flow = flow }
+            receive(response, at: now)
+        case .timedOut: reject(408, nil, at: now)
+        case .transportFailed: reject(503, nil, at: now)
+        case .terminated:
+            acknowledgements.removeAll { $0.sequence == request.cseq.number }
+            invitation = nil
+        }
+    }
+
+    private func receive(_ response: Message, at now: Instant) {
+        switch response.status ?? 0 {
+        case 100: sendCancel(at: now)
+        case 101..<200: receiveProvisional(response, at: now)
+        case 200..<300: receiveAcceptance(response, at: now)
+        default: reject(response.status ?? 500, response, at: now)
+        }
+    }
+
+    private func reject(_ status: Int, _ response: Message?, at now: Instant) {
+        guard state == .inviting else { return }
+        earlyDialogs = []
+        finish(at: now)
+        emit(.rejected(status: status, response), at: now)
+    }
+
+    private func receiveProvisional(_ response: Message, at now: Instant) {
+        guard state == .inviting else { return }
+        noteEarlyDialog(response)
+        sendCancel(at: now)
+        emit(.provisional(response), at: now)
+    }
+
+    /// Several forks may ring; 199 ends one of them (RFC 6228).
+    private func noteEarlyDialog(_ response: Message) {
+        guard let tag = response.to.tag else { return }
+        let index = earlyDialogs.firstIndex { $0.remoteTag == tag }
+        if response.status == 199 {
+            if let index { earlyDialogs.remove(at: index) }
+        } else if index == nil, earlyDialogs.count < ClientTransaction.maximumForks {
+            earlyDialogs.append(Dialog(caller: request, response: response, overTLS: flow.transport == .tls))
+        }
+    }
+
+    /// A 2xx: the first one makes the call, a repeated one gets its ACK again, and those of other forks are ended at once.
+    private func receiveAcceptance(_ response: Message, at now: Instant) {
+        let tag = response.to.tag ?? .empty
+        let sequence = response.cseq.number
+        if let sent = acknowledgements.first(where: { $0.remoteTag == tag && $0.sequence == sequence }) {
+            traceAgain(sent.bytes, at: now)
+            agent.network.send(sent.bytes, over: sent.flow)
+        } else if state == .inviting {
+            let early = earlyDialogs.first { $0.remoteTag == tag }
+            var dialog = early ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
+            dialog.confirm(by: response)
+            (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
+            emit(.accepted(response), at: now)
+        } else if dialog?.remoteTag != tag {
+            endFork(response, at: now)
+        }
+    }
+
+    /// RFC 3261 §13.2.2.4: a fork that is not wanted is acknowledged and ended.
+    private func endFork(_ response: Message, at now: Instant) {
+        var fork = Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
+        acknowledge(fork, sequence: response.cseq.number, body: [], at: now)
+        let sequence = fork.takeSequence()
+        let flow = nextHop(of: fork)
+        let bye = fork.request(.bye, sequence: sequence, via: agent.makeVia(for: fork.nextHop, over: flow))
+        agent.transact(bye, over: flow, session: self, at: now) { _, _ in }
+    }
+
+    /// Gives the call up: CANCEL, as soon as a provisional response allows it (RFC 3261 §9.1). A 2xx that crosses it is delivered as
+    /// `.accepted`, and `bye` ends it. Without a final response the INVITE is given up after 64·T1 and rejected with 408.
+    public func cancel(reasons: [Reason] = [], at now: Instant) {
+        guard role == .caller, state == .inviting, cancellation == nil, let invitation else { return }
+        cancellation = Cancellation(reasons: reasons)
+        invitation.mayRetry = false
+        if invitation.transaction?.hasProvisionalResponse == true { sendCancel(at: now) }
+    }
+
+    private func sendCancel(at now: Instant) {
+        guard var cancellation, !cancellation.isSent, let transaction = invitation?.transaction else { return }
+        cancellation.isSent = true
+        self.cancellation = cancellation
+        var cancel = UserAgent.sibling(of: transaction.request, method: .cancel, to: transaction.request.to)
+        cancel.add(cancellation.reasons)
+        agent.transact(cancel, over: transaction.flow, session: self, at: now) { _, _ in }
+        agent.limit(transaction, to: now + agent.configuration.timers.patience)
+    }
+
+    /// Acknowledges the 2xx that was delivered last (`.accepted`, `.reanswered`), with the answer when the 2xx had the offer.
+    ///
+    /// Once; what comes again is acknowledged again below. Without effect when nothing waits for it.
+    public func acknowledge(body: [UInt8] = [], at now: Instant) {
+        guard let sequence = awaitedSequence, let dialog else { return }
+        awaitedSequence = nil
+        if state == .answered { state = .confirmed }
+        acknowledge(dialog, sequence: sequence, body: body, at: now)
+    }
+
+    private func acknowledge(_ dialog: Dialog, sequence: UInt32, body: [UInt8], at now: Instant) {
+        let flow = nextHop(of: dialog)
+        var acknowledgement = dialog.request(.ack, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow))
+        for name in [HeaderName.authorization, .proxyAuthorization] {
+            for value in offeredRequest(sequence).headers.all(name) { acknowledgement.headers.append(name, value) }
+        }
+        acknowledgement.setOffer(body)
+        let bytes = acknowledgement.serialized()
+        acknowledgements.append(SentAcknowledgement(sequence: sequence, remoteTag: dialog.remoteTag, bytes: bytes, flow: flow))
+        trace(.sent, acknowledgement, retransmission: false, at: now)
+        agent.network.send(bytes, over: flow)
+    }
+
+    /// The INVITE with this number: its credentials go into the ACK (RFC 3261 §22.1).
+    private func offeredRequest(_ sequence: UInt32) -> Message {
+        if let sent = offer?.exchange?.request, sent.cseq.number == sequence { return sent }
+        return request
+    }
+}
+
+extension Message {
+    mutating func add(_ reasons: [Reason]) {
+        for reason in reasons { headers.append(.reason, reason.value) }
+    }
+
+    mutating func setOffer(_ offer: [UInt8]) {
+        guard !offer.isEmpty else { return }
+        headers.append(.contentType, "application/sdp")
+        body = offer
+    }
+}

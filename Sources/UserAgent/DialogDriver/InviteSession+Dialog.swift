@@ -1,0 +1,97 @@
+import Primitives
+import SIP
+
+extension InviteSession {
+    /// A request in the dialog, other than ACK and CANCEL, that nothing general is wrong with.
+    func receive(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
+        guard state != .ended, state != .ending || request.method == .bye, let inOrder = admit(request) else {
+            return agent.respond(transaction, Refusal(481), at: now)
+        }
+        guard inOrder else { return agent.respond(transaction, Refusal(500, reason: "Out Of Order"), at: now) }
+        self.flow = flow
+        switch request.method {
+        case .bye: receiveBye(request, transaction, at: now)
+        case .invite: receiveInvite(request, transaction, at: now)
+        case .update: receiveUpdate(request, transaction, at: now)
+        case .options: agent.respond(transaction, Refusal(200, headers: agent.capabilities), at: now)
+        case .info:
+            agent.respond(transaction, Refusal(200), at: now)
+            emit(.info(request), at: now)
+        default: handOver(request, transaction, over: flow, at: now)
+        }
+    }
+
+    /// Whether the request is in order in its dialog; nil when there is no such dialog.
+    private func admit(_ request: Message) -> Bool? {
+        if dialog?.matches(request) == true { return dialog?.admit(request) }
+        guard let index = earlyDialogs.firstIndex(where: { $0.matches(request) }) else { return nil }
+        return earlyDialogs[index].admit(request)
+    }
+
+    private func handOver(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
+        let isHandled = agent.delegate?.userAgent(agent, handle: request, over: flow, transaction: transaction.id, at: now) == true
+        if !isHandled { agent.respond(transaction, Refusal(405, headers: [(.allow, agent.allowed)]), at: now) }
+    }
+
+    /// §15.1.2. A caller may end an early dialog with BYE; a callee may not.
+    private func receiveBye(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
+        if role == .caller, state == .inviting { return agent.respond(transaction, Refusal(481), at: now) }
+        agent.respond(transaction, Refusal(200), at: now)
+        // Both sides said BYE: ours goes on until its own answer.
+        if state == .ending { return }
+        if let invite = inviteTransaction {
+            inviteTransaction = nil
+            agent.respond(invite, Refusal(487), at: now)
+        }
+        finish(at: now)
+        emit(.ended(request.reasons, request), at: now)
+    }
+
+    func sendBye(_ reasons: [Reason], at now: Instant) {
+        guard let exchange = makeExchange(.bye, at: now, { $0.add(reasons) }) else { return }
+        (state, ringing, unacknowledged) = (.ending, nil, [])
+        withdrawOffers(at: now)
+        refreshAlarm()
+        exchange.start(at: now) { [self] outcome, now in
+            switch outcome {
+            case .response(let response, _): if let status = response.status, status >= 200 { completeBye(status, at: now) }
+            case .timedOut: completeBye(408, at: now)
+            case .transportFailed: completeBye(503, at: now)
+            case .terminated: break
+            }
+        }
+    }
+
+    private func completeBye(_ status: Int, at now: Instant) {
+        guard state == .ending else { return }
+        finish(at: now)
+        emit(.byeCompleted(status: status), at: now)
+    }
+
+    /// Sends an INFO; its answer is traced and means nothing else. Nothing is sent without a dialog.
+    /// - Parameter contentType: such as `application/dtmf-relay`.
+    public func info(contentType: Text, body: [UInt8], at now: Instant) {
+        guard state == .confirmed || state == .answered else { return }
+        let exchange = makeExchange(.info, at: now) {
+            $0.headers.append(.contentType, contentType)
+            $0.body = body
+        }
+        exchange?.start(at: now) { _, _ in }
+    }
+
+    /// A request of ours in the dialog, ready to be started; nil when there is no dialog.
+    func makeExchange(_ method: Method, at now: Instant, _ complete: (inout Message) -> Void) -> Exchange? {
+        guard var dialog else { return nil }
+        let flow = nextHop(of: dialog)
+        let sequence = dialog.takeSequence()
+        self.dialog = dialog
+        let carriesContact = method == .invite || method == .update
+        var request = dialog.request(
+            method, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow), contact: carriesContact ? contact : nil)
+        agent.addProduct(to: &request)
+        complete(&request)
+        return Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
+            self.dialog?.takeSequence() ?? sequence + 1
+        }
+    }
+}

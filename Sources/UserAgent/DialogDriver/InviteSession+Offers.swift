@@ -1,0 +1,163 @@
+import Primitives
+import SIP
+
+/// A re-INVITE or UPDATE of ours.
+struct OutgoingOffer {
+    enum State {
+        /// Sent; no final response yet.
+        case sent
+        /// Refused with 491, sent again at this time (RFC 3261 §14.1).
+        case waiting(Instant)
+    }
+
+    let method: Method
+    let body: [UInt8]
+    var state = State.sent
+    var exchange: Exchange?
+    var attempts = 1
+    static let maximumAttempts = 8
+}
+
+extension InviteSession {
+    /// Whether `reinvite` and `update` may be called: the dialog is confirmed and nobody's offer is under way (RFC 3261 §14.1).
+    public var canOffer: Bool {
+        state == .confirmed && offer == nil && incomingOffer == nil && unacknowledged.isEmpty && awaitedSequence == nil
+    }
+
+    /// Sends a re-INVITE with an offer, or (empty) one that asks for an offer.
+    ///
+    /// `.reanswered` or `.refused` follows; after 64·T1 without a final response `.refused(408)`.
+    /// - Returns: false when `canOffer` is false; nothing was sent then, and `.reanswered`, `.refused`, `.acknowledged` or the
+    ///   delegate's own answer tell when to try again.
+    @discardableResult
+    public func reinvite(body: [UInt8], at now: Instant) -> Bool { makeOffer(OutgoingOffer(method: .invite, body: body), at: now) }
+
+    /// Sends an UPDATE (RFC 3311) with an offer, or (empty) one that refreshes the target alone. As `reinvite`.
+    @discardableResult
+    public func update(body: [UInt8], at now: Instant) -> Bool { makeOffer(OutgoingOffer(method: .update, body: body), at: now) }
+
+    private func makeOffer(_ offer: OutgoingOffer, at now: Instant) -> Bool {
+        guard canOffer else { return false }
+        send(offer, at: now)
+        return true
+    }
+
+    private func send(_ offer: OutgoingOffer, at now: Instant) {
+        let exchange = makeExchange(offer.method, at: now) {
+            $0.headers.append(.allow, agent.allowed)
+            $0.headers.append(.supported, agent.supported)
+            $0.setOffer(offer.body)
+        }
+        guard let exchange else { return }
+        var offer = offer
+        (offer.exchange, offer.state) = (exchange, .sent)
+        self.offer = offer
+        exchange.patience = agent.configuration.timers.patience
+        exchange.start(at: now) { [self] outcome, now in receive(outcome, of: exchange, offer.method, at: now) }
+    }
+
+    private func receive(_ outcome: ClientOutcome, of exchange: Exchange, _ method: Method, at now: Instant) {
+        switch outcome {
+        case .response(let response, _):
+            guard let status = response.status, status >= 200 else { return }
+            if status < 300 {
+                receiveAnswer(response, of: exchange, method, at: now)
+            } else if offer?.exchange === exchange {
+                refuseOffer(status, at: now)
+            }
+        case .timedOut: if offer?.exchange === exchange { refuseOffer(408, at: now) }
+        case .transportFailed: if offer?.exchange === exchange { refuseOffer(503, at: now) }
+        case .terminated: acknowledgements.removeAll { $0.sequence == exchange.request.cseq.number && method == .invite }
+        }
+    }
+
+    /// A 2xx to our re-INVITE or UPDATE. A re-INVITE is acknowledged in any case, after the end of the session too.
+    private func receiveAnswer(_ response: Message, of exchange: Exchange, _ method: Method, at now: Instant) {
+        let sequence = response.cseq.number
+        if method == .invite, let sent = acknowledgements.first(where: { $0.sequence == sequence }) {
+            traceAgain(sent.bytes, at: now)
+            return agent.network.send(sent.bytes, over: sent.flow)
+        }
+        if awaitedSequence == sequence { return }
+        dialog?.refreshTarget(by: response)
+        if method == .invite { awaitedSequence = sequence }
+        guard let offer, offer.exchange === exchange else { return acknowledge(at: now) }
+        self.offer = nil
+        emit(.reanswered(response), at: now)
+        // Whoever offered in the INVITE has the answer now; otherwise the delegate owes it, and gets no second chance.
+        if awaitedSequence == sequence { acknowledge(at: now) }
+    }
+
+    /// 491 is tried again after 2.1–4 s by the owner of the Call-ID, after 0–2 s by the other side (§14.1).
+    private func refuseOffer(_ status: Int, at now: Instant) {
+        guard var offer else { return }
+        if status == 491, state == .confirmed, offer.attempts < OutgoingOffer.maximumAttempts {
+            let delay = agent.randomDelay(role == .caller ? 2_100...4_000 : 0...2_000)
+            (offer.state, offer.exchange) = (.waiting(now + delay), nil)
+            self.offer = offer
+            return refreshAlarm()
+        }
+        self.offer = nil
+        emit(.refused(status: status), at: now)
+    }
+
+    func retryOffer(at now: Instant) {
+        guard var offer, case .waiting(let due) = offer.state, now >= due else { return }
+        offer.attempts += 1
+        send(offer, at: now)
+    }
+}
+
+extension InviteSession {
+    func receiveInvite(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
+        if let refusal = refusalOfOffer() { return agent.respond(transaction, refusal, at: now) }
+        deliver(request, transaction, at: now)
+        // The delegate took time to think: the peer need not repeat itself.
+        if incomingOffer === transaction, transaction.lastResponse.isEmpty { agent.respond(transaction, Refusal(100), at: now) }
+    }
+
+    /// RFC 3311 §5.2. Without an offer it only tells where the peer is now.
+    func receiveUpdate(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
+        if request.content.isEmpty {
+            dialog?.refreshTarget(by: request)
+            return agent.respond(transaction, status: 200, headers: agent.capabilities, contact: contact, at: now)
+        }
+        if let refusal = refusalOfOffer() { return agent.respond(transaction, refusal, at: now) }
+        deliver(request, transaction, at: now)
+    }
+
+    /// Glare (§14.2, RFC 3311 §5.2): 491 while an offer of ours is open, 500 while one of theirs is.
+    private func refusalOfOffer() -> Refusal? {
+        let isTheirsOpen = incomingOffer != nil || (role == .callee && state == .inviting)
+        if isTheirsOpen { return Refusal(500, headers: [(.retryAfter, agent.makeRetryAfter())]) }
+        var isOursOpen = awaitedSequence != nil || (role == .caller && state == .inviting)
+        if case .sent = offer?.state { isOursOpen = true }
+        return isOursOpen || unacknowledged.contains { $0.holdsOffer } ? Refusal(491) : nil
+    }
+
+    private func deliver(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
+        incomingOffer = transaction
+        if offer != nil {
+            // Ours waits after a 491; what it says is outdated by theirs.
+            offer = nil
+            refreshAlarm()
+            emit(.refused(status: 491), at: now)
+        }
+        emit(.offered(OfferRequest(message: request, transaction: transaction.id)), at: now)
+    }
+
+    /// Answers a re-INVITE or UPDATE. A 2xx to a re-INVITE is repeated until its ACK (`.acknowledged`, `.acknowledgeTimeout`), and
+    /// moves the dialog's target. Without effect when the offer was withdrawn or answered.
+    public func answer(
+        _ offer: OfferRequest, status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [], at now: Instant
+    ) {
+        guard let transaction = incomingOffer, transaction.id == offer.transaction else { return }
+        if status >= 200 { incomingOffer = nil }
+        if (200..<300).contains(status) { dialog?.refreshTarget(by: offer.message) }
+        send(status, reason, headers, body, over: transaction, at: now)
+        guard (200..<300).contains(status), offer.message.method == .invite else { return }
+        expectAcknowledgement(
+            transaction, sequence: offer.message.cseq.number, isFirst: false, holdsOffer: offer.message.content.isEmpty && !body.isEmpty,
+            at: now)
+    }
+}

@@ -1,0 +1,145 @@
+import Primitives
+import SIP
+
+/// One call: an INVITE, the dialog that it makes, and everything in it until the end, on either side (RFC 3261 §12–§15).
+///
+/// The session sends what the protocol dictates (retransmissions, ACKs of refusals, 487, 491, answers to BYE and INFO); what is a
+/// decision it leaves to its delegate. Ended is absorbing: its methods do nothing then, and what still comes is answered 481.
+public final class InviteSession {
+    public enum Role: Hashable, Sendable { case caller, callee }
+
+    public enum State: Hashable, Sendable {
+        /// No final response yet.
+        case inviting
+        /// 2xx sent or received; the ACK has not come or not been sent.
+        case answered
+        case confirmed
+        /// Our BYE is on its way.
+        case ending
+        case ended
+    }
+
+    public weak var delegate: (any InviteSessionDelegate)?
+    public let role: Role
+    public let callID: Text
+    public let localTag: Text
+    public internal(set) var state = State.inviting
+    /// The INVITE: as received, or as it was last sent.
+    public internal(set) var request: Message
+    /// Where messages to the peer go, as far as the dialog's route set and target do not say otherwise.
+    public internal(set) var flow: Flow
+    /// The dialog. A caller has none until the first 2xx.
+    public internal(set) var dialog: Dialog?
+
+    unowned let agent: UserAgent
+    /// For challenges; a caller has what came with its INVITE.
+    var authentication: ClientAuthentication?
+    let contact: NameAddress
+    /// Caller: dialogs made by provisional responses.
+    var earlyDialogs: [Dialog] = []
+    /// Caller: our INVITE.
+    var invitation: Exchange?
+    var cancellation: Cancellation?
+    /// Callee: the INVITE, until its final response.
+    var inviteTransaction: ServerTransaction?
+    var ringing: RepeatedProvisional?
+    /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
+    var unacknowledged: [UnacknowledgedResponse] = []
+    /// The ACKs that we sent, as long as their 2xx may come again.
+    var acknowledgements: [SentAcknowledgement] = []
+    /// The CSeq number of a 2xx that the delegate has to acknowledge.
+    var awaitedSequence: UInt32?
+    /// Our re-INVITE or UPDATE.
+    var offer: OutgoingOffer?
+    /// Theirs.
+    var incomingOffer: ServerTransaction?
+    var queuedBye: [Reason]?
+    private var alarm = Alarm { _ in }
+
+    init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
+        (self.role, self.request, self.localTag, self.flow, self.contact) = (role, request, localTag, flow, contact)
+        (self.authentication, self.agent, callID) = (authentication, agent, request.callID.detached)
+        alarm = Alarm { [unowned self] now in self.ring(at: now) }
+    }
+
+    /// The peer's tag; nil for a caller without an answer.
+    public var remoteTag: Text? { dialog?.remoteTag }
+
+    /// Lets a callee answer challenges of its requests in the dialog.
+    public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
+
+    /// Ends the call: BYE.
+    ///
+    /// A callee whose 2xx has not been acknowledged sends it after the ACK or 64·T1 (§15). Before the answer a caller cancels and a
+    /// callee refuses with 480. A caller's 2xx is acknowledged first if it was not yet.
+    public func bye(reasons: [Reason] = [], at now: Instant) {
+        switch (state, role) {
+        case (.inviting, .caller): cancel(reasons: reasons, at: now)
+        case (.inviting, .callee): respond(status: 480, at: now)
+        case (.answered, .callee) where unacknowledged.contains { $0.isFirst }:
+            if queuedBye == nil { queuedBye = reasons }
+        case (.answered, .callee), (.confirmed, _): sendBye(reasons, at: now)
+        case (.answered, .caller):
+            acknowledge(at: now)
+            sendBye(reasons, at: now)
+        case (.ending, _), (.ended, _): break
+        }
+    }
+}
+
+extension InviteSession {
+    func emit(_ event: SessionEvent, at now: Instant) { delegate?.session(self, did: event, at: now) }
+
+    func trace(_ direction: SessionEvent.Direction, _ message: Message, retransmission: Bool, at now: Instant) {
+        delegate?.session(self, did: .traced(direction, message, retransmission: retransmission), at: now)
+    }
+
+    /// Traces bytes of ours that are sent again.
+    func traceAgain(_ bytes: [UInt8], at now: Instant) {
+        guard let delegate, let message = try? Message(parsing: bytes) else { return }
+        delegate.session(self, did: .traced(.sent, message, retransmission: true), at: now)
+    }
+
+    /// Where a request in this dialog goes.
+    func nextHop(of dialog: Dialog) -> Flow { flow.towards(dialog.nextHop) }
+
+    /// The session is over: it leaves the agent, and nothing of it waits any more but transactions that end by themselves.
+    func finish(at now: Instant) {
+        guard state != .ended else { return }
+        state = .ended
+        (ringing, unacknowledged, queuedBye, awaitedSequence) = (nil, [], nil, nil)
+        withdrawOffers(at: now)
+        refreshAlarm()
+        if agent.sessions[localTag] === self { agent.sessions[localTag] = nil }
+    }
+
+    /// Neither side's re-INVITE survives the end: theirs gets 487 (§15.1.2), ours is not waited for longer than 64·T1.
+    func withdrawOffers(at now: Instant) {
+        if let offer {
+            self.offer = nil
+            offer.exchange?.mayRetry = false
+            if let transaction = offer.exchange?.transaction { agent.limit(transaction, to: now + agent.configuration.timers.patience) }
+        }
+        if let transaction = incomingOffer, let request = transaction.request {
+            incomingOffer = nil
+            agent.respond(transaction, Refusal(487), at: now)
+            emit(.offerWithdrawn(OfferRequest(message: request, transaction: transaction.id)), at: now)
+        }
+    }
+
+    func refreshAlarm() {
+        var due = ringing?.due
+        for response in unacknowledged { due = sooner(due, min(response.due, response.limit)) }
+        if case .waiting(let retry) = offer?.state { due = sooner(due, retry) }
+        agent.alarms.set(alarm, to: due)
+    }
+
+    private func sooner(_ due: Instant?, _ other: Instant) -> Instant { due.map { min($0, other) } ?? other }
+
+    private func ring(at now: Instant) {
+        repeatProvisional(at: now)
+        repeatUnacknowledged(at: now)
+        retryOffer(at: now)
+        refreshAlarm()
+    }
+}

@@ -1,0 +1,60 @@
+import Primitives
+import SIP
+
+/// What happens to an `InviteSession`, in the order of the wire.
+public enum SessionEvent {
+    public enum Direction: Hashable, Sendable { case received, sent }
+
+    /// Every message of the session, before the event that it causes. Only the INVITE of an incoming session is not traced.
+    /// `retransmission` marks what was sent or received before with the same bytes.
+    case traced(Direction, Message, retransmission: Bool)
+
+    // Callee
+    /// The INVITE was cancelled; 200 (to the CANCEL) and 487 (to the INVITE) were sent. The session is over.
+    case cancelled([Reason])
+    /// The ACK of our 2xx came, to the first INVITE or to a re-INVITE; `body` is an answer if our 2xx had the offer.
+    case acknowledged(body: [UInt8]?)
+    /// No ACK came for 64·T1. The session waits for `bye` (RFC 3261 §13.3.1.4); one that is queued is sent next.
+    case acknowledgeTimeout
+
+    // Caller
+    /// 101–199 to our INVITE.
+    case provisional(Message)
+    /// The first 2xx to our INVITE, also after `cancel`. Call `acknowledge`; if it is not wanted any more, `bye` does both.
+    case accepted(Message)
+    /// Any other end of our INVITE. 408 with nil: nobody answered in time. 503 with nil: the transport failed. The session is over.
+    case rejected(status: Int, Message?)
+
+    // Either
+    /// BYE came and 200 was sent. The session is over.
+    case ended([Reason], Message)
+    /// A re-INVITE or UPDATE to be answered with `session.answer`. Glare was dealt with below (491, 500).
+    case offered(OfferRequest)
+    /// That re-INVITE was cancelled by the peer or by the end of the session; 487 was sent, and an answer has no effect any more.
+    case offerWithdrawn(OfferRequest)
+    /// 2xx to our re-INVITE or UPDATE. A re-INVITE that carried no offer must be acknowledged with the answer now;
+    /// one that did is acknowledged below after this event if the delegate did not do it.
+    case reanswered(Message)
+    /// Our re-INVITE or UPDATE failed, and the session is as it was before. After 481 or 408 it is to be ended with `bye`
+    /// (RFC 3261 §12.2.1.2). 491 is tried again below; it is told here only when an offer of the peer came first
+    /// (`offered` follows) or after several attempts.
+    case refused(status: Int)
+    /// Our BYE is through: its final status, 408 when nobody answered, 503 when the transport failed. The session is over.
+    case byeCompleted(status: Int)
+    /// An INFO that was answered 200.
+    case info(Message)
+}
+
+/// A re-INVITE or UPDATE of the peer that waits for its answer.
+public struct OfferRequest: Sendable {
+    public let message: Message
+    let transaction: ServerTransactionID
+
+    /// The offer; nil in a re-INVITE that asks for one (the answer then comes with the ACK).
+    public var body: [UInt8]? { message.body.isEmpty ? nil : message.body }
+}
+
+/// Hears of everything that happens to a session. Calling the session back from inside is allowed.
+public protocol InviteSessionDelegate: AnyObject {
+    func session(_ session: InviteSession, did event: SessionEvent, at now: Instant)
+}

@@ -1,0 +1,82 @@
+import Primitives
+import SIP
+
+/// Names a request of ours: RFC 3261 §17.1.3. A CANCEL has the branch of its INVITE.
+struct ClientTransactionID: Hashable {
+    let branch: Text
+    let isCancel: Bool
+}
+
+/// What becomes of a request of ours.
+enum ClientOutcome {
+    case response(Message, over: Flow)
+    case timedOut
+    case transportFailed
+    /// Nothing more comes. Always last.
+    case terminated
+}
+
+/// A request of ours that waits for its response, or for repetitions of it.
+final class ClientTransaction {
+    enum Machine {
+        case invite(InviteClientTransaction)
+        case other(NonInviteClientTransaction)
+    }
+
+    let id: ClientTransactionID
+    /// Counts the agent's transactions, so that a replay treats them in the same order.
+    let serial: UInt64
+    let request: Message
+    let bytes: [UInt8]
+    let flow: Flow
+    let session: InviteSession?
+    var machine: Machine
+    /// Taken away when the transaction ends, so that nothing is kept alive by it.
+    var handler: ((ClientOutcome, Instant) -> Void)?
+    /// Our ACK of a 300–699.
+    var acknowledgement: [UInt8] = []
+    /// The To tags of the 2xx that came; a sender of more forks than this is not listened to.
+    var acceptedTags: [Text] = []
+    static let maximumForks = 16
+    var wasSent = false
+    /// When an INVITE that had a provisional response is given up.
+    var patience: Instant?
+    var alarm = Alarm { _ in }
+
+    init(
+        id: ClientTransactionID, serial: UInt64, request: Message, flow: Flow, session: InviteSession?, timers: TimerValues,
+        handler: @escaping (ClientOutcome, Instant) -> Void
+    ) {
+        (self.id, self.serial, self.request, self.flow, self.session, self.handler) = (id, serial, request, flow, session, handler)
+        bytes = request.serialized()
+        let isReliable = flow.transport.isReliable
+        machine =
+            request.method == .invite
+            ? .invite(InviteClientTransaction(isReliable: isReliable, timers: timers))
+            : .other(NonInviteClientTransaction(isReliable: isReliable, timers: timers))
+    }
+
+    var deadline: Instant? {
+        let due: Instant? =
+            switch machine {
+            case .invite(let machine): machine.deadline
+            case .other(let machine): machine.deadline
+            }
+        guard let due, let patience else { return due ?? patience }
+        return min(due, patience)
+    }
+
+    var hasFinalResponse: Bool {
+        switch machine {
+        case .invite(let machine): machine.state != .calling && machine.state != .proceeding
+        case .other(let machine): machine.state != .trying && machine.state != .proceeding
+        }
+    }
+
+    var hasProvisionalResponse: Bool {
+        switch machine {
+        case .invite(let machine): machine.state == .proceeding
+        case .other(let machine): machine.state == .proceeding
+        }
+    }
+}

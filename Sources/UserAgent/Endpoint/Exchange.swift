@@ -1,0 +1,78 @@
+import Primitives
+import SIP
+
+/// Answers the challenges that a call or a registration meets, and goes on using what was taken.
+final class ClientAuthentication {
+    var client: DigestClient
+
+    init(_ credentials: Credentials, hash: @escaping DigestHash) {
+        client = DigestClient(user: credentials.username, secret: credentials.secret, hash: hash)
+    }
+}
+
+/// One request of ours, sent again with credentials when it is challenged: RFC 3261 §22.2, §22.3.
+///
+/// Each realm is answered once, and again when it only says that the nonce is stale. The user sees neither the challenge nor the
+/// end of the transaction that it answered.
+final class Exchange {
+    /// The request that is on its way now.
+    private(set) var request: Message
+    private(set) var transaction: ClientTransaction?
+    /// Cleared when the user has lost interest: a challenge is final then.
+    var mayRetry = true
+    /// How long an INVITE waits for its final response; nil waits as long as there are provisional ones.
+    var patience: Duration?
+    private let flow: Flow
+    private let authentication: ClientAuthentication?
+    private let session: InviteSession?
+    private unowned let agent: UserAgent
+    private let takeSequence: () -> UInt32
+    private var attempts = 0
+    private var handler: ((ClientOutcome, Instant) -> Void)?
+
+    init(
+        _ request: Message, over flow: Flow, authentication: ClientAuthentication?, session: InviteSession?, agent: UserAgent,
+        takeSequence: @escaping () -> UInt32
+    ) {
+        (self.request, self.flow, self.authentication, self.session, self.agent) = (request, flow, authentication, session, agent)
+        self.takeSequence = takeSequence
+        authentication?.client.authorize(&self.request, clientNonce: agent.makeTag())
+    }
+
+    /// Sends the request. Every outcome but those of answered challenges goes to the handler, the last one is `.terminated`.
+    func start(at now: Instant, handler: @escaping (ClientOutcome, Instant) -> Void) {
+        self.handler = handler
+        send(at: now)
+    }
+
+    private func send(at now: Instant) {
+        attempts += 1
+        let attempt = attempts
+        let transaction = agent.transact(request, over: flow, session: session, at: now) { outcome, now in
+            if attempt == self.attempts { self.receive(outcome, at: now) }
+        }
+        self.transaction = transaction
+        if let patience { agent.limit(transaction, to: now + patience) }
+    }
+
+    private func receive(_ outcome: ClientOutcome, at now: Instant) {
+        if case .response(let response, _) = outcome, retry(after: response, at: now) { return }
+        let handler = handler
+        if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
+        handler?(outcome, now)
+    }
+
+    /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks more than that plays with us.
+    private static let maximumAttempts = 5
+
+    private func retry(after response: Message, at now: Instant) -> Bool {
+        guard let authentication, mayRetry, response.status == 401 || response.status == 407, attempts < Self.maximumAttempts else { return false }
+        var next = request
+        next.cseq = CSeq(number: takeSequence(), method: request.method)
+        next.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        do { try authentication.client.answer(response, in: &next, clientNonce: agent.makeTag()) } catch { return false }
+        request = next
+        send(at: now)
+        return true
+    }
+}

@@ -1,0 +1,62 @@
+import Primitives
+import SIP
+
+public enum Transport: Hashable, Sendable {
+    case udp, tcp, tls
+
+    /// True when the transport repeats lost bytes itself, so that the transactions need not.
+    public var isReliable: Bool { self != .udp }
+}
+
+/// The way between one of our sockets and one peer: what a message came over, and what its answer goes back over.
+public struct Flow: Hashable, Sendable {
+    public var transport: Transport
+    /// The bound address of our socket.
+    public var local: SocketAddress
+    public var remote: SocketAddress
+    /// Which accepted or opened connection; 0 for UDP, and for a connection that is still to be opened to `remote`.
+    public var connection: UInt64
+
+    public init(transport: Transport, local: SocketAddress, remote: SocketAddress, connection: UInt64 = 0) {
+        (self.transport, self.local, self.remote, self.connection) = (transport, local, remote, connection)
+    }
+}
+
+extension Flow {
+    /// Whether what was sent over this flow is lost when the other fails.
+    func isCarried(by other: Flow) -> Bool {
+        guard transport == other.transport, remote == other.remote else { return false }
+        return connection == other.connection || connection == 0
+    }
+
+    /// Where a request inside of a dialog goes whose next hop is this URI.
+    ///
+    /// A connection is used as long as the dialog lives. Over UDP an address in the URI is followed, unless it is a private one that
+    /// differs from where the peer's messages come from: then the peer is behind a translator, and only the way back works.
+    /// Names are not resolved inside of a dialog: they stay on the flow.
+    func towards(_ uri: URI) -> Flow {
+        guard transport == .udp, let address = uri.address, address.family == remote.address.family else { return self }
+        guard address == remote.address || !address.isPrivate else { return self }
+        var flow = self
+        flow.remote = SocketAddress(address, port: uri.port ?? 5060)
+        if uri.transport == "tcp" { flow.transport = .tcp }
+        return flow
+    }
+}
+
+extension IPAddress {
+    /// Not reachable from everywhere: RFC 1918, RFC 6598, RFC 4193, loopback, link-local, unspecified.
+    fileprivate var isPrivate: Bool {
+        if isLoopback || isAny { return true }
+        guard family == .v4 else { return high >> 57 == 0x7E || high >> 54 == 0x3FA }
+        return low >> 24 == 10 || low >> 20 == 0xAC1 || low >> 16 == 0xC0A8 || low >> 16 == 0xA9FE || low >> 22 == 0x191
+    }
+}
+
+/// What carries the bytes of a `UserAgent`: real sockets, or a rehearsal's virtual network.
+public protocol SignallingNetwork: AnyObject {
+    /// Sends one whole message. Over TCP the connection of the flow is used; when `connection` is 0, one to `flow.remote` that is
+    /// open already, or a new one. It must not call the agent back from inside: a failure is told later by
+    /// `UserAgent.failed(_:at:)`, with the flow of the lost connection, or that of the message when none could be opened.
+    func send(_ bytes: [UInt8], over flow: Flow)
+}

@@ -1,0 +1,93 @@
+import Primitives
+import SIP
+
+/// Who we are to a peer that asks for it (RFC 3261 §22).
+public struct Credentials: Hashable, Sendable {
+    public var username: Text
+    public var secret: DigestSecret
+
+    public init(username: Text, secret: DigestSecret) { (self.username, self.secret) = (username, secret) }
+    public init(username: Text, password: Text) { self.init(username: username, secret: .password(password)) }
+}
+
+/// An INVITE to be sent.
+public struct OutgoingInvite {
+    /// The Request-URI.
+    public var target: URI
+    /// The next hop.
+    public var flow: Flow
+    /// Without a tag: the session makes one.
+    public var from: NameAddress
+    public var to: NameAddress
+    /// A route set known beforehand, such as an outbound proxy or a registered Path; loose routers.
+    public var routes: [NameAddress] = []
+    /// Further headers. Via, From, To, Call-ID, CSeq, Max-Forwards, Route, Contact, Allow and Supported are written already.
+    public var headers: [(HeaderName, Text)] = []
+    /// The offer; empty leaves it to the peer.
+    public var body: [UInt8] = []
+    /// The user part of our Contact; nil takes that of `from`.
+    public var contactUser: Text?
+    /// Made at random when nil.
+    public var callID: Text?
+    /// Of a forwarded call: what is left of the other leg's, so that a loop of gateways ends.
+    public var maxForwards = 70
+    public var credentials: Credentials?
+
+    public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
+        (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
+    }
+}
+
+/// An OPTIONS to be sent outside of a dialog: is the peer there?
+public struct OutgoingOptions {
+    public var target: URI
+    public var flow: Flow
+    public var from: NameAddress
+    public var to: NameAddress
+    public var credentials: Credentials?
+
+    public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
+        (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
+    }
+}
+
+extension UserAgent {
+    /// Sends an INVITE. The delegate hears of everything from the sending on, which happens inside of this call.
+    public func invite(_ request: OutgoingInvite, delegate: (any InviteSessionDelegate)? = nil, at now: Instant) -> InviteSession {
+        let session = InviteSession(outgoing: request, agent: self)
+        session.delegate = delegate
+        sessions[session.localTag] = session
+        session.start(at: now)
+        return session
+    }
+
+    func makeAuthentication(_ credentials: Credentials?) -> ClientAuthentication? {
+        guard let credentials, let hash else { return nil }
+        return ClientAuthentication(credentials, hash: hash)
+    }
+
+    /// Sends an OPTIONS; the completion gets its final status: 408 without message when nobody answered, 503 when the transport
+    /// failed.
+    public func options(_ options: OutgoingOptions, at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void) {
+        var from = options.from
+        from.tag = makeTag()
+        var request = Message.request(
+            .options, uri: options.target, via: makeVia(for: options.target, over: options.flow), from: from, to: options.to,
+            callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
+        request.headers.append(.accept, accepted)
+        var sequence = request.cseq.number
+        let exchange = Exchange(request, over: options.flow, authentication: makeAuthentication(options.credentials), session: nil, agent: self) {
+            sequence += 1
+            return sequence
+        }
+        exchange.start(at: now) { outcome, now in
+            switch outcome {
+            case .response(let response, _):
+                if let status = response.status, status >= 200 { completion(status, response, now) }
+            case .timedOut: completion(408, nil, now)
+            case .transportFailed: completion(503, nil, now)
+            case .terminated: break
+            }
+        }
+    }
+}

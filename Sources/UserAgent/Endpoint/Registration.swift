@@ -1,0 +1,150 @@
+import Primitives
+import SIP
+
+/// A registration of ours with a registrar (RFC 3261 §10.2).
+public struct OutgoingRegistration {
+    /// The domain to register at: the Request-URI, without a user part.
+    public var registrar: URI
+    public var flow: Flow
+    /// The address of record, for From and To.
+    public var address: NameAddress
+    /// The user part of our Contact; nil takes that of `address`.
+    public var contactUser: Text?
+    /// Seconds that are asked for.
+    public var expires: UInt32 = 600
+    public var credentials: Credentials?
+
+    public init(registrar: URI, flow: Flow, address: NameAddress) {
+        (self.registrar, self.flow, self.address) = (registrar, flow, address)
+    }
+}
+
+public enum RegistrationEvent {
+    /// The binding holds for so many seconds; it is refreshed before.
+    case registered(seconds: UInt32, Message)
+    /// It was refused (408 with nil: no answer, 503 with nil: the transport failed) and is tried again.
+    case failed(status: Int, Message?, retryIn: Duration)
+    /// After `unregister`, whether or not the registrar answered. The last event.
+    case unregistered(status: Int)
+}
+
+/// Keeps one Contact registered: refreshes it, tries again after failures, answers challenges.
+public final class Registration {
+    public let request: OutgoingRegistration
+    public private(set) var isRegistered = false
+    /// Hears of everything.
+    public var onEvent: ((Registration, RegistrationEvent, Instant) -> Void)?
+
+    private unowned let agent: UserAgent
+    private let authentication: ClientAuthentication?
+    private let callID: Text
+    private let contact: NameAddress
+    private let tag: Text
+    private var sequence: UInt32
+    private var expires: UInt32
+    private var failures = 0
+    private var isPending = false
+    private var isLeaving = false
+    private var alarm = Alarm { _ in }
+
+    init(_ request: OutgoingRegistration, agent: UserAgent) {
+        (self.request, self.agent, expires) = (request, agent, request.expires)
+        authentication = agent.makeAuthentication(request.credentials)
+        (callID, tag, sequence) = (agent.makeCallID(), agent.makeTag(), agent.makeSequence())
+        contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: request.flow)
+        alarm = Alarm { [unowned self] now in self.send(at: now) }
+    }
+
+    /// Takes the binding back. One REGISTER with Expires 0 is sent, after the one that is on its way if there is one.
+    public func unregister(at now: Instant) {
+        guard !isLeaving else { return }
+        isLeaving = true
+        expires = 0
+        if !isPending { send(at: now) }
+    }
+
+    func send(at now: Instant) {
+        agent.alarms.set(alarm, to: nil)
+        isPending = true
+        var from = request.address
+        from.tag = tag
+        sequence += 1
+        var message = Message.request(
+            .register, uri: request.registrar, via: agent.makeVia(for: request.registrar, over: request.flow), from: from, to: request.address,
+            callID: callID, cseq: sequence, contact: contact)
+        message.headers.append(.expires, Text(expires))
+        agent.addProduct(to: &message)
+        let exchange = Exchange(message, over: request.flow, authentication: authentication, session: nil, agent: agent) { [self] in
+            sequence += 1
+            return sequence
+        }
+        let asked = expires
+        exchange.start(at: now) { [self] outcome, now in
+            switch outcome {
+            case .response(let response, _): if let status = response.status, status >= 200 { finish(status, response, asked: asked, at: now) }
+            case .timedOut: finish(408, nil, asked: asked, at: now)
+            case .transportFailed: finish(503, nil, asked: asked, at: now)
+            case .terminated: break
+            }
+        }
+    }
+
+    private func finish(_ status: Int, _ response: Message?, asked: UInt32, at now: Instant) {
+        isPending = false
+        if isLeaving {
+            guard asked == 0 else { return send(at: now) }
+            isRegistered = false
+            agent.registrations[ObjectIdentifier(self)] = nil
+            onEvent?(self, .unregistered(status: status), now)
+        } else if let response, (200..<300).contains(status) {
+            succeed(response, asked: asked, at: now)
+        } else if status == 423, let minimum = response?.headers[.minExpires]?.integer(UInt32.self), minimum > expires {
+            expires = minimum
+            send(at: now)
+        } else {
+            fail(status, response, at: now)
+        }
+    }
+
+    /// Refreshed at 80–90 % of the time that the registrar gave (as RFC 5626 §4.4.1 spreads its keep-alives).
+    private func succeed(_ response: Message, asked: UInt32, at now: Instant) {
+        (failures, isRegistered) = (0, true)
+        let granted = max(1, grantedSeconds(response) ?? response.expires ?? asked)
+        let share = UInt64(granted) * 800...UInt64(granted) * 900
+        agent.alarms.set(alarm, to: now + agent.randomDelay(share))
+        onEvent?(self, .registered(seconds: granted, response), now)
+    }
+
+    /// The expires parameter of our own Contact among those that the registrar lists.
+    private func grantedSeconds(_ response: Message) -> UInt32? {
+        let ours = response.contacts.first { $0.uri.isEquivalent(to: contact.uri) }
+        return ours?.parameters["expires"]?.integer(UInt32.self)
+    }
+
+    /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5).
+    private func fail(_ status: Int, _ response: Message?, at now: Instant) {
+        isRegistered = false
+        let base = UInt64(30_000) << UInt64(min(failures, 5))
+        failures += 1
+        let delay = agent.randomDelay(base / 2...base)
+        agent.alarms.set(alarm, to: now + delay)
+        onEvent?(self, .failed(status: status, response, retryIn: delay), now)
+    }
+}
+
+extension UserAgent {
+    /// Registers, and keeps registered until `unregister`.
+    public func register(
+        _ request: OutgoingRegistration, at now: Instant, onEvent: @escaping (Registration, RegistrationEvent, Instant) -> Void
+    ) -> Registration {
+        let registration = Registration(request, agent: self)
+        registration.onEvent = onEvent
+        registrations[ObjectIdentifier(registration)] = registration
+        registration.send(at: now)
+        return registration
+    }
+
+    func addProduct(to request: inout Message) {
+        if !configuration.product.isEmpty { request.headers.append(.userAgent, configuration.product) }
+    }
+}

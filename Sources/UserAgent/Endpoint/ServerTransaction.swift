@@ -1,0 +1,99 @@
+import Primitives
+import SIP
+
+/// Names a request from the network for as long as its transaction lives: RFC 3261 §17.2.3.
+public struct ServerTransactionID: Hashable, Sendable {
+    /// Branch and sent-by; for a peer of RFC 2543 what §17.2.3 compares instead.
+    let key: Text
+    let method: Method
+
+    /// - Parameter method: that of the transaction looked for; an ACK or CANCEL looks for its INVITE.
+    init(_ request: Message, _ via: Via, method: Method) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(96)
+        if let branch = via.branch, branch.count > 7, branch.hasPrefix(Self.cookie) {
+            bytes.append(contentsOf: branch.bytes)
+        } else {
+            Self.appendOldStyle(request, via, to: &bytes)
+        }
+        bytes.append(0x20)
+        for byte in via.host.bytes { bytes.append(asciiLowercased(byte)) }
+        if let port = via.port { bytes.append(contentsOf: [0x3A, UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]) }
+        (key, self.method) = (Text(bytes), method)
+    }
+
+    /// The To tag is left out: that of an ACK is the one that we added.
+    private static func appendOldStyle(_ request: Message, _ via: Via, to bytes: inout [UInt8]) {
+        for part in [request.callID, request.from.tag ?? .empty, Text(request.cseq.number), request.requestURI?.text ?? .empty, via.text] {
+            bytes.append(contentsOf: part.bytes)
+            bytes.append(0x20)
+        }
+    }
+
+    /// What begins every branch of RFC 3261 (§8.1.1.7).
+    static let cookie: Text = "z9hG4bK"
+}
+
+/// A request from the network that is being answered, or whose answer may have to be repeated.
+final class ServerTransaction {
+    enum Machine {
+        case invite(InviteServerTransaction)
+        case other(NonInviteServerTransaction)
+    }
+
+    let id: ServerTransactionID
+    let flow: Flow
+    let responseFlow: Flow
+    /// Until the final response.
+    var request: Message?
+    /// The tag that this agent's answer adds to To.
+    let toTag: Text
+    let session: InviteSession?
+    var machine: Machine
+    var lastResponse: [UInt8] = []
+    var mergeKey: MergeKey?
+    var alarm = Alarm { _ in }
+
+    init(id: ServerTransactionID, request: Message, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
+        (self.id, self.request, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)
+        responseFlow = flow.responseFlow(to: request.via)
+        let isReliable = flow.transport.isReliable
+        machine =
+            id.method == .invite
+            ? .invite(InviteServerTransaction(isReliable: isReliable, timers: timers))
+            : .other(NonInviteServerTransaction(isReliable: isReliable, timers: timers))
+    }
+
+    var deadline: Instant? {
+        switch machine {
+        case .invite(let machine): machine.deadline
+        case .other(let machine): machine.deadline
+        }
+    }
+}
+
+/// What two copies of one request that came by different ways have in common (RFC 3261 §8.2.2.2).
+struct MergeKey: Hashable {
+    let callID: Text
+    let fromTag: Text
+    let sequence: UInt32
+    let method: Method
+
+    init(_ request: Message) {
+        (callID, fromTag) = (request.callID.detached, (request.from.tag ?? .empty).detached)
+        (sequence, method) = (request.cseq.number, request.method)
+    }
+}
+
+extension Flow {
+    /// Where the response to a request goes whose top Via has been stamped (RFC 3261 §18.2.2, RFC 3581 §4).
+    ///
+    /// Over UDP always to the address that the request came from. A `maddr` in the Via is not followed: anyone could have
+    /// responses sent to third parties with it.
+    func responseFlow(to via: Via) -> Flow {
+        guard transport == .udp else { return self }
+        var flow = self
+        if !via.asksForPort { flow.remote.port = via.port ?? 5060 }
+        return flow
+    }
+}

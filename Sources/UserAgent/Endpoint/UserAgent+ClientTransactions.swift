@@ -1,0 +1,142 @@
+import Primitives
+import SIP
+
+extension UserAgent {
+    /// Sends a request that has our Via on top. Every outcome goes to the handler, the last one is `.terminated`.
+    @discardableResult
+    func transact(
+        _ request: Message, over flow: Flow, session: InviteSession?, at now: Instant, handler: @escaping (ClientOutcome, Instant) -> Void
+    ) -> ClientTransaction {
+        let id = ClientTransactionID(branch: (request.via.branch ?? .empty).detached, isCancel: request.method == .cancel)
+        clientSerial += 1
+        let transaction = ClientTransaction(
+            id: id, serial: clientSerial, request: request, flow: flow, session: session, timers: configuration.timers, handler: handler)
+        transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
+        clientTransactions[id] = transaction
+        step(transaction, response: nil, at: now) { $0.start(at: now) } other: { $0.start(at: now) }
+        return transaction
+    }
+
+    func receiveResponse(_ response: Message, over flow: Flow, at now: Instant) {
+        guard let branch = response.via.branch, let status = response.status else { return }
+        let id = ClientTransactionID(branch: branch, isCancel: response.method == .cancel)
+        guard let transaction = clientTransactions[id], transaction.request.method == response.method else { return }
+        let isRepeated = noteRepeated(response, status, transaction)
+        if isRepeated == nil { return }
+        transaction.session?.trace(.received, response, retransmission: isRepeated == true, at: now)
+        step(transaction, response: (response, flow), at: now) {
+            $0.receive(status: status, at: now)
+        } other: {
+            $0.receive(status: status, at: now)
+        }
+    }
+
+    /// Whether this final response came before; nil when it is one fork too many.
+    private func noteRepeated(_ response: Message, _ status: Int, _ transaction: ClientTransaction) -> Bool? {
+        guard status >= 200 else { return false }
+        guard response.method == .invite, status < 300 else { return transaction.hasFinalResponse }
+        let tag = response.to.tag ?? .empty
+        if transaction.acceptedTags.contains(tag) { return true }
+        guard transaction.acceptedTags.count < ClientTransaction.maximumForks else { return nil }
+        transaction.acceptedTags.append(tag.detached)
+        return false
+    }
+
+    /// Gives an INVITE up at this time if there is no final response by then (RFC 3261 §9.1).
+    func limit(_ transaction: ClientTransaction, to due: Instant) {
+        guard clientTransactions[transaction.id] === transaction, !transaction.hasFinalResponse else { return }
+        transaction.patience = due
+        alarms.set(transaction.alarm, to: transaction.deadline)
+    }
+
+    func transportFailed(_ transaction: ClientTransaction, at now: Instant) {
+        step(transaction, response: nil, at: now) { $0.transportFailed() } other: { $0.transportFailed() }
+    }
+
+    private func advance(_ transaction: ClientTransaction, to now: Instant) {
+        if let patience = transaction.patience, now >= patience {
+            transaction.patience = nil
+            if !transaction.hasFinalResponse {
+                return step(transaction, response: nil, at: now) { [.timedOut] + $0.abandon() } other: { _ in [] }
+            }
+        }
+        step(transaction, response: nil, at: now) { $0.advance(to: now) } other: { $0.advance(to: now) }
+    }
+
+    private func step(
+        _ transaction: ClientTransaction, response: (Message, Flow)?, at now: Instant,
+        invite: (inout InviteClientTransaction) -> [InviteClientTransaction.Output],
+        other: (inout NonInviteClientTransaction) -> [NonInviteClientTransaction.Output]
+    ) {
+        let outputs: [InviteClientTransaction.Output]
+        switch transaction.machine {
+        case .invite(var machine):
+            outputs = invite(&machine)
+            transaction.machine = .invite(machine)
+        case .other(var machine):
+            outputs = other(&machine).map(\.inviteOutput)
+            transaction.machine = .other(machine)
+        }
+        alarms.set(transaction.alarm, to: transaction.deadline)
+        for output in outputs { perform(output, of: transaction, response: response, at: now) }
+    }
+
+    private func perform(_ output: InviteClientTransaction.Output, of transaction: ClientTransaction, response: (Message, Flow)?, at now: Instant) {
+        switch output {
+        case .sendRequest:
+            transaction.session?.trace(.sent, transaction.request, retransmission: transaction.wasSent, at: now)
+            transaction.wasSent = true
+            network.send(transaction.bytes, over: transaction.flow)
+        case .sendAcknowledgement:
+            acknowledge(response?.0, transaction, at: now)
+        case .deliver:
+            if let response { transaction.handler?(.response(response.0, over: response.1), now) }
+        case .timedOut:
+            transaction.handler?(.timedOut, now)
+        case .transportFailed:
+            transaction.handler?(.transportFailed, now)
+        case .terminated:
+            remove(transaction, at: now)
+        }
+    }
+
+    /// The ACK of a 300–699: RFC 3261 §17.1.1.3.
+    private func acknowledge(_ response: Message?, _ transaction: ClientTransaction, at now: Instant) {
+        if let response, transaction.acknowledgement.isEmpty {
+            let acknowledgement = Self.sibling(of: transaction.request, method: .ack, to: response.to)
+            transaction.acknowledgement = acknowledgement.serialized()
+            transaction.session?.trace(.sent, acknowledgement, retransmission: false, at: now)
+        } else {
+            transaction.session?.traceAgain(transaction.acknowledgement, at: now)
+        }
+        network.send(transaction.acknowledgement, over: transaction.flow)
+    }
+
+    /// The ACK or CANCEL of an INVITE: its Request-URI, top Via, From, Call-ID, CSeq number and Route (§9.1, §17.1.1.3).
+    static func sibling(of invite: Message, method: Method, to: NameAddress) -> Message {
+        guard let uri = invite.requestURI else { preconditionFailure("a response has no siblings") }
+        return Message.request(
+            method, uri: uri, via: invite.via, from: invite.from, to: to, callID: invite.callID, cseq: invite.cseq.number,
+            routes: invite.routes)
+    }
+
+    private func remove(_ transaction: ClientTransaction, at now: Instant) {
+        alarms.set(transaction.alarm, to: nil)
+        clientTransactions[transaction.id] = nil
+        let handler = transaction.handler
+        transaction.handler = nil
+        handler?(.terminated, now)
+    }
+}
+
+extension NonInviteClientTransaction.Output {
+    var inviteOutput: InviteClientTransaction.Output {
+        switch self {
+        case .sendRequest: .sendRequest
+        case .deliver: .deliver
+        case .timedOut: .timedOut
+        case .transportFailed: .transportFailed
+        case .terminated: .terminated
+        }
+    }
+}

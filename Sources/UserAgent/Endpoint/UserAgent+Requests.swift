@@ -1,0 +1,189 @@
+import Primitives
+import SIP
+
+extension UserAgent {
+    /// A request as RFC 3261 §8.2 deals with it: known transaction, ACK, CANCEL, dialog, or something new.
+    func receiveRequest(_ request: Message, _ via: Via, over flow: Flow, at now: Instant) {
+        let method = request.method
+        let id = ServerTransactionID(request, via, method: method == .ack ? .invite : method)
+        if let transaction = serverTransactions[id] { return receiveAgain(request, transaction, at: now) }
+        let session = request.to.tag.flatMap { sessions[$0] }.flatMap { $0.callID == request.callID ? $0 : nil }
+        if method == .ack {
+            session?.receiveAcknowledgement(request, at: now)
+            return
+        }
+        guard serverTransactions.count < configuration.maximumTransactions else { return refuseStatelessly(request, over: flow) }
+        if method == .cancel { return receiveCancel(request, via, id, over: flow, at: now) }
+        if request.to.tag != nil {
+            receiveInDialog(request, id, session, over: flow, at: now)
+        } else {
+            receiveOutside(request, id, over: flow, at: now)
+        }
+    }
+
+    private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
+        let transaction = begin(request, id, over: flow, session: session, at: now)
+        session?.trace(.received, request, retransmission: false, at: now)
+        if let refusal = refusal(of: request, isKnownDialog: session != nil) {
+            respond(transaction, refusal, at: now)
+        } else {
+            session?.receive(request, transaction, over: flow, at: now)
+        }
+    }
+
+    private func receiveOutside(_ request: Message, _ id: ServerTransactionID, over flow: Flow, at now: Instant) {
+        let isMerged = unmerged[MergeKey(request)] != nil
+        if request.method != .invite || isMerged {
+            let transaction = begin(request, id, over: flow, session: nil, at: now)
+            if let refusal = isMerged ? Refusal(482) : refusal(of: request, isKnownDialog: true) { return respond(transaction, refusal, at: now) }
+            return handle(request, transaction, over: flow, at: now)
+        }
+        if let refusal = refusal(of: request, isKnownDialog: true) ?? refusalOfSession(request) {
+            return respond(begin(request, id, over: flow, session: nil, at: now), refusal, at: now)
+        }
+        guard let session = InviteSession(incoming: request, over: flow, agent: self) else {
+            return respond(begin(request, id, over: flow, session: nil, at: now), Refusal(400, reason: "Missing Contact"), at: now)
+        }
+        sessions[session.localTag] = session
+        session.inviteTransaction = begin(request, id, over: flow, session: session, at: now)
+        guard let delegate else {
+            session.respond(status: 480, at: now)
+            return
+        }
+        delegate.userAgent(self, incoming: session, at: now)
+    }
+
+    private func refusalOfSession(_ request: Message) -> Refusal? {
+        sessions.count < configuration.maximumSessions ? nil : Refusal(503, headers: [(.retryAfter, makeRetryAfter())])
+    }
+
+    /// A request outside of dialogs that is not an INVITE.
+    private func handle(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
+        if delegate?.userAgent(self, handle: request, over: flow, transaction: transaction.id, at: now) == true { return }
+        if request.method == .options {
+            respond(transaction, Refusal(200, headers: capabilities), at: now)
+        } else {
+            respond(transaction, Refusal(request.method == .bye ? 481 : 405, headers: [(.allow, allowed)]), at: now)
+        }
+    }
+
+    /// RFC 3261 §9.2. The CANCEL is answered in any case; what it does to the INVITE is the session's to decide.
+    private func receiveCancel(_ request: Message, _ via: Via, _ id: ServerTransactionID, over flow: Flow, at now: Instant) {
+        let invite = serverTransactions[ServerTransactionID(request, via, method: .invite)]
+        let transaction = begin(request, id, over: flow, session: invite?.session, at: now)
+        // A CANCEL has the CSeq and tags of its INVITE, and neither is a copy of the other.
+        invite?.session?.trace(.received, request, retransmission: false, at: now)
+        guard let invite else { return respond(transaction, Refusal(481), at: now) }
+        respond(transaction, Refusal(200, toTag: invite.toTag), at: now)
+        if invite.request != nil { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
+    }
+
+    private func refuseStatelessly(_ request: Message, over flow: Flow) {
+        var response = Message.response(to: request, status: 503, toTag: makeTag())
+        response.headers.append(.retryAfter, makeRetryAfter())
+        network.send(response.serialized(), over: flow.responseFlow(to: request.via))
+    }
+}
+
+/// An answer that needs nothing but a status and a few headers.
+struct Refusal {
+    var status: Int
+    var reason: Text?
+    var headers: [(HeaderName, Text)]
+    var toTag: Text?
+
+    init(_ status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], toTag: Text? = nil) {
+        (self.status, self.reason, self.headers, self.toTag) = (status, reason, headers, toTag)
+    }
+}
+
+extension UserAgent {
+    /// Why a request cannot be dealt with, in the order of RFC 3261 §8.2 and §16.3.
+    private func refusal(of request: Message, isKnownDialog: Bool) -> Refusal? {
+        guard configuration.allowedMethods.contains(request.method) else { return Refusal(405, headers: [(.allow, allowed)]) }
+        guard isKnownDialog else { return Refusal(481) }
+        if request.to.tag == nil {
+            // What a gateway would send on; inside of a dialog the request has arrived.
+            if request.maxForwards == 0, request.method != .options { return Refusal(483) }
+            if isLoop(request) { return Refusal(482) }
+        }
+        let unsupported = request.headers.elements(.require).filter { option in
+            !configuration.supportedOptions.contains { $0.equalsIgnoringCase(option) }
+        }
+        if !unsupported.isEmpty { return Refusal(420, headers: unsupported.map { (.unsupported, $0) }) }
+        return refusalOfBody(request)
+    }
+
+    /// RFC 3261 §8.2.3. Bodies of other methods are their receiver's affair.
+    private func refusalOfBody(_ request: Message) -> Refusal? {
+        guard request.method == .invite || request.method == .update, !request.content.isEmpty, !isOptionalBody(request) else { return nil }
+        if let encoding = request.headers[.contentEncoding], !encoding.equalsIgnoringCase("identity") {
+            return Refusal(415, headers: [("Accept-Encoding", "identity")])
+        }
+        let isAccepted = configuration.acceptedBodies.contains { $0 == request.contentType ?? .empty }
+        return isAccepted ? nil : Refusal(415, headers: [(.accept, accepted)])
+    }
+
+    private func isOptionalBody(_ request: Message) -> Bool {
+        guard let disposition = request.headers[.contentDisposition], let start = disposition.bytes.firstIndex(of: 0x3B),
+            let parameters = try? Parameters(parsing: Text(disposition.bytes[start...]))
+        else { return false }
+        return parameters["handling"]?.equalsIgnoringCase("optional") == true
+    }
+
+    private func isLoop(_ request: Message) -> Bool {
+        let vias = request.vias
+        guard vias.contains(where: { $0.branch?.hasPrefix(branchPrefix) == true }), let uri = request.requestURI else { return false }
+        let ours = branchPrefix + Text(Self.hexadecimal(Self.digest(of: uri), digits: 8))
+        return vias.contains { $0.branch?.hasPrefix(ours) == true }
+    }
+
+    /// What an OPTIONS wants to know (RFC 3261 §11.2).
+    var capabilities: [(HeaderName, Text)] { [(.allow, allowed), (.accept, accepted), (.supported, supported)] }
+}
+
+extension UserAgent {
+    func respond(_ transaction: ServerTransaction, _ refusal: Refusal, at now: Instant) {
+        respond(
+            transaction, status: refusal.status, reason: refusal.reason, headers: refusal.headers, toTag: refusal.toTag, at: now)
+    }
+
+    /// Answers a request of a live transaction. Without effect when it has its final answer already.
+    func respond(
+        _ transaction: ServerTransaction, status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], contact: NameAddress? = nil,
+        body: [UInt8] = [], contentType: Text = "application/sdp", toTag: Text? = nil, at now: Instant
+    ) {
+        guard let request = transaction.request else { return }
+        var response = Message.response(to: request, status: status, reason: reason, toTag: toTag ?? transaction.toTag)
+        if let contact { response.headers.append(.contact, contact.text) }
+        if !configuration.product.isEmpty { response.headers.append(.server, configuration.product) }
+        for (name, value) in headers { response.headers.append(name, value) }
+        if !body.isEmpty {
+            response.headers.append(.contentType, contentType)
+            response.body = body
+        }
+        respond(response, to: transaction, at: now)
+    }
+
+    /// Answers a request that was given to the delegate.
+    /// - Returns: false when it has its final answer already, or is gone.
+    @discardableResult
+    public func respond(
+        to id: ServerTransactionID, status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [],
+        contentType: Text = "application/sdp", at now: Instant
+    ) -> Bool {
+        guard let transaction = serverTransactions[id], transaction.request != nil else { return false }
+        respond(transaction, status: status, reason: reason, headers: headers, body: body, contentType: contentType, at: now)
+        return true
+    }
+
+    /// The same with a response that was made with `Message.response(to:…)`; a To tag is added if it has none.
+    @discardableResult
+    public func respond(to id: ServerTransactionID, with response: Message, at now: Instant) -> Bool {
+        guard let transaction = serverTransactions[id], transaction.request != nil else { return false }
+        var response = response
+        if response.to.tag == nil, response.status != 100 { response.to.tag = transaction.toTag }
+        respond(response, to: transaction, at: now)
+        return true
+    }
+}

@@ -1,0 +1,102 @@
+import Primitives
+import SIP
+
+extension UserAgent {
+    func begin(_ request: Message, _ id: ServerTransactionID, over flow: Flow, session: InviteSession?, at now: Instant) -> ServerTransaction {
+        let toTag = session?.localTag ?? request.to.tag?.detached ?? makeTag()
+        let transaction = ServerTransaction(
+            id: id, request: request, flow: flow, toTag: toTag, session: session, timers: configuration.timers)
+        transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
+        serverTransactions[id] = transaction
+        if request.to.tag == nil {
+            let key = MergeKey(request)
+            if unmerged[key] == nil { (transaction.mergeKey, unmerged[key]) = (key, id) }
+        }
+        return transaction
+    }
+
+    /// Sends a response through its transaction; what may not be sent any more is not.
+    func respond(_ response: Message, to transaction: ServerTransaction, at now: Instant) {
+        guard let status = response.status else { preconditionFailure("a request is no response") }
+        if status >= 200 { transaction.request = nil }
+        switch transaction.machine {
+        case .invite(var machine):
+            let outputs = machine.respond(status: status, at: now)
+            transaction.machine = .invite(machine)
+            perform(outputs, of: transaction, response: response, at: now)
+        case .other(var machine):
+            let outputs = machine.respond(status: status, at: now)
+            transaction.machine = .other(machine)
+            perform(outputs.map(\.inviteOutput), of: transaction, response: response, at: now)
+        }
+    }
+
+    /// The request of a transaction came again, or its ACK came.
+    func receiveAgain(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
+        switch transaction.machine {
+        case .invite(var machine):
+            let wasConfirmed = machine.state == .confirmed || machine.state == .accepted
+            let outputs = request.method == .ack ? machine.receiveAcknowledgement(at: now) : machine.receiveInvite()
+            transaction.machine = .invite(machine)
+            if !outputs.contains(.deliverAcknowledgement) {
+                transaction.session?.trace(.received, request, retransmission: request.method != .ack || wasConfirmed, at: now)
+            }
+            perform(outputs, of: transaction, response: nil, at: now)
+            if outputs.contains(.deliverAcknowledgement) { transaction.session?.receiveAcknowledgement(request, at: now) }
+        case .other(let machine):
+            transaction.session?.trace(.received, request, retransmission: true, at: now)
+            perform(machine.receiveRequest().map(\.inviteOutput), of: transaction, response: nil, at: now)
+        }
+    }
+
+    private func advance(_ transaction: ServerTransaction, to now: Instant) {
+        switch transaction.machine {
+        case .invite(var machine):
+            let outputs = machine.advance(to: now)
+            transaction.machine = .invite(machine)
+            perform(outputs, of: transaction, response: nil, at: now)
+        case .other(var machine):
+            let outputs = machine.advance(to: now)
+            transaction.machine = .other(machine)
+            perform(outputs.map(\.inviteOutput), of: transaction, response: nil, at: now)
+        }
+    }
+
+    private func perform(_ outputs: [InviteServerTransaction.Output], of transaction: ServerTransaction, response: Message?, at now: Instant) {
+        alarms.set(transaction.alarm, to: transaction.deadline)
+        for output in outputs {
+            switch output {
+            case .sendResponse:
+                guard let response else { preconditionFailure("a response is sent that is not there") }
+                transaction.lastResponse = response.serialized()
+                transaction.session?.trace(.sent, response, retransmission: false, at: now)
+                network.send(transaction.lastResponse, over: transaction.responseFlow)
+            case .resend:
+                transaction.session?.traceAgain(transaction.lastResponse, at: now)
+                network.send(transaction.lastResponse, over: transaction.responseFlow)
+            case .terminated:
+                remove(transaction)
+            case .deliverAcknowledgement, .timedOut, .transportFailed:
+                // A missing ACK of a refusal changes nothing for anybody; the dialog's ACK is the caller's to deliver.
+                break
+            }
+        }
+    }
+
+    private func remove(_ transaction: ServerTransaction) {
+        alarms.set(transaction.alarm, to: nil)
+        serverTransactions[transaction.id] = nil
+        if let key = transaction.mergeKey { unmerged[key] = nil }
+    }
+}
+
+extension NonInviteServerTransaction.Output {
+    var inviteOutput: InviteServerTransaction.Output {
+        switch self {
+        case .sendResponse: .sendResponse
+        case .resend: .resend
+        case .transportFailed: .transportFailed
+        case .terminated: .terminated
+        }
+    }
+}

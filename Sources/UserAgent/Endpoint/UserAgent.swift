@@ -1,0 +1,164 @@
+import Primitives
+import SIP
+
+/// A SIP user agent: transactions, dialogs and their timers over a network that it is given.
+///
+/// Lives on one lane and is told the time; it has no queue, no clock and no socket. Its owner passes in what arrives (`receive`),
+/// what failed (`failed`) and the time (`advance`, at the latest at `deadline`), and keeps it longer than its sessions.
+public final class UserAgent {
+    public let configuration: UserAgentConfiguration
+    public weak var delegate: (any UserAgentDelegate)?
+
+    let network: any SignallingNetwork
+    let hash: DigestHash?
+    private var random: any RandomNumberGenerator
+    var alarms = AlarmQueue()
+    var clientSerial: UInt64 = 0
+    var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
+    var serverTransactions: [ServerTransactionID: ServerTransaction] = [:]
+    /// Requests outside of dialogs that are being dealt with, to find their copies.
+    var unmerged: [MergeKey: ServerTransactionID] = [:]
+    /// By local tag.
+    var sessions: [Text: InviteSession] = [:]
+    var registrations: [ObjectIdentifier: Registration] = [:]
+    /// Begins every branch of this agent, so that it knows its own Via again.
+    let branchPrefix: Text
+    /// The values of Allow, Accept and Supported.
+    let allowed: Text
+    let accepted: Text
+    let supported: Text
+    private var hosts: [IPAddress: Text] = [:]
+
+    /// - Parameters:
+    ///   - random: the operating system's source, or a seeded one in a rehearsal.
+    ///   - hash: for the answers to challenges; without one every challenge is a refusal, whatever the credentials.
+    public init(
+        configuration: UserAgentConfiguration, network: any SignallingNetwork, random: any RandomNumberGenerator,
+        hash: DigestHash? = nil
+    ) {
+        (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
+        allowed = Self.list(configuration.allowedMethods.map(\.text))
+        accepted = Self.list(configuration.acceptedBodies)
+        supported = Self.list(configuration.supportedOptions)
+        branchPrefix = ServerTransactionID.cookie + Text(Self.hexadecimal(self.random.next(), digits: 8))
+    }
+
+    private static func list(_ elements: [Text]) -> Text { Text(Array(elements.map(\.bytes).joined(separator: [0x2C, 0x20]))) }
+
+    /// Takes one whole message as it came over the flow. Whatever the bytes are, it neither traps nor grows without bound.
+    public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
+        do {
+            var message = try Message(parsing: bytes)
+            guard message.isRequest else { return receiveResponse(message, over: flow, at: now) }
+            var via = message.via
+            via.stamp(source: flow.remote)
+            if via != message.via { message.via = via }
+            receiveRequest(message, via, over: flow, at: now)
+        } catch {
+            guard case .reject(var rejection) = error else { return }
+            rejection.via.stamp(source: flow.remote)
+            network.send(rejection.response(toTag: makeTag()), over: flow.responseFlow(to: rejection.via))
+        }
+    }
+
+    /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503.
+    public func failed(_ flow: Flow, at now: Instant) {
+        let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
+        for transaction in lost { transportFailed(transaction, at: now) }
+        guard flow.connection != 0 else { return }
+        for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 }
+    }
+
+    /// When `advance` next has something to do.
+    public var deadline: Instant? { alarms.deadline }
+
+    /// Does everything that is due.
+    public func advance(to now: Instant) {
+        while let alarm = alarms.popDue(at: now) { alarm.ring(now) }
+    }
+
+    /// What is alive. All zero when nothing is going on.
+    public struct Counts: Hashable, Sendable {
+        public var sessions = 0
+        public var clientTransactions = 0
+        public var serverTransactions = 0
+        /// Requests outside of dialogs whose copies would be recognised.
+        public var originals = 0
+        public var registrations = 0
+        public var timers = 0
+
+        public init() {}
+    }
+
+    public var counts: Counts {
+        var counts = Counts()
+        (counts.sessions, counts.registrations, counts.timers) = (sessions.count, registrations.count, alarms.count)
+        (counts.clientTransactions, counts.serverTransactions) = (clientTransactions.count, serverTransactions.count)
+        counts.originals = unmerged.count
+        return counts
+    }
+}
+
+extension UserAgent {
+    static func hexadecimal(_ number: UInt64, digits: Int) -> [UInt8] {
+        (0..<digits).map { index in
+            let nibble = UInt8(truncatingIfNeeded: number >> UInt64(4 * index)) & 15
+            return nibble < 10 ? 0x30 + nibble : 0x57 + nibble
+        }
+    }
+
+    /// A tag of 64 random bits (RFC 3261 §19.3).
+    func makeTag() -> Text { Text(Self.hexadecimal(random.next(), digits: 16)) }
+
+    func makeCallID() -> Text { Text(Self.hexadecimal(random.next(), digits: 16) + Self.hexadecimal(random.next(), digits: 16)) }
+
+    /// The first CSeq number of a call: room for 2³¹ minus a few requests stays.
+    func makeSequence() -> UInt32 { UInt32(random.next() & 0xFFFF) + 1 }
+
+    /// Milliseconds from a range, in steps of 10 ms as RFC 3261 §14.1 has them.
+    func randomDelay(_ range: ClosedRange<UInt64>) -> Duration {
+        .milliseconds(Int64((range.lowerBound + random.next() % (range.upperBound - range.lowerBound + 1)) / 10 * 10))
+    }
+
+    /// Whole seconds for Retry-After, 0–10.
+    func makeRetryAfter() -> Text { Text(random.next() % 11) }
+
+    /// Our Via for a request to this URI: the branch tells the agent, the URI and the transaction.
+    func makeVia(for uri: URI, over flow: Flow) -> Via {
+        var branch = Array(branchPrefix.bytes)
+        branch += Self.hexadecimal(Self.digest(of: uri), digits: 8)
+        branch += Self.hexadecimal(random.next(), digits: 16)
+        let address = configuration.contactAddress(flow)
+        return Via(transport: flow.transport.name, host: host(address.address), port: address.port, branch: Text(branch))
+    }
+
+    func makeContact(user: Text?, over flow: Flow) -> NameAddress {
+        let address = configuration.contactAddress(flow)
+        let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.name.lowercased]
+        return NameAddress(uri: URI(user: user, host: host(address.address), port: address.port, parameters: parameters))
+    }
+
+    /// Our own addresses as text; there are few of them.
+    private func host(_ address: IPAddress) -> Text {
+        if let text = hosts[address] { return text }
+        let text = Text("\(address)")
+        if hosts.count < 64 { hosts[address] = text }
+        return text
+    }
+
+    /// FNV-1a: tells a loop, where our request comes back as it was, from a spiral, where a proxy changed its Request-URI
+    /// (RFC 3261 §16.3 item 4).
+    static func digest(of uri: URI) -> UInt64 {
+        uri.text.bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}
+
+extension Transport {
+    var name: Text {
+        switch self {
+        case .udp: "UDP"
+        case .tcp: "TCP"
+        case .tls: "TLS"
+        }
+    }
+}

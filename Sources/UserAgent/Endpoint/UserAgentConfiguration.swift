@@ -1,0 +1,27 @@
+import Primitives
+import SIP
+
+/// What a `UserAgent` says about itself, and its bounds.
+public struct UserAgentConfiguration {
+    public var timers = TimerValues()
+    /// The Server and User-Agent fields; empty leaves both out.
+    public var product: Text = "Hookswitch"
+    /// The methods that are dealt with; others are answered 405. Add REGISTER when the delegate handles it.
+    public var allowedMethods: [Method] = [.invite, .ack, .cancel, .bye, .options, .info, .update]
+    /// Option tags for the Supported field. A Require with any other tag is answered 420.
+    public var supportedOptions: [Text] = []
+    /// Body types of INVITE and UPDATE; others are answered 415.
+    public var acceptedBodies: [Text] = ["application/sdp"]
+    /// INVITEs beyond so many sessions are answered 503 with Retry-After.
+    public var maximumSessions = 20_000
+    /// Requests beyond so many server transactions are answered 503 without making one.
+    public var maximumTransactions = 200_000
+    /// A non-100 provisional response is sent again so often while a call rings (RFC 3261 §13.3.1.1).
+    public var provisionalInterval = Duration.seconds(60)
+    /// The address that peers on this flow can reach us at: the host and port of our Via and Contact.
+    public var contactAddress: (Flow) -> SocketAddress
+
+    public init(contactAddress: @escaping (Flow) -> SocketAddress = { $0.local }) {
+        self.contactAddress = contactAddress
+    }
+}

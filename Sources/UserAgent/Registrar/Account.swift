@@ -1,0 +1,27 @@
+import Primitives
+import SIP
+
+/// Who may register for, and call as, a user.
+public enum Account: Hashable, Sendable {
+    /// Anybody, without a password.
+    case open
+    case password(Text)
+    /// `H(user:realm:password)` for each algorithm, so that no password is kept.
+    case hashed([DigestAlgorithm: Text])
+
+    /// Nil for an open account.
+    var secret: DigestSecret? {
+        switch self {
+        case .open: nil
+        case .password(let password): .password(password)
+        case .hashed(let hashes): .hashed(hashes)
+        }
+    }
+}
+
+/// Knows the accounts. Asked on the signalling lane, for every request that must prove who sent it: it answers at once.
+public protocol AccountDirectory: AnyObject {
+    /// - Parameter user: without %-escapes.
+    /// - Returns: nil when there is no such user.
+    func account(of user: Text) -> Account?
+}

@@ -1,0 +1,147 @@
+import Primitives
+import SIP
+
+/// What a registrar is responsible for, and within which bounds.
+public struct RegistrarConfiguration: Sendable {
+    /// The realm that devices are asked in.
+    public var domain: Text
+    public var limits: RegistrationBindings<Flow>.Limits
+    /// Nonces live this long.
+    public var nonceLifetime: Duration
+    /// Offered in this order.
+    public var algorithms: [DigestAlgorithm]
+    /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
+    public var users: Int
+    /// Wrong passwords from one source in a minute.
+    public var guessesPerMinute: Int
+
+    public init(domain: Text) {
+        self.domain = domain
+        (limits, nonceLifetime, algorithms) = (.init(), .seconds(300), [.sha256, .md5])
+        (users, guessesPerMinute) = (50_000, 20)
+    }
+}
+
+/// Answers REGISTER and knows where every user can be reached (RFC 3261 §10.3). On the signalling lane.
+///
+/// A user is the user part of To; the domain is not looked at, since devices are configured with names and addresses of all kinds.
+public final class Registrar {
+    public typealias Contact = RegistrationBindings<Flow>.Binding
+
+    public struct Counts: Hashable, Sendable {
+        /// Users with at least one contact.
+        public var users: Int
+        public var contacts: Int
+        public var nonces: Int
+        public var timers: Int
+
+        /// Nobody is registered and nothing waits. Nonces may be remembered until they expire.
+        public var isEmpty: Bool { users + contacts + timers == 0 }
+    }
+
+    /// Shared with whoever checks calls.
+    public let authenticator: Authenticator
+    private let configuration: RegistrarConfiguration
+    private let accounts: any AccountDirectory
+    private var users: [Text: User] = [:]
+    private var alarms = AlarmQueue()
+
+    private struct User {
+        var bindings: RegistrationBindings<Flow>
+        let expiry: Alarm
+    }
+
+    public init(configuration: RegistrarConfiguration, accounts: any AccountDirectory, random: any RandomNumberGenerator, hash: @escaping DigestHash) {
+        let digest = DigestServer.Configuration(
+            realm: configuration.domain, algorithms: configuration.algorithms, nonceLifetime: configuration.nonceLifetime)
+        authenticator = Authenticator(
+            configuration: digest, accounts: accounts, guessesPerMinute: configuration.guessesPerMinute, random: random, hash: hash)
+        (self.configuration, self.accounts) = (configuration, accounts)
+    }
+
+    public var counts: Counts {
+        Counts(users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count }, nonces: authenticator.nonceCount, timers: alarms.count)
+    }
+
+    /// The answer to a REGISTER, without a To tag: the transaction adds it. Call it once for a request.
+    /// - Parameter flow: what the request came over; requests to its contacts go back over it.
+    public func handle(_ request: Message, over flow: Flow, at now: Instant) -> Message {
+        guard let user = request.to.uri.decodedUser?.detached, let account = accounts.account(of: user) else { return .answer(to: request, status: 404) }
+        if account != .open {
+            switch authenticator.verify(request, from: flow.remote.address, at: now) {
+            case .accepted(user): break
+            case .accepted, .forbidden: return .answer(to: request, status: 403)
+            case .challenge(let values): return .answer(to: request, status: 401, adding: values.map { (.wwwAuthenticate, $0) })
+            }
+        }
+        return register(user, request, flow, now)
+    }
+
+    /// Where a user can be reached, the most recently registered first.
+    public func contacts(of user: Text, at now: Instant) -> [Contact] { users[user]?.bindings.current(at: now) ?? [] }
+
+    /// Takes a contact away that does not answer, so that the next call does not wait for it.
+    public func drop(_ uri: URI, of user: Text) {
+        users[user]?.bindings.remove(uri)
+        settle(user)
+    }
+
+    /// Takes away what has expired.
+    public func advance(to now: Instant) {
+        while let alarm = alarms.popDue(at: now) { alarm.ring(now) }
+    }
+
+    /// When `advance` next has something to do.
+    public var deadline: Instant? { alarms.deadline }
+
+    private func register(_ user: Text, _ request: Message, _ flow: Flow, _ now: Instant) -> Message {
+        guard users[user] != nil || users.count < configuration.users else { return .answer(to: request, status: 503) }
+        var entry = users.removeValue(forKey: user) ?? newUser(user)
+        let result = Result { () throws(RegistrationBindings<Flow>.Refusal) in try entry.bindings.apply(request, from: flow, at: now) }
+        users[user] = entry
+        settle(user)
+        switch result {
+        case .success: return listing(of: user, request, now)
+        case .failure(let refusal): return Self.response(to: request, refusing: refusal)
+        }
+    }
+
+    private func newUser(_ user: Text) -> User {
+        User(bindings: .init(limits: configuration.limits), expiry: Alarm { [unowned self] now in expire(user, at: now) })
+    }
+
+    /// A 200 with every contact and the time that it has left (RFC 3261 §10.3 step 8, RFC 3327 §5.3).
+    private func listing(of user: Text, _ request: Message, _ now: Instant) -> Message {
+        let contacts = contacts(of: user, at: now).map { (HeaderName.contact, $0.contact(at: now).text) }
+        return .answer(to: request, status: 200, adding: contacts + request.headers.all(.path).map { (.path, $0) })
+    }
+
+    private static func response(to request: Message, refusing refusal: RegistrationBindings<Flow>.Refusal) -> Message {
+        switch refusal {
+        case .intervalTooBrief(let seconds): .answer(to: request, status: 423, adding: [(.minExpires, Text(seconds))])
+        case .unusableContact: .answer(to: request, status: 400, reason: "Unusable Contact")
+        case .tooManyContacts: .answer(to: request, status: 403, reason: "Too Many Contacts")
+        case .outOfOrder: .answer(to: request, status: 500, reason: "CSeq Out Of Order")
+        }
+    }
+
+    private func expire(_ user: Text, at now: Instant) {
+        users[user]?.bindings.advance(to: now)
+        settle(user)
+    }
+
+    /// Sets the user's alarm to its next expiry; without contacts nothing of the user is left.
+    private func settle(_ user: Text) {
+        guard let entry = users[user] else { return }
+        alarms.set(entry.expiry, to: entry.bindings.deadline)
+        if entry.bindings.isEmpty { users[user] = nil }
+    }
+}
+
+extension Message {
+    fileprivate static func answer(to request: Message, status: Int, reason: Text? = nil, adding headers: [(HeaderName, Text)] = []) -> Message {
+        var response = Message.response(to: request, status: status, reason: reason)
+        for (name, value) in headers { response.headers.append(name, value) }
+        return response
+    }
+}

@@ -1,0 +1,41 @@
+import Primitives
+import Runtime
+import SIP
+
+/// One TCP connection as a stream of messages.
+final class MessageStream {
+    let flow: Flow
+    let connection: TCPConnection
+    let isAccepted: Bool
+    var alarm: (token: TimerToken, due: Instant)?
+    /// When the message that is half here must be whole; of a connection that was accepted, also the first one that is not here at all.
+    private(set) var messageDeadline: Instant?
+    private var framer = StreamFramer()
+
+    var id: UInt64 { flow.connection }
+
+    init(flow: Flow, connection: TCPConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
+        (self.flow, self.connection, self.isAccepted, messageDeadline) = (flow, connection, isAccepted, deadline)
+    }
+
+    var deadline: Instant? {
+        guard let connection = connection.deadline else { return nil }
+        return min(connection, messageDeadline ?? .distantFuture)
+    }
+
+    /// - Parameter timeout: from the first byte of a message to its last, however slowly they drip in.
+    func receive(_ bytes: [UInt8], at now: Instant, timeout: Duration) -> [StreamFramer.Output] {
+        let outputs = framer.receive(bytes)
+        if framer.pendingBytes == 0 {
+            messageDeadline = nil
+        } else if messageDeadline == nil || !outputs.isEmpty {
+            messageDeadline = now + timeout
+        }
+        return outputs
+    }
+
+    func giveUp(at now: Instant) {
+        messageDeadline = nil
+        connection.finish(at: now)
+    }
+}

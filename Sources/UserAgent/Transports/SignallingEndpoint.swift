@@ -1,0 +1,15 @@
+import Primitives
+
+/// What takes the messages of a lane's sockets: a `UserAgent`, or something bigger that holds one.
+public protocol SignallingEndpoint: AnyObject, SendableMetatype {
+    /// One whole message as it came over the flow.
+    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant)
+    /// The flow is gone, or nothing could be sent over it.
+    func failed(_ flow: Flow, at now: Instant)
+    /// Does everything that is due.
+    func advance(to now: Instant)
+    /// When `advance` next has something to do.
+    var deadline: Instant? { get }
+}
+
+extension UserAgent: SignallingEndpoint {}

@@ -1,0 +1,107 @@
+import Dispatch
+import Media
+import Primitives
+import Runtime
+import SDP
+import UserAgent
+
+/// How a telephone of ours stands on this machine.
+public struct LivePhoneSettings: Sendable {
+    public var user: Text
+    /// Of its address of record; nil: the server's address.
+    public var domain: Text?
+    public var displayName: Text?
+    public var credentials: Credentials?
+    /// The server, or the peer itself.
+    public var server: SocketAddress
+    public var transport = Transport.udp
+    /// What it binds and tells the other side; nil: the address that faces the server.
+    public var address: IPAddress?
+    /// 0 lets the kernel choose.
+    public var port: UInt16 = 0
+    public var mediaPorts: ClosedRange<UInt16> = 21_000...22_999
+    public var codecs = Codec.catalogue
+
+    public init(user: Text, server: SocketAddress) { (self.user, self.server) = (user, server) }
+}
+
+/// Why a telephone could not be set up. The description is one sentence for a person.
+public enum LivePhoneError: Error, CustomStringConvertible {
+    /// This machine has no way to the server.
+    case noRoute(SocketAddress)
+    case socket(SocketError)
+    case media(PumpError)
+
+    public var description: String {
+        switch self {
+        case .noRoute(let server): "this machine has no way to \(server)"
+        case .socket(let error): error.description
+        case .media(let error): "media: \(error)"
+        }
+    }
+}
+
+/// A telephone of ours on real sockets: a signalling lane with its transports, a media lane, and the client that drives both.
+///
+/// Thread-safe. Close it when it is done.
+public final class LivePhone<Client: PhoneClient>: Sendable {
+    private let lane: Lane<SignallingHost<Client>>
+    private let finished = DispatchSemaphore(value: 0)
+    /// Where it takes SIP.
+    public let address: SocketAddress
+
+    /// Binds its SIP socket and starts the client.
+    ///
+    /// - Parameter make: makes the client, on its lane; set its `onEvent` there.
+    public init(_ settings: LivePhoneSettings, make: @escaping @Sendable (Phone) -> Client) throws(LivePhoneError) {
+        guard let host = settings.address ?? LocalAddresses.used(towards: settings.server.address) else { throw .noRoute(settings.server) }
+        let finished = finished
+        lane = try Lane(label: "phone-\(settings.user)") { lane, now throws(LivePhoneError) in
+            let media = try Self.media(settings, lane)
+            let transports: Transports
+            do throws(SocketError) {
+                transports = try Transports(.init(listeners: [.init(settings.transport, SocketAddress(host, port: settings.port))]), on: lane)
+            } catch { throw .socket(error) }
+            return SignallingHost(transports: transports) { transports in
+                let client = make(Self.phone(settings, host, transports, media))
+                client.onFinish = { finished.signal() }
+                return client
+            }
+        }
+        address = lane.sync { host, _ in host.endpoint.phone.identity.flow.local } ?? SocketAddress(host, port: settings.port)
+        lane.post { host, now in host.endpoint.start(at: now) }
+    }
+
+    /// Does something with the client, on its lane.
+    public func post(_ work: @escaping @Sendable (Client, Instant) -> Void) { lane.post { host, now in work(host.endpoint, now) } }
+
+    /// Ends what is under way in good order; `waitUntilFinished` returns after it.
+    public func stop() { post { client, now in client.stop(at: now) } }
+
+    /// Waits for the client's end, once. False when the time is over first.
+    public func waitUntilFinished(timeout: Duration = .seconds(86_400)) -> Bool {
+        finished.wait(timeout: .now() + .nanoseconds(Int(timeout.wholeNanoseconds))) == .success
+    }
+
+    /// Lets sockets and all go. Calls that are up are not said goodbye: `stop` first.
+    public func close() { lane.close() }
+
+    private static func media(_ settings: LivePhoneSettings, _ lane: Lane<SignallingHost<Client>>) throws(LivePhoneError) -> MediaLanes {
+        let media = MediaSettings(ports: settings.mediaPorts, lanes: 1, batch: .immediate)
+        do throws(PumpError) {
+            return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
+                lane?.post { host, now in host.endpoint.phone.receive(event, of: leg, at: now) }
+            }
+        } catch { throw .media(error) }
+    }
+
+    private static func phone(_ settings: LivePhoneSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes) -> Phone {
+        let local = transports.listeners.first?.address ?? SocketAddress(host, port: settings.port)
+        let flow = Flow(transport: settings.transport, local: local, remote: settings.server)
+        let identity = PhoneIdentity(
+            user: settings.user, domain: settings.domain ?? Text("\(settings.server.address)"), displayName: settings.displayName,
+            credentials: settings.credentials, flow: flow, mediaAddress: host, codecs: settings.codecs)
+        let agent = UserAgent(configuration: UserAgentConfiguration(), network: transports, random: SystemRandom(), hash: OpenSSLDigest.sip)
+        return Phone(identity: identity, agent: agent, plane: media, random: SystemRandom())
+    }
+}

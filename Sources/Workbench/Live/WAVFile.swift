@@ -1,0 +1,98 @@
+import Audio
+import Foundation
+
+/// Why a sound file could not be read or written. The description is one sentence for a person.
+public enum WAVFileError: Error, Hashable, CustomStringConvertible {
+    case cannotRead(String)
+    case tooLong(String)
+    case notAudio(String, WAV.ParseError)
+    case cannotWrite(String, String)
+
+    public var description: String {
+        switch self {
+        case .cannotRead(let path): "\(path) cannot be read"
+        case .tooLong(let path): "\(path) is longer than ten minutes"
+        case .notAudio(let path, let error): "\(path) is no WAV that can be played: \(error)"
+        case .cannotWrite(let path, let cause): "\(path) cannot be written: \(cause)"
+        }
+    }
+}
+
+extension WAV {
+    /// Reads a file of at most ten minutes of 48 kHz stereo.
+    public init(contentsOf path: String) throws(WAVFileError) {
+        guard let file = FileHandle(forReadingAtPath: path) else { throw .cannotRead(path) }
+        let limit = 120_000_000
+        let data: Data
+        do { data = try file.read(upToCount: limit) ?? Data() } catch { throw .cannotRead(path) }
+        guard data.count < limit else { throw .tooLong(path) }
+        do throws(WAV.ParseError) { try self.init(parsing: Array(data)) } catch { throw error == .tooLong ? .tooLong(path) : .notAudio(path, error) }
+    }
+}
+
+/// Writes what a call hears to a file, as it comes. Readable at any time, also after a crash.
+///
+/// Not thread-safe; writing waits for the disk.
+public final class WAVFile {
+    public let path: String
+    /// The first failure; nothing is written after it.
+    public private(set) var failure: WAVFileError?
+    private let file: FileHandle
+    private var writer: WAVWriter?
+    private var resampler: Resampler?
+    private var patched = 0
+
+    /// Makes the file, or empties it.
+    public init(path: String) throws(WAVFileError) {
+        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else {
+            throw .cannotWrite(path, "it cannot be made")
+        }
+        (self.path, self.file) = (path, file)
+    }
+
+    /// Adds one channel of samples. The first call's rate is the file's; others are converted.
+    public func append(_ samples: [Int16], sampleRate: Int) {
+        guard failure == nil else { return }
+        var bytes: [UInt8] = []
+        if writer == nil {
+            let made = WAVWriter(sampleRate: sampleRate)
+            (writer, bytes) = (made, made.header)
+        }
+        guard let rate = writer?.sampleRate, let converted = convert(samples, from: sampleRate, to: rate) else { return }
+        writer?.append(converted.span, to: &bytes)
+        write(bytes)
+        if let writer, writer.sampleCount - patched >= 10 * rate { patch(writer) }
+    }
+
+    /// Sets the sizes and closes the file.
+    public func finish() {
+        patch(writer ?? WAVWriter(sampleRate: 8_000))
+        try? file.close()
+    }
+
+    private func convert(_ samples: [Int16], from: Int, to: Int) -> [Int16]? {
+        if from == to { return samples }
+        if resampler?.inputRate != from { resampler = try? Resampler(from: from, to: to) }
+        guard let capacity = resampler?.outputCapacity(for: samples.count) else { return nil }
+        var converted = [Int16](repeating: 0, count: capacity), room = converted.mutableSpan
+        guard let count = try? resampler?.process(samples.span, into: &room) else { return nil }
+        return Array(converted.prefix(count))
+    }
+
+    private func patch(_ writer: WAVWriter) {
+        guard failure == nil else { return }
+        do {
+            if self.writer == nil { write(writer.header) }
+            for patch in writer.patches {
+                try file.seek(toOffset: UInt64(patch.offset))
+                try file.write(contentsOf: Data(patch.bytes))
+            }
+            try file.seekToEnd()
+            patched = writer.sampleCount
+        } catch { failure = .cannotWrite(path, error.localizedDescription) }
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        do { try file.write(contentsOf: Data(bytes)) } catch { failure = failure ?? .cannotWrite(path, error.localizedDescription) }
+    }
+}

@@ -1,0 +1,35 @@
+import Media
+import Primitives
+import RTP
+
+/// What a telephone of ours does with one call once it is connected, and what it hopes to hear.
+public struct CallScript: Sendable {
+    /// What should arrive, for the verdict.
+    public enum Expectation: Sendable {
+        /// Any sound.
+        case sound
+        /// What we play, back again.
+        case echo
+        /// One frequency in Hz.
+        case tone(Double)
+        /// This recording: one channel of PCM.
+        case recording([Int16], sampleRate: Int)
+        /// Nothing; silence is as good.
+        case nothing
+    }
+
+    /// What is sent.
+    public var source = MediaSource.silence
+    public var expectation = Expectation.sound
+    /// Keys to press after the connection, and how long after it.
+    public var digits: [DTMFDigit] = []
+    public var digitsAfter = Duration.milliseconds(500)
+    /// Hang up so long after the connection; nil leaves it to the other side.
+    public var duration: Duration?
+    /// Hang up so long after the last packet of `.samples`; nil goes on.
+    public var hangUpAfterPlaying: Duration?
+    /// Whether `.recorded` is told while the call lasts.
+    public var tellsRecording = false
+
+    public init() {}
+}

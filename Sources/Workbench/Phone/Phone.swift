@@ -1,0 +1,104 @@
+import Media
+import Primitives
+import SIP
+import UserAgent
+
+/// A telephone of ours: a user agent, media, and the calls on it. `CallClient` and `AnswerClient` say what it does.
+///
+/// Lives on one lane and is told the time. Its owner passes datagrams to `agent` and what media has to say to `receive`.
+public final class Phone {
+    public let identity: PhoneIdentity
+    public let agent: UserAgent
+    public private(set) var calls: [MediaLegID: PhoneCall] = [:]
+    /// Hears of everything that happens to a call.
+    public var onEvent: ((PhoneCall, PhoneCall.Event, Instant) -> Void)?
+    /// Decides about an INVITE: takes it by `ring`, or refuses it. Without it, INVITEs are answered 480.
+    public var onIncoming: ((InviteSession, Instant) -> Void)?
+
+    let plane: any MediaPlane
+    private var random: any RandomNumberGenerator
+    private var nextLeg: UInt64
+
+    /// - Parameter firstLeg: names this phone's first media leg, the next ones follow; where phones share a media plane these must not meet.
+    public init(identity: PhoneIdentity, agent: UserAgent, plane: any MediaPlane, random: any RandomNumberGenerator, firstLeg: UInt64 = 1) {
+        (self.identity, self.agent, self.plane, self.random, nextLeg) = (identity, agent, plane, random, firstLeg)
+        agent.delegate = self
+    }
+
+    /// Calls. The events begin inside of this call.
+    /// - Throws: when there is no port for its media.
+    @discardableResult
+    public func call(_ target: URI, script: CallScript, patience: Duration? = nil, at now: Instant) throws(MediaError) -> PhoneCall {
+        let call = try PhoneCall(phone: self, leg: takeLeg(), peer: target.text, isOutgoing: true, script: script, at: now)
+        calls[call.leg] = call
+        call.givesUpAt = patience.map { now + $0 }
+        call.start(target, at: now)
+        return call
+    }
+
+    /// Takes an INVITE and lets it ring; after `delay` (nil: never) it is answered. Refuses with 503 when there is no port for its media.
+    @discardableResult
+    public func ring(_ session: InviteSession, answeringAfter delay: Duration?, script: CallScript, at now: Instant) -> PhoneCall? {
+        guard let call = take(session, script: script, at: now) else { return nil }
+        call.ring(session, answeringAfter: delay, at: now)
+        return call
+    }
+
+    /// Refuses an INVITE; the call is in the records all the same.
+    public func refuse(_ session: InviteSession, status: Int, at now: Instant) {
+        take(session, script: CallScript(), at: now)?.refuse(session, status: status, at: now)
+    }
+
+    private func take(_ session: InviteSession, script: CallScript, at now: Instant) -> PhoneCall? {
+        do throws(MediaError) {
+            let peer = session.request.from.uri.text
+            let call = try PhoneCall(phone: self, leg: takeLeg(), peer: peer, isOutgoing: false, script: script, at: now)
+            calls[call.leg] = call
+            return call
+        } catch {
+            session.respond(status: 503, headers: [("Retry-After", "5")], at: now)
+            return nil
+        }
+    }
+
+    /// Registers the identity with its domain and keeps it so.
+    public func register(at now: Instant, onEvent: @escaping (Registration, RegistrationEvent, Instant) -> Void) -> Registration {
+        var request = OutgoingRegistration(registrar: URI(host: identity.domain), flow: identity.flow, address: identity.address)
+        request.credentials = identity.credentials
+        return agent.register(request, at: now, onEvent: onEvent)
+    }
+
+    /// What media has to say about a leg.
+    public func receive(_ event: MediaEvent, of leg: MediaLegID, at now: Instant) { calls[leg]?.receive(event, at: now) }
+
+    public var deadline: Instant? { ([agent.deadline] + calls.values.map(\.deadline)).compactMap { $0 }.min() }
+
+    public func advance(to now: Instant) {
+        agent.advance(to: now)
+        for leg in calls.keys.sorted(by: { $0.rawValue < $1.rawValue }) { calls[leg]?.advance(to: now) }
+    }
+
+    func report(_ event: PhoneCall.Event, of call: PhoneCall, at now: Instant) { onEvent?(call, event, now) }
+
+    func finish(_ call: PhoneCall, at now: Instant) {
+        calls[call.leg] = nil
+        report(.ended(call.record), of: call, at: now)
+    }
+
+    func takeRandom() -> UInt64 { random.next() }
+
+    private func takeLeg() -> MediaLegID {
+        defer { nextLeg += 1 }
+        return MediaLegID(nextLeg)
+    }
+}
+
+extension Phone: UserAgentDelegate {
+    public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
+        guard let onIncoming else {
+            session.respond(status: 480, at: now)
+            return
+        }
+        onIncoming(session, now)
+    }
+}

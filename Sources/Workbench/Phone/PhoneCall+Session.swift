@@ -1,0 +1,207 @@
+import Media
+import Primitives
+import SDP
+import SIP
+import UserAgent
+
+extension PhoneCall: InviteSessionDelegate {
+    /// Caller: sends the INVITE, with an offer.
+    func start(_ target: URI, at now: Instant) {
+        var invite = OutgoingInvite(target: target, flow: phone.identity.flow, from: phone.identity.address, to: NameAddress(uri: target))
+        invite.credentials = phone.identity.credentials
+        invite.body = negotiation.offer().serialized()
+        let session = phone.agent.invite(invite, delegate: self, at: now)
+        (self.session, record.callID) = (session, session.callID)
+    }
+
+    public func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
+        self.session = session
+        switch event {
+        case .traced(let direction, let message, let retransmission):
+            report(.traced(direction, message, retransmission: retransmission), at: now)
+        case .provisional(let response): receiveProvisional(response, at: now)
+        case .accepted(let response): receiveAcceptance(response, at: now)
+        case .rejected(let status, let response):
+            (record.status, record.reason) = (status, response?.reasonPhrase ?? .empty)
+            if state != .ending { record.endedBy = response == nil ? .nobody : .them }
+            close(at: now)
+        case .cancelled:
+            (record.status, record.reason, record.endedBy) = (487, "Request Terminated", .them)
+            close(at: now)
+        case .acknowledged(let body): receiveAcknowledgement(body, at: now)
+        case .acknowledgeTimeout: if state != .ending { fail("no ACK", at: now) }
+        case .ended:
+            if state != .ending { record.endedBy = .them }
+            close(at: now)
+        case .byeCompleted: close(at: now)
+        case .offered(let offer): receive(offer, at: now)
+        case .offerWithdrawn: negotiation.rollback()
+        case .reanswered(let response): receiveReanswer(response, at: now)
+        case .refused(let status): receiveRefusal(status, at: now)
+        case .info: break
+        }
+    }
+
+    private func receiveProvisional(_ response: Message, at now: Instant) {
+        guard let status = response.status else { return }
+        record.ringing = record.ringing ?? now
+        if !response.content.isEmpty { record.earlyMediaIgnored = true }
+        report(.ringing(status: status), at: now)
+    }
+
+    private func receiveAcceptance(_ response: Message, at now: Instant) {
+        guard state == .inviting, let session else { return session?.bye(at: now) ?? () }   // it crossed our CANCEL
+        (record.status, record.reason, record.answered) = (response.status ?? 200, response.reasonPhrase ?? .empty, now)
+        do {
+            let audio = try negotiation.receive(answer: response.body)
+            try open(audio, at: now)
+        } catch {
+            return fail(Text("no media: ") + Text(error), at: now)
+        }
+        session.acknowledge(at: now)
+        connect(at: now)
+    }
+
+    private func receiveAcknowledgement(_ body: [UInt8]?, at now: Instant) {
+        guard state == .answered || state == .connected else { return }
+        do {
+            if negotiation.state == .haveLocalOffer, wishesHold == nil {
+                let audio = try negotiation.receive(answer: body ?? [])
+                if state == .answered { try open(audio, at: now) } else { try apply(audio, at: now) }
+            }
+        } catch {
+            return fail(Text("no media: ") + Text(error), at: now)
+        }
+        if state == .answered { connect(at: now) }
+    }
+}
+
+// Callee.
+extension PhoneCall {
+    /// Takes an INVITE: checks its offer and lets it ring.
+    /// - Parameter delay: nil leaves it ringing.
+    func ring(_ session: InviteSession, answeringAfter delay: Duration?, at now: Instant) {
+        accept(session)
+        do throws(NegotiationError) {
+            if !session.request.content.isEmpty { try negotiation.receive(offer: session.request.body) }
+        } catch {
+            let warning = Text("\(error.warningCode) hookswitch \"") + error.text + "\""
+            return refuse(error.status, headers: [("Warning", warning)], at: now)
+        }
+        session.respond(status: 180, at: now)
+        record.ringing = now
+        report(.ringing(status: 180), at: now)
+        answersAt = delay.map { now + $0 }
+    }
+
+    /// Refuses the INVITE.
+    func refuse(_ session: InviteSession, status: Int, headers: [(HeaderName, Text)] = [], at now: Instant) {
+        accept(session)
+        refuse(status, headers: headers, at: now)
+    }
+
+    private func accept(_ session: InviteSession) {
+        self.session = session
+        session.delegate = self
+        record.callID = session.callID
+    }
+
+    private func refuse(_ status: Int, headers: [(HeaderName, Text)], at now: Instant) {
+        (record.status, record.endedBy) = (status, .us)
+        session?.respond(status: status, headers: headers, at: now)
+        close(at: now)
+    }
+
+    /// Lifts the receiver: sockets are bound, then the 200 leaves. Where the INVITE had no offer, ours is in the 200 and sockets wait for the ACK.
+    public func answer(at now: Instant) {
+        guard state == .inviting, let session, session.role == .callee else { return }
+        answersAt = nil
+        var body: [UInt8] = []
+        if negotiation.state == .haveRemoteOffer {
+            do {
+                let (description, audio) = try negotiation.answer()
+                body = description.serialized()
+                if let audio { try open(audio, at: now) }
+            } catch {
+                record.failure = Text("no media: ") + Text(error)
+                return refuse((error as? NegotiationError)?.status ?? 503, headers: [], at: now)
+            }
+        } else {
+            body = negotiation.offer().serialized()
+        }
+        (state, record.answered, record.status, record.reason) = (.answered, now, 200, "OK")
+        session.respond(status: 200, body: body, at: now)
+    }
+}
+
+// Hold, from either side.
+extension PhoneCall {
+    /// Holds the other side, or takes it back: packets stop before the re-INVITE leaves, and start again after its answer.
+    ///
+    /// - Returns: false when there is nothing to change, or another offer is under way: try again later.
+    @discardableResult
+    public func setHold(_ hold: Bool, at now: Instant) -> Bool {
+        guard state == .connected, hold != isHolding, wishesHold == nil, let session, session.canOffer, negotiation.state == .stable else { return false }
+        wishesHold = hold
+        if hold { media.stop(at: now) }
+        return session.reinvite(body: negotiation.offer(direction: hold ? .sendonly : .sendrecv).serialized(), at: now)
+    }
+
+    private func receiveReanswer(_ response: Message, at now: Instant) {
+        guard let hold = wishesHold, state == .connected else { return }
+        wishesHold = nil
+        do {
+            let audio = try negotiation.receive(answer: response.body)
+            session?.acknowledge(at: now)
+            isHolding = hold
+            try apply(audio, at: now)
+            if !hold { try media.start(at: now) }
+        } catch {
+            return fail(Text("hold: ") + Text(error), at: now)
+        }
+        report(.holdChanged(isHolding: hold), at: now)
+    }
+
+    private func receiveRefusal(_ status: Int, at now: Instant) {
+        guard let hold = wishesHold, state == .connected else { return }
+        wishesHold = nil
+        negotiation.rollback()
+        if status == 481 || status == 408 { return fail("the dialog is gone", at: now) }
+        if hold { do throws(MediaError) { try media.start(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) } }
+        report(.holdRefused(status: status), at: now)
+    }
+
+    private func receive(_ offer: OfferRequest, at now: Instant) {
+        guard let session else { return }
+        guard let body = offer.body else {
+            let isUpdate = offer.message.method == .update
+            return session.answer(offer, status: 200, body: isUpdate ? [] : negotiation.offer(direction: direction).serialized(), at: now)
+        }
+        do throws(NegotiationError) {
+            try negotiation.receive(offer: body)
+            let (description, audio) = try negotiation.answer(direction: direction)
+            do throws(MediaError) {
+                if let audio { try apply(audio, at: now) } else { media.stop(at: now) }
+            } catch {
+                return fail(Text("media cannot change: ") + Text(error), at: now)
+            }
+            session.answer(offer, status: 200, body: description.serialized(), at: now)
+        } catch {
+            negotiation.rollback()
+            session.answer(offer, status: error.status, at: now)
+        }
+    }
+
+    private var direction: Direction { isHolding ? .sendonly : .sendrecv }
+
+    /// A new agreement for media that is open.
+    private func apply(_ audio: NegotiatedAudio, at now: Instant) throws(MediaError) {
+        record.codec = audio.primary.codec.name
+        try media.update(plan(audio), at: now)
+        let held = audio.remoteHold != .none
+        guard held != isHeld else { return }
+        isHeld = held
+        if held { record.timesHeld += 1 }
+        report(held ? .held : .resumed, at: now)
+    }
+}

@@ -1,0 +1,20 @@
+import Primitives
+import UserAgent
+
+/// What drives a `Phone`: a caller or an answerer.
+public protocol PhoneClient: SignallingEndpoint {
+    var phone: Phone { get }
+    /// Begins what it is for.
+    func start(at now: Instant)
+    /// Ends it in good order; `onFinish` follows.
+    func stop(at now: Instant)
+    /// Called once, when nothing is left to do.
+    var onFinish: (() -> Void)? { get set }
+}
+
+extension PhoneClient {
+    public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { phone.agent.receive(bytes, over: flow, at: now) }
+    public func failed(_ flow: Flow, at now: Instant) { phone.agent.failed(flow, at: now) }
+    public func advance(to now: Instant) { phone.advance(to: now) }
+    public var deadline: Instant? { phone.deadline }
+}

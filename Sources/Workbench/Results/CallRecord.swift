@@ -1,0 +1,45 @@
+import Media
+import Primitives
+import RTP
+import SDP
+
+/// Who ended a call.
+public enum CallEnder: String, Codable, Hashable, Sendable {
+    case us, them
+    /// It failed on its own: no answer in time, no transport, no media.
+    case nobody
+}
+
+/// What is known of one call when it is over; the sound in it is judged by `result()`, which takes its time and needs no lane.
+public struct CallRecord: Sendable {
+    /// The other side, as a URI.
+    public var peer: Text
+    public var isOutgoing: Bool
+    public var callID: Text = .empty
+    /// The final status of the INVITE; 0 when there was none.
+    public var status = 0
+    public var reason: Text = .empty
+    public var endedBy = CallEnder.nobody
+    /// Why, where no status says it.
+    public var failure: Text?
+
+    /// When the INVITE was sent or came, and what followed.
+    public var began: Instant
+    public var ringing: Instant?
+    public var answered: Instant?
+    public var ended: Instant
+
+    /// A provisional response had a session description. No media was opened for it.
+    public var earlyMediaIgnored = false
+    public var codec: Text?
+    public var statistics: MediaStatistics?
+    /// Keys that the other side pressed.
+    public var digits: [DTMFDigit] = []
+    public var timesHeld = 0
+    public var heard = Heard()
+    public var script: CallScript
+
+    init(peer: Text, isOutgoing: Bool, script: CallScript, began: Instant) {
+        (self.peer, self.isOutgoing, self.script, self.began, ended) = (peer, isOutgoing, script, began, began)
+    }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Primitives
+
+struct LadderCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ladder", abstract: "Draw the calls of a journal: SIP, reports, actions and media on one time axis.")
+
+    @Argument(help: "A journal file (JSON lines).") var file: String
+    @Argument(help: "One call; without it every call is drawn.") var call: String?
+    @Option(help: "Columns of text.") var width = 120
+
+    func run() throws {
+        let journal: JournalReader.Result
+        do { journal = try JournalReader.read(path: file) } catch { throw Failure.cannotRun("\(file): cannot be read") }
+        var wanted: CallUUID?
+        if let call {
+            guard let uuid = CallUUID(Text(call.lowercased())) else { throw Failure.usage("'\(call)' is no UUID of a call") }
+            guard journal.events.contains(where: { $0.call == uuid }) else { throw Failure(message: "\(file): there is no call \(call)", exitCode: 1) }
+            wanted = uuid
+        }
+        let calls = wanted.map { Ladder.calls(joinedWith: $0, in: journal.events) }
+        print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: isatty(1) == 1)).text)
+    }
+}

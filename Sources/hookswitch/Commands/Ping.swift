@@ -1,0 +1,86 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import Gateway
+import Primitives
+import Runtime
+import SIP
+import Synchronization
+import UserAgent
+
+struct Ping: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask a SIP server whether it takes calls (OPTIONS).", discussion: "Exit code 0 when it answers 2xx, 1 otherwise. The container's health check.")
+
+    @Argument(help: "sip:127.0.0.1:5060, or an address and port.") var target: String
+    @Option(help: "Seconds to wait.") var timeout = 3.0
+    @Flag(help: "Print one JSON object.") var json = false
+
+    struct Report: Encodable { var target: String, status: Int?, milliseconds: Double? }
+
+    func run() throws {
+        guard timeout > 0, timeout < 60 else { throw Failure.usage("--timeout takes seconds from 0 to 60, got \(timeout)") }
+        let target = try SIPTarget(self.target)
+        let begin = MonotonicClock.now
+        let status = try OneOff.options(target, timeout: timeout)
+        let elapsed = (MonotonicClock.now - begin).wholeNanoseconds
+        if json {
+            try printJSON(Report(target: self.target, status: status, milliseconds: status.map { _ in Double(elapsed) / 1e6 }))
+        } else {
+            print(status.map { "\(self.target) answered \($0) after \(elapsed / 1_000_000) ms" } ?? "\(self.target) did not answer within \(timeout) s")
+        }
+        if status.map({ !(200..<300).contains($0) }) ?? true { throw ExitCode(1) }
+    }
+}
+
+/// A SIP URI whose host is an address, and where it leads.
+struct SIPTarget {
+    var uri: URI
+    var address: SocketAddress
+    var transport: Transport
+
+    init(_ text: String) throws {
+        let whole = text.hasPrefix("sip:") ? text : "sip:" + text
+        guard let uri = try? URI(parsing: Text(whole)), uri.scheme == .sip else { throw Failure.usage("'\(text)' is no SIP URI as sip:9196@127.0.0.1:5060") }
+        guard let host = uri.address ?? (uri.host == "localhost" ? .loopback : nil) else {
+            throw Failure.usage("'\(text)': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)")
+        }
+        self.uri = uri
+        address = SocketAddress(host, port: uri.port ?? 5060)
+        transport = uri.transport == "tcp" ? .tcp : .udp
+    }
+
+    /// From a socket of any port of ours.
+    var flow: Flow { Flow(transport: transport, local: SocketAddress(local, port: 0), remote: address) }
+
+    /// The address of this machine that faces the target.
+    var local: IPAddress { LocalAddresses.used(towards: address.address) ?? (address.address.family == .v4 ? .anyV4 : .anyV6) }
+}
+
+/// One request from a lane of its own.
+enum OneOff {
+    /// The final status, or nil when there was none in time.
+    static func options(_ target: SIPTarget, timeout: Double) throws -> Int? {
+        let answered = DispatchSemaphore(value: 0)
+        let status = Mutex<Int?>(nil)
+        let lane: Lane<SignallingHost<UserAgent>>
+        do throws(SocketError) {
+            lane = try Lane(label: "ping") { lane, _ throws(SocketError) in
+                let transports = try Transports(.init(listeners: [.init(.udp, SocketAddress(target.local, port: 0))]), on: lane)
+                return SignallingHost(transports: transports) { UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom(), hash: OpenSSLDigest.sip) }
+            }
+        } catch { throw Failure.cannotRun(error.description) }
+        lane.post { host, now in
+            let us = NameAddress(uri: URI(user: "ping", host: Text("\(target.local)")))
+            var flow = target.flow
+            if let listener = host.transports.listeners.first, target.transport == .udp { flow.local = listener.address }
+            host.endpoint.options(OutgoingOptions(target: target.uri, flow: flow, from: us, to: NameAddress(uri: target.uri)), at: now) { code, message, _ in
+                status.withLock { $0 = message == nil ? nil : code }
+                answered.signal()
+            }
+        }
+        _ = answered.wait(timeout: .now() + timeout)
+        lane.close()
+        return status.withLock { $0 }
+    }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import Gateway
+import Logging
+import Primitives
+import Runtime
+import UserAgent
+
+struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the gateway.",
+        discussion: """
+            SIGTERM and SIGINT drain: no new calls, the rest ended after `drain` seconds, exit 0. A second one stops at once.
+
+            Settings (in the file, as HOOKSWITCH_… variables, and as flags: --media-ports 20000-20099):
+            \(Setting.all.map { "  \($0.path) <\($0.takes)>\(String(repeating: " ", count: max(1, 34 - $0.path.count - $0.takes.count)))\($0.help)" }.joined(separator: "\n"))
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+    @Flag(help: "Print the summary of the start as one JSON object.") var json = false
+
+    func run() throws {
+        let begin = MonotonicClock.now
+        let configuration = try options.load()
+        let log = Self.logger(configuration)
+        try Self.makeFolder(configuration)
+        let server = try Self.start(configuration, log)
+        let udp = server.listeners.filter { $0.transport == .udp }.map(\.address), tcp = server.listeners.filter { $0.transport == .tcp }.map(\.address)
+        let summary = StartupSummary(configuration, udp: udp, tcp: tcp, ephemeral: EphemeralPortRange.current)
+        if json {
+            try printJSON(summary)
+        } else {
+            print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
+        }
+        fflush(nil)
+        Drain(server, deadline: configuration.drainDeadline, log: log).waitForSignal()
+    }
+
+    private static func start(_ configuration: ServeConfiguration, _ log: Logger) throws -> GatewayServer {
+        let listeners = configuration.udp.map { Transports.Listener(.udp, $0) } + configuration.tcp.map { Transports.Listener(.tcp, $0) }
+        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: listeners)
+        settings.mediaBatch = configuration.mediaBatch
+        settings.journalFile = configuration.journalFile
+        settings.journalRotation = configuration.journalRotation
+        settings.violationsAreFatal = configuration.testMode
+        do {
+            return try GatewayServer(settings) { notice in
+                switch notice {
+                case .violation(let violation): log.error("the contract was broken: \(violation)")
+                case .journal(.failing(let cause)): log.error("the journal cannot be written: \(cause)")
+                case .journal(.recovered(let lost)): log.notice("the journal is written again; \(lost) bytes were lost")
+                }
+            }
+        } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    private static func logger(_ configuration: ServeConfiguration) -> Logger {
+        let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        return Logger(label: "hookswitch")
+    }
+
+    private static func makeFolder(_ configuration: ServeConfiguration) throws {
+        guard let folder = configuration.dataFolder else { return }
+        do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
+            throw Failure.cannotRun("the folder \(folder) cannot be made")
+        }
+    }
+}
+
+/// The end of a server: a signal, then a drain, then exit 0.
+///
+/// Calls end by themselves until the deadline; then those that are left are ended, and given a moment for their BYEs.
+final class Drain: Sendable {
+    private let server: GatewayServer
+    private let deadline: Duration
+    private let log: Logger
+    private let queue = DispatchQueue(label: "drain")
+
+    init(_ server: GatewayServer, deadline: Duration, log: Logger) {
+        self.server = server
+        self.deadline = deadline
+        self.log = log
+    }
+
+    /// Returns when the server has stopped.
+    func waitForSignal() {
+        let requests = DispatchSemaphore(value: 0), stops = DispatchSemaphore(value: 0)
+        let trap = SignalTrap(on: queue) { request in
+            switch request {
+            case .drain: requests.signal()
+            case .stop: stops.signal()
+            case .reload: break
+            }
+        }
+        requests.wait()
+        server.drain()
+        log.notice("draining: \(server.legs) calls are up")
+        let isEarly = wait(stops, for: deadline)
+        if !isEarly, server.legs > 0 {
+            server.endAll()
+            _ = wait(stops, for: .seconds(2))
+        }
+        let violations = server.stop()
+        log.notice("stopped; \(violations) violations of the contract in this run")
+        withExtendedLifetime(trap) {}
+    }
+
+    /// Until no call is left, the time is over, or a second signal came (true).
+    private func wait(_ stops: DispatchSemaphore, for limit: Duration) -> Bool {
+        let end = MonotonicClock.now + limit
+        while server.legs > 0, MonotonicClock.now < end {
+            if stops.wait(timeout: .now() + .milliseconds(50)) == .success { return true }
+        }
+        return false
+    }
+}

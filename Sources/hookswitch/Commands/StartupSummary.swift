@@ -1,0 +1,78 @@
+import Foundation
+import Gateway
+import Primitives
+
+/// What a person wants to know when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
+struct StartupSummary: Encodable {
+    struct Number: Encodable { var number: String, does: String, name: String? }
+
+    var listens: [String]
+    var advertises: String
+    var mediaPorts: String
+    var legs: Int
+    var numbers: [Number]
+    var journal: String?
+    var tryNext: String
+    var warnings: [String]
+
+    init(_ configuration: ServeConfiguration, udp: [SocketAddress], tcp: [SocketAddress], ephemeral: ClosedRange<UInt16>?) {
+        let gateway = configuration.gateway
+        listens = udp.map { "udp \($0)" } + tcp.map { "tcp \($0)" }
+        advertises = Self.advertised(gateway.advertise)
+        let ports = gateway.media.ports
+        mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
+        legs = (Int(ports.upperBound) + 1) / 2 - (Int(ports.lowerBound) + 1) / 2
+        numbers = gateway.lines.map { Number(number: $0.number.description, does: Self.does($0), name: $0.name?.description) }
+        journal = configuration.journalFile
+        tryNext = Self.next(gateway.lines, udp.first ?? tcp.first)
+        warnings = []
+        if let ephemeral, ephemeral.overlaps(ports) {
+            warnings.append("media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one")
+        }
+    }
+
+    var text: String {
+        var lines = [
+            "  listens     \(listens.joined(separator: ", "))",
+            "  advertises  \(advertises)",
+            "  media       UDP \(mediaPorts): \(legs) legs at a time, \(legs / 2) bridged calls or \(legs) calls to an application",
+            "  numbers     \(numbers.isEmpty ? "none" : compactNumbers)",
+            "  journal     \(journal ?? "not written (set data or journal.file)")",
+        ]
+        lines += warnings.map { "  warning     \($0)" }
+        lines.append("  try         \(tryNext)")
+        return lines.joined(separator: "\n")
+    }
+
+    private var compactNumbers: String {
+        var groups: [(does: String, numbers: [String])] = []
+        for number in numbers {
+            if groups.last?.does == number.does { groups[groups.count - 1].numbers.append(number.number) } else { groups.append((number.does, [number.number])) }
+        }
+        return groups.map { group in
+            let first = group.numbers[0], last = group.numbers[group.numbers.count - 1]
+            let isRun = group.numbers.count > 2 && Int(last).flatMap { end in Int(first).map { end - $0 == group.numbers.count - 1 } } == true
+            return "\(isRun ? "\(first)-\(last)" : group.numbers.joined(separator: ", ")) (\(group.does))"
+        }.joined(separator: ", ")
+    }
+
+    private static func advertised(_ advertise: GatewayConfiguration.Advertise) -> String {
+        guard let address = advertise.address else { return "the address of the socket that a peer reached, to everybody" }
+        let inside = (["loopback"] + advertise.local.map(\.description)).joined(separator: ", ")
+        return "\(address) to everybody but \(inside), who are told the socket's own address"
+    }
+
+    private static func does(_ line: LineConfiguration) -> String {
+        switch line.endpoint {
+        case .devices: line.isOpen ? "devices, no password" : "devices"
+        case .trunk(let trunk): "trunk \(trunk.address)"
+        case .application(let application): application.rawValue
+        }
+    }
+
+    private static func next(_ lines: [LineConfiguration], _ address: SocketAddress?) -> String {
+        guard let echo = lines.first(where: { $0.endpoint == .application(.echo) }), let address else { return "hookswitch check" }
+        let host = address.address.isAny ? SocketAddress(.loopback, port: address.port) : address
+        return "hookswitch call sip:\(echo.number)@\(host)"
+    }
+}

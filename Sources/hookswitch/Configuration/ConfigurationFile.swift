@@ -1,0 +1,137 @@
+import Foundation
+import Gateway
+import Primitives
+import Yams
+
+/// Reads the YAML file, the environment and the flags into one configuration; flag > environment > file > default.
+struct ConfigurationFile {
+    private var configuration = ServeConfiguration()
+    private var seenNumbers: [String: String] = [:]
+
+    /// - Parameters:
+    ///   - file: a path; nil: no file, and then lines are the fallback's.
+    ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error.
+    ///   - flags: `key=value` pairs of `--set`.
+    static func load(_ file: String?, environment: [String: String], flags: [String]) throws -> ServeConfiguration {
+        var reader = ConfigurationFile()
+        if let file { try reader.read(file) } else { reader.configuration = .fallback }
+        try reader.readEnvironment(environment)
+        try reader.readFlags(flags)
+        reader.configuration.fillDefaults()
+        return reader.configuration
+    }
+
+    private mutating func read(_ file: String) throws {
+        let text: String
+        do { text = try String(contentsOfFile: file, encoding: .utf8) } catch {
+            throw ConfigurationError(place: file, message: "cannot be read (\(Self.reason(error)))")
+        }
+        let root: Node?
+        do { root = try Yams.compose(yaml: text) } catch { throw Self.syntaxError(error, file) }
+        guard let root else { return }
+        guard case .mapping(let mapping) = root else { throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'") }
+        try walk(mapping, prefix: "", file: file)
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as NSError).userInfo[NSUnderlyingErrorKey].map { String(cString: strerror(Int32(($0 as? NSError)?.code ?? 0))) }
+            ?? "no such file or not readable"
+    }
+
+    private static func syntaxError(_ error: any Error, _ file: String) -> ConfigurationError {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+            ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(problem)")
+        case .duplicatedKeysInMapping(let keys, _):
+            ConfigurationError(place: file, message: "'\(keys.first ?? "?")' is set twice")
+        default: ConfigurationError(place: file, message: "is no YAML: \(error)")
+        }
+    }
+
+    private mutating func walk(_ mapping: Node.Mapping, prefix: String, file: String) throws {
+        for (key, node) in mapping {
+            let path = prefix + (key.string ?? "")
+            let place = "\(file):\(key.mark?.line ?? 0)"
+            if path == "lines" {
+                try readLines(node, file)
+            } else if let setting = Setting.named(path) {
+                try setting.apply(&configuration, try value(of: node, place: "\(place): \(path)"))
+            } else if let feature = Setting.later[path] {
+                try refuseLater(feature, path, node, place)
+            } else if Setting.groups.contains(path), case .mapping(let group) = node {
+                try walk(group, prefix: path + ".", file: file)
+            } else if Setting.groups.contains(path) {
+                throw ConfigurationError(place: place, message: "'\(path)' is a group of settings")
+            } else {
+                throw unknown(path, place)
+            }
+        }
+    }
+
+    private func unknown(_ path: String, _ place: String) -> ConfigurationError {
+        let siblings = Setting.all.map(\.path) + Setting.groups.map(\.self) + ["lines"]
+        return ConfigurationError(place: place, message: "unknown setting '\(path)'\(Nearest.hint(for: path, among: siblings))")
+    }
+
+    /// A certificate that cannot be read is the machine's fault and comes first; the rest is ours to say.
+    private func refuseLater(_ feature: String, _ path: String, _ node: Node, _ place: String) throws {
+        if case .mapping(let group) = node {
+            for name in ["certificate", "key"] {
+                guard let file = group[Node(name)]?.string, !FileManager.default.isReadableFile(atPath: file) else { continue }
+                throw ConfigurationError(place: "\(place): \(path).\(name)", message: "'\(file)' cannot be read", kind: .environment)
+            }
+        }
+        throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
+    }
+
+    private func value(of node: Node, place: String) throws -> SettingValue {
+        switch node {
+        case .scalar(let scalar): return SettingValue(scalars: [scalar.string], place: place)
+        case .sequence(let sequence):
+            var scalars: [String] = []
+            for element in sequence {
+                guard let text = element.scalar?.string else { throw ConfigurationError(place: place, message: "takes a list of plain values") }
+                scalars.append(text)
+            }
+            return SettingValue(scalars: scalars, place: place, isList: true)
+        case .mapping, .alias: throw ConfigurationError(place: place, message: "takes a plain value or a list")
+        }
+    }
+
+    private mutating func readLines(_ node: Node, _ file: String) throws {
+        guard case .sequence(let sequence) = node else {
+            throw ConfigurationError(place: "\(file):\(node.mark?.line ?? 0)", message: "'lines' takes a list of lines as '- { number: \"1001\", password: secret }'")
+        }
+        for element in sequence {
+            let place = "\(file):\(element.mark?.line ?? 0)"
+            guard case .mapping(let mapping) = element else { throw ConfigurationError(place: place, message: "a line is written as { number: \"1001\", … }") }
+            var reader = LineReader(file: file, place: place)
+            let line = try reader.read(mapping)
+            if let first = seenNumbers.updateValue(place, forKey: line.number.description) {
+                throw ConfigurationError(place: place, message: "line \(line.number) is there already (\(first))")
+            }
+            configuration.gateway.lines.append(line)
+        }
+    }
+
+    private mutating func readEnvironment(_ environment: [String: String]) throws {
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("HOOKSWITCH_") {
+            guard let setting = Setting.all.first(where: { $0.environmentName == name }) else {
+                let known = Setting.all.map(\.environmentName)
+                throw ConfigurationError(place: "environment", message: "unknown variable \(name)\(Nearest.hint(for: name, among: known))")
+            }
+            try setting.apply(&configuration, SettingValue(scalars: [text], place: "environment: \(name)"))
+        }
+    }
+
+    private mutating func readFlags(_ flags: [String]) throws {
+        for flag in flags {
+            let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2 else { throw ConfigurationError(place: "--set \(flag)", message: "is written as --set key=value") }
+            guard let setting = Setting.named(parts[0]) else {
+                throw ConfigurationError(place: "--set", message: "unknown setting '\(parts[0])'\(Nearest.hint(for: parts[0], among: Setting.all.map(\.path)))")
+            }
+            try setting.apply(&configuration, SettingValue(scalars: [parts[1]], place: "--set \(parts[0])"))
+        }
+    }
+}

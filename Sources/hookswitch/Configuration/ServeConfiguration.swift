@@ -1,0 +1,62 @@
+import Gateway
+import Primitives
+
+/// All that `hookswitch serve` is told: the gateway's part, and what belongs to a process.
+struct ServeConfiguration {
+    var gateway = GatewayConfiguration()
+    /// Where SIP is listened for. Empty in the file means the default: loopback, port 5060, IPv4 and UDP and TCP.
+    var udp: [SocketAddress] = []
+    var tcp: [SocketAddress] = []
+    /// The folder for what is kept; nil: nothing is written to disk.
+    var dataFolder: String?
+    /// The journal's file; in `dataFolder` unless given.
+    var journalFile: String?
+    /// Bytes after which the journal's file is put aside and a new one begun.
+    var journalRotation = 256 * 1024 * 1024
+    var logLevel = "info"
+    /// How long calls may go on after SIGTERM.
+    var drainDeadline: Duration = .seconds(10)
+    /// A violation of the journal's rules ends the process with a trap.
+    var testMode = false
+    /// Pace of the media lanes: automatic (nil), 0 for the lowest latency, or a fixed time.
+    var mediaBatch: Duration?
+
+    /// What there is with no configuration at all: anybody registers on loopback, and 9196 answers with an echo.
+    static var fallback: ServeConfiguration {
+        var configuration = ServeConfiguration()
+        var echo = LineConfiguration(number: "9196")
+        echo.endpoint = .application(.echo)
+        echo.name = "Echo"
+        var tone = LineConfiguration(number: "9197")
+        tone.endpoint = .application(.tone)
+        tone.name = "Tone"
+        let devices = (1001...1009).map { number in
+            var line = LineConfiguration(number: Text(number))
+            line.isOpen = true
+            return line
+        }
+        configuration.gateway.lines = devices + [echo, tone]
+        configuration.fillDefaults()
+        return configuration
+    }
+
+    mutating func fillDefaults() {
+        if udp.isEmpty, tcp.isEmpty {
+            udp = [SocketAddress(.loopback, port: 5060)]
+            tcp = udp
+        }
+        if journalFile == nil, let dataFolder { journalFile = dataFolder + "/journal.jsonl" }
+    }
+}
+
+/// A person's mistake: one line that says what, where, and what would have been right. Exit code 2, or 3 where the machine is at fault.
+struct ConfigurationError: Error, CustomStringConvertible {
+    enum Kind { case usage, environment }
+
+    var place: String
+    var message: String
+    var kind = Kind.usage
+
+    var description: String { place.isEmpty ? message : "\(place): \(message)" }
+    var exitCode: Int32 { kind == .usage ? 2 : 3 }
+}

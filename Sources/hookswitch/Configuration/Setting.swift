@@ -1,0 +1,64 @@
+import Gateway
+import Primitives
+import SDP
+
+/// One setting: where it stands in the file, what it takes, and what it sets. The one table that the file, the environment, the
+/// flags and the help text all read.
+struct Setting: Sendable {
+    /// Dotted, as `media.ports`.
+    var path: String
+    var takes: String
+    var help: String
+    var apply: @Sendable (inout ServeConfiguration, SettingValue) throws -> Void
+
+    /// `HOOKSWITCH_MEDIA_PORTS` for `media.ports`.
+    var environmentName: String {
+        "HOOKSWITCH_" + path.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
+    }
+
+    static let all: [Setting] = [
+        Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
+        Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
+        Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
+        Setting(path: "advertise.address", takes: "address", help: "the address that peers outside are told") { $0.gateway.advertise.address = try $1.ip },
+        Setting(path: "advertise.local", takes: "networks", help: "networks that are told the socket's own address") {
+            $0.gateway.advertise.local = try $1.list { try $0.network }
+        },
+        Setting(path: "media.ports", takes: "first-last", help: "UDP ports for media") { $0.gateway.media.ports = try $1.portRange },
+        Setting(path: "media.codecs", takes: "names", help: "codecs in order of preference") {
+            $0.gateway.media.codecs = try $1.list { try $0.codec }
+        },
+        Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
+            $0.gateway.media.quarantine = try $1.duration(1...3600)
+        },
+        Setting(path: "media.batch", takes: "milliseconds", help: "pace of the media lanes; 0: lowest latency; absent: automatic") {
+            $0.mediaBatch = .microseconds(Int64(try $1.number(0...20) * 1000))
+        },
+        Setting(path: "access.trusted", takes: "networks", help: "sources whose calls are never challenged") {
+            $0.gateway.access.trusted = try $1.list { try $0.network }
+        },
+        Setting(path: "access.guests", takes: "networks", help: "sources whose callers need not be a line of ours") {
+            $0.gateway.access.guests = try $1.list { try $0.network }
+        },
+        Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
+        Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
+        Setting(path: "data", takes: "folder", help: "where the journal is kept; absent: nothing is written") { $0.dataFolder = try $1.text },
+        Setting(path: "journal.file", takes: "file", help: "the journal's file, when not in the data folder") { $0.journalFile = try $1.text },
+        Setting(path: "journal.rotate", takes: "megabytes", help: "size at which a new file is begun") {
+            $0.journalRotation = try $1.integer(1...1_000_000) * 1024 * 1024
+        },
+        Setting(path: "log.level", takes: "level", help: "trace, debug, info, notice, warning, error or critical") {
+            $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"])
+        },
+        Setting(path: "drain", takes: "seconds", help: "how long calls may go on after SIGTERM") { $0.drainDeadline = try $1.duration(0...3600) },
+        Setting(path: "test-mode", takes: "true|false", help: "a violation of the journal's rules is fatal") { $0.testMode = try $1.flag },
+    ]
+
+    /// Groups of the design that a later version brings: known by name, so that the error can say so.
+    static let later: [String: String] = ["sip.tls": "TLS", "api": "the HTTP API"]
+
+    static func named(_ path: String) -> Setting? { all.first { $0.path == path } }
+
+    /// Names of groups, as `sip` and `media`.
+    static let groups = Set(all.compactMap { setting in setting.path.contains(".") ? String(setting.path.split(separator: ".")[0]) : nil })
+}

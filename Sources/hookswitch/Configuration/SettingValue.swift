@@ -1,0 +1,139 @@
+import Gateway
+import Primitives
+import SDP
+
+/// A value as a person wrote it, and where: one scalar, or a list of them.
+struct SettingValue {
+    var scalars: [String]
+    /// What errors name: `hookswitch.yaml:12: media.ports`.
+    var place: String
+    var isList = false
+
+    func fail(_ message: String) -> ConfigurationError { ConfigurationError(place: place, message: message) }
+
+    var text: String {
+        get throws {
+            guard scalars.count == 1, !isList, let scalar = scalars.first, !scalar.isEmpty else { throw fail("takes one value, got \(shown)") }
+            return scalar
+        }
+    }
+
+    /// A list, or one value, or several behind commas.
+    func list<Element>(_ convert: (SettingValue) throws -> Element) throws -> [Element] {
+        let parts = isList ? scalars : scalars.flatMap { $0.split(separator: ",").map { String($0).trimmingSpaces } }
+        var elements: [Element] = []
+        for part in parts { elements.append(try convert(SettingValue(scalars: [part], place: place))) }
+        return elements
+    }
+
+    var flag: Bool {
+        get throws {
+            switch try text {
+            case "true", "yes", "on", "1": true
+            case "false", "no", "off", "0": false
+            default: throw fail("takes true or false, got \(shown)")
+            }
+        }
+    }
+
+    func integer(_ range: ClosedRange<Int>) throws -> Int {
+        guard let value = Int(try text), range.contains(value) else {
+            throw fail("takes a whole number from \(range.lowerBound) to \(range.upperBound), got \(shown)")
+        }
+        return value
+    }
+
+    func number(_ range: ClosedRange<Double>) throws -> Double {
+        guard let value = Double(try text), range.contains(value) else {
+            throw fail("takes a number from \(range.lowerBound) to \(range.upperBound), got \(shown)")
+        }
+        return value
+    }
+
+    /// Seconds.
+    func duration(_ range: ClosedRange<Double>) throws -> Duration {
+        .milliseconds(Int64(try number(range) * 1000))
+    }
+
+    func address(_ defaultPort: UInt16) throws -> SocketAddress {
+        guard let address = SocketAddress(try text, defaultPort: defaultPort) else {
+            throw fail("takes an address and port as 0.0.0.0:5060 or [::]:5060, got \(shown)")
+        }
+        return address
+    }
+
+    var ip: IPAddress {
+        get throws {
+            guard let address = IPAddress(try text) else { throw fail("takes an IP address, got \(shown)") }
+            return address
+        }
+    }
+
+    var network: IPNetwork {
+        get throws {
+            guard let network = IPNetwork(try text) else { throw fail("takes a network as 10.0.0.0/8, got \(shown)") }
+            return network
+        }
+    }
+
+    var portRange: ClosedRange<UInt16> {
+        get throws {
+            let ends = try text.split(separator: "-").compactMap { UInt16($0) }
+            guard ends.count == 2, ends[0] >= 1024, ends[1] > ends[0] else {
+                throw fail("takes a range of ports from 1024 on as 20000-20199, got \(shown)")
+            }
+            return ends[0]...ends[1]
+        }
+    }
+
+    var codec: Codec {
+        get throws {
+            let name = try text
+            guard let codec = Codec(catalogueName: Text(name)) else {
+                let known = Codec.catalogue.map { $0.name.description.lowercased() }
+                throw fail("knows no codec '\(name)'\(Nearest.hint(for: name, among: known)); there are \(known.joined(separator: ", "))")
+            }
+            return codec
+        }
+    }
+
+    func oneOf(_ names: [String]) throws -> String {
+        let name = try text
+        guard names.contains(name) else {
+            throw fail("takes one of \(names.joined(separator: ", ")), got '\(name)'\(Nearest.hint(for: name, among: names))")
+        }
+        return name
+    }
+
+    private var shown: String { isList ? "[\(scalars.joined(separator: ", "))]" : "'\(scalars.first ?? "")'" }
+}
+
+extension String {
+    var trimmingSpaces: String { Text(self).trimmed.description }
+}
+
+/// The valid name that is nearest to a mistyped one.
+enum Nearest {
+    /// ` (did you mean 'x'?)`, or nothing where no name is near.
+    static func hint(for name: String, among names: some Sequence<String>) -> String {
+        let ranked = names.map { (name: $0, distance: distance(name, $0)) }.min { $0.distance < $1.distance }
+        guard let ranked, ranked.distance <= max(2, name.count / 2) else { return "" }
+        return " (did you mean '\(ranked.name)'?)"
+    }
+
+    /// Levenshtein's distance.
+    static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.lowercased().utf8.prefix(64)), right = Array(right.lowercased().utf8.prefix(64))
+        var row = Array(0...right.count)
+        for (i, byte) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in right.enumerated() {
+                let substitution = diagonal + (byte == other ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(substitution, row[j] + 1, row[j + 1] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Foundation
+
+/// The command. Exit codes: 0 good, 1 the thing asked about is bad, 2 usage or configuration, 3 could not run.
+@main struct Hookswitch: ParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "hookswitch",
+        abstract: "A SIP/RTP gateway that sets media up only after answer and takes it down only after end.",
+        version: version,
+        subcommands: [Serve.self, Check.self, Call.self, Answer.self, Demo.self, AuditCommand.self, LadderCommand.self, Ping.self])
+
+    /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
+    static func main() {
+        let arguments = SettingFlags.expand(Array(CommandLine.arguments.dropFirst()))
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+        } catch let error as Failure {
+            complain(error.message)
+            Foundation.exit(error.exitCode)
+        } catch let error as ConfigurationError {
+            complain(error.description)
+            Foundation.exit(error.exitCode)
+        } catch {
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            guard code != .success else {
+                print(text)
+                Foundation.exit(0)
+            }
+            if error is ExitCode { Foundation.exit(code.rawValue) }
+            FileHandle.standardError.write(Data((text + "\n").utf8))
+            Foundation.exit(2)
+        }
+    }
+
+    private static func complain(_ message: String) {
+        FileHandle.standardError.write(Data("hookswitch: \(message)\n".utf8))
+    }
+}
+
+/// One clear line for a person, and the exit code that goes with it.
+struct Failure: Error {
+    var message: String
+    var exitCode: Int32
+
+    static func usage(_ message: String) -> Failure { Failure(message: message, exitCode: 2) }
+    static func cannotRun(_ message: String) -> Failure { Failure(message: message, exitCode: 3) }
+}
+
+/// Every setting is a flag too: `--media-ports 20000-20099` stands for `--set media.ports=20000-20099`.
+enum SettingFlags {
+    static func expand(_ arguments: [String]) -> [String] {
+        guard let command = arguments.first, ["serve", "check"].contains(command) else { return arguments }
+        var expanded: [String] = []
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let setting = Setting.all.first(where: { "--" + flagName($0) == parts.first }) else {
+                expanded.append(argument)
+                continue
+            }
+            guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+                expanded.append(argument)
+                continue
+            }
+            expanded += ["--set", "\(setting.path)=\(value)"]
+        }
+        return expanded
+    }
+
+    static func flagName(_ setting: Setting) -> String { setting.path.replacingOccurrences(of: ".", with: "-") }
+}
+
+/// The options of every command that reads the configuration.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp("The configuration file (YAML). Without one: lines 1001-1009 and echo on loopback.", valueName: "file"))
+    var config: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "One setting, as media.ports=20000-20099. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).", valueName: "key=value"))
+    var set: [String] = []
+
+    func load() throws -> ServeConfiguration {
+        try ConfigurationFile.load(config, environment: ProcessInfo.processInfo.environment, flags: set)
+    }
+}

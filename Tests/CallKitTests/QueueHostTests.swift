@@ -1,0 +1,174 @@
+import CallKit
+import Dispatch
+import Foundation
+import Primitives
+import Synchronization
+import Testing
+
+/// On real queues and real clocks. Waits for events, never for time.
+@Suite struct QueueHostTests {
+    /// A delegate on a queue of its own, and a place to wait for what it saw.
+    final class App: NSObject, CXProviderDelegate, CXCallObserverDelegate, @unchecked Sendable {
+        let queue = DispatchQueue(label: "app")
+        let system: CallSystem
+        let provider: CXProvider
+        let controller: CXCallController
+        private let seen: AsyncStream<String>.Continuation
+        let events: AsyncStream<String>
+        var completesActions = true
+
+        init(_ configure: (inout CallSystemConfiguration) -> Void = { _ in }) {
+            var configuration = CallSystemConfiguration()
+            configure(&configuration)
+            let system = CallSystem(configuration: configuration, host: QueueHost())
+            self.system = system
+            // As an app that knows of no systems.
+            (provider, controller) = CallSystem.$current.withValue(system) {
+                (CXProvider(configuration: CXProviderConfiguration()), CXCallController())
+            }
+            (events, seen) = AsyncStream.makeStream()
+            super.init()
+            controller.callObserver.setDelegate(self, queue: queue)
+            provider.setDelegate(self, queue: queue)
+        }
+
+        func see(_ event: String) { seen.yield(event) }
+
+        private func note(_ event: String) {
+            dispatchPrecondition(condition: .onQueue(queue))
+            see(event)
+        }
+
+        private func perform(_ action: CXCallAction) {
+            note("perform \(text(action))")
+            if completesActions { action.fulfill() }
+        }
+
+        func providerDidBegin(_ provider: CXProvider) { note("begin") }
+        func providerDidReset(_ provider: CXProvider) { note("reset") }
+        func provider(_ provider: CXProvider, perform action: CXStartCallAction) { perform(action) }
+        func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) { perform(action) }
+        func provider(_ provider: CXProvider, perform action: CXEndCallAction) { perform(action) }
+        func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) { perform(action) }
+        func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) { note("timed out \(text(action))") }
+        func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) { note("activate") }
+        func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) { note("deactivate") }
+        func callObserver(_ callObserver: CXCallObserver, callChanged call: CXCall) {
+            note("changed \(call.hasConnected) \(call.hasEnded)")
+        }
+
+        /// Everything up to and including `last`.
+        func events(until last: String) async -> [String] {
+            var collected: [String] = []
+            for await event in events {
+                collected.append(event)
+                if event == last { break }
+            }
+            return collected
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a call runs through on the app's queue, in the order of the contract`() async throws {
+        let app = App()
+        #expect(await app.events(until: "begin") == ["begin"])
+        try await app.provider.reportNewIncomingCall(with: .call("A"), update: CXCallUpdate())
+        try await app.controller.request(CXTransaction(action: .answer("A")))
+        #expect(
+            await app.events(until: "activate") == ["changed false false", "perform answer A", "changed true false", "activate"])
+        #expect(app.controller.callObserver.calls.map(\.uuid) == [.call("A")])
+        try await app.controller.requestTransaction(with: .end("A"))
+        #expect(await app.events(until: "deactivate") == ["perform end A", "changed true true", "deactivate"])
+        #expect(app.system.counts == .idle)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `errors arrive as errors`() async {
+        let app = App()
+        await #expect(throws: CXErrorCodeRequestTransactionError(.unknownCallUUID)) {
+            try await app.controller.request(CXTransaction(action: .end("X")))
+        }
+        app.system.filter = { _, _ in .filteredByBlockList }
+        await #expect(throws: CXErrorCodeIncomingCallError(.filteredByBlockList)) {
+            try await app.provider.reportNewIncomingCall(with: .call("A"), update: CXCallUpdate())
+        }
+        #expect(app.system.calls == [])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `nothing of the app runs inside its own call into CallKit`() async {
+        let app = App()
+        let isInside = Mutex(false)
+        for call: Character in ["A", "B"] {
+            isInside.withLock { $0 = true }
+            // The completion waits for this lock if it runs on another thread, and would deadlock on this one.
+            isInside.withLock { inside in
+                app.provider.reportNewIncomingCall(with: .call(call), update: CXCallUpdate()) { _ in
+                    app.see("incoming \(isInside.withLock { $0 })")
+                }
+                inside = false
+            }
+        }
+        #expect(await app.events(until: "incoming false").last == "incoming false")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a controller's completion comes on the queue that it named`() async {
+        let app = App()
+        let queue = DispatchQueue(label: "completions")
+        let controller = CXCallController(system: app.system, queue: queue)
+        await withCheckedContinuation { continuation in
+            controller.request(CXTransaction()) { error in
+                dispatchPrecondition(condition: .onQueue(queue))
+                #expect(error != nil)
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `deadlines come by themselves`() async throws {
+        let app = App { $0.ringTimeout = .milliseconds(20) }
+        app.completesActions = false
+        try await app.provider.reportNewIncomingCall(with: .call("A"), update: CXCallUpdate())
+        #expect(await app.events(until: "perform end A").last == "perform end A")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `many threads at once leave nothing behind`() async {
+        let app = App { $0.ringTimeout = nil }
+        app.provider.configuration = .limited(1_000, 5)
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    for number in 0..<50 {
+                        let call = UUID()
+                        try? await app.provider.reportNewIncomingCall(with: call, update: CXCallUpdate())
+                        try? await app.controller.request(CXTransaction(action: CXAnswerCallAction(call: call)))
+                        if (worker + number) % 2 == 0 {
+                            app.provider.reportCall(with: call, endedAt: nil, reason: .remoteEnded)
+                        } else {
+                            try? await app.controller.request(CXTransaction(action: CXEndCallAction(call: call)))
+                        }
+                    }
+                }
+            }
+        }
+        for call in app.system.calls { app.provider.reportCall(with: call.uuid, endedAt: nil, reason: .failed) }
+        // All callbacks before this one have run.
+        app.system.reset()
+        #expect(await app.events(until: "reset").contains { $0.hasPrefix("perform") })
+        #expect(app.system.calls == [])
+        #expect(app.system.counts.actions == 0)
+        #expect(app.system.counts.transactions == 0)
+    }
+
+    @Test func `the shared system is current by default`() {
+        #expect(CallSystem.current === CallSystem.shared)
+        let system = CallSystem(configuration: CallSystemConfiguration(), host: InlineHost())
+        CallSystem.$current.withValue(system) {
+            #expect(CXProvider(configuration: CXProviderConfiguration()).callSystem === system)
+            #expect(CXCallController().callSystem === system)
+        }
+    }
+}

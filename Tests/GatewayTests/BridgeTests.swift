@@ -1,0 +1,90 @@
+import Foundation
+import SIP
+import Testing
+
+@testable import Gateway
+
+@Suite struct BridgeTests {
+    let caller = UUID(), first = UUID(), second = UUID()
+    let busy = EndCause(status: 486, reasons: []), declined = EndCause(status: 603, reasons: []), missing = EndCause(status: 404, reasons: [])
+    let hungUp = EndCause.normalClearing
+
+    func dialled() -> Bridge {
+        var bridge = Bridge(caller: caller)
+        bridge.add(callee: first)
+        bridge.add(callee: second)
+        _ = bridge.receive(.dialled)
+        return bridge
+    }
+
+    func joined() -> Bridge {
+        var bridge = dialled()
+        _ = bridge.receive(.calleeConnected(first))
+        _ = bridge.receive(.ended(second, .answeredElsewhere))
+        _ = bridge.receive(.callerConnected)
+        return bridge
+    }
+
+    @Test func `the first callee that connects answers the caller, and the others are told`() {
+        var bridge = dialled()
+        #expect(bridge.receive(.calleeConnected(second)) == [.answer(caller), .answeredElsewhere(first)])
+        #expect(bridge.peer(of: caller) == second)
+        #expect(bridge.peer(of: second) == caller)
+        #expect(bridge.peer(of: first) == nil)
+    }
+
+    @Test func `a second callee that connects lost`() {
+        var bridge = dialled()
+        _ = bridge.receive(.calleeConnected(second))
+        #expect(bridge.receive(.calleeConnected(first)) == [.answeredElsewhere(first)])
+    }
+
+    @Test func `the caller hears the best of the refusals when all callees are gone`() {
+        var bridge = dialled()
+        #expect(bridge.receive(.ended(first, missing)) == [])
+        #expect(bridge.receive(.ended(second, busy)) == [.end(caller, busy)])
+        bridge = dialled()
+        _ = bridge.receive(.ended(first, declined))
+        #expect(bridge.receive(.ended(second, busy)) == [.end(caller, declined)])
+    }
+
+    @Test func `nothing is given up before the last callee was dialled`() {
+        var bridge = Bridge(caller: caller)
+        bridge.add(callee: first)
+        #expect(bridge.receive(.ended(first, busy)) == [])
+        #expect(bridge.receive(.dialled) == [.end(caller, busy)])
+    }
+
+    @Test func `the caller's end ends every callee`() {
+        var bridge = dialled()
+        #expect(bridge.receive(.ended(caller, hungUp)) == [.end(first, hungUp), .end(second, hungUp)])
+        #expect(bridge.receive(.calleeConnected(first)) == [], "ended is absorbing")
+    }
+
+    @Test func `an end on one side of a joined call ends the other`() {
+        var bridge = joined()
+        #expect(bridge.receive(.ended(first, hungUp)) == [.end(caller, hungUp)])
+        bridge = joined()
+        #expect(bridge.receive(.ended(caller, hungUp)) == [.end(first, hungUp)])
+    }
+
+    @Test func `hold on one side holds the other, once`() {
+        var bridge = joined()
+        #expect(bridge.receive(.remoteHold(caller, true)) == [.hold(first, true)])
+        #expect(bridge.receive(.remoteHold(caller, true)) == [])
+        #expect(bridge.receive(.remoteHold(caller, false)) == [.hold(first, false)])
+    }
+
+    @Test func `a hold before the answer is done after it`() {
+        var bridge = dialled()
+        _ = bridge.receive(.calleeConnected(first))
+        #expect(bridge.receive(.remoteHold(first, true)) == [])
+        #expect(bridge.receive(.callerConnected) == [.hold(caller, true)])
+    }
+
+    @Test func `a winner that goes before the caller was answered takes the caller with it`() {
+        var bridge = dialled()
+        _ = bridge.receive(.calleeConnected(first))
+        #expect(bridge.receive(.ended(first, hungUp)) == [.end(caller, hungUp), .end(second, hungUp)])
+    }
+}

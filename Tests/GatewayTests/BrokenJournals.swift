@@ -1,0 +1,252 @@
+import Gateway
+import Primitives
+import Testing
+
+/// A good journal with one thing wrong in it, and the one rule that must notice.
+struct BrokenJournal: CustomTestStringConvertible, Sendable {
+    let rule: AuditRule.ID
+    let fault: String
+    let events: [JournalEvent]
+    var testDescription: String { "\(rule.rawValue): \(fault)" }
+
+    private init(_ rule: AuditRule.ID, _ fault: String, _ good: GoodJournal, _ change: (inout Editor) -> Void) {
+        var editor = Editor(events: good.events)
+        change(&editor)
+        (self.rule, self.fault, events) = (rule, fault, editor.renumbered)
+    }
+
+    private static let alice = JournalScript.alice, bob = JournalScript.bob, carol = JournalScript.carol
+
+    static let all: [BrokenJournal] = calls + ends + holds + media
+
+    private static let calls: [BrokenJournal] = [
+        BrokenJournal(.R1, "no 100", .echo) { $0.remove(the(.sipSent, status: 100)) },
+        BrokenJournal(.R1, "no reservation before the report", .doNotDisturb) { $0.move(the(.mediaReserved), after: the(.reportIncoming)) },
+        BrokenJournal(.R1, "two INVITEs", .echo) { $0.duplicate(the(.sipReceived, method: "INVITE")) },
+        BrokenJournal(.R2, "180 before the report was accepted", .echo) { $0.move(the(.reportIncomingAccepted), after: the(.sipSent, status: 180)) },
+        BrokenJournal(.R2, "180 after a refused report", .doNotDisturb) {
+            $0.insert(.sipSent, alice, [.method: "INVITE", .status: 180, .cseq: 1], after: the(.reportIncomingRefused))
+        },
+        BrokenJournal(.R3, "two 200s", .echo) { $0.duplicate(the(.sipSent, status: 200)) },
+        BrokenJournal(.R3, "200 before the answer", .cancelled) {
+            $0.insert(.sipSent, alice, [.method: "INVITE", .status: 200, .cseq: 1], after: the(.sipSent, status: 180))
+            $0.remove(the(.sipReceived, method: "CANCEL"))
+        },
+        BrokenJournal(.R3, "200 after CANCEL", .cancelled) {
+            $0.insert(.sipSent, alice, [.method: "INVITE", .status: 200, .cseq: 1], after: the(.sipReceived, method: "CANCEL"))
+            $0.insert(.mediaOpened, alice, [.port: 20_000], after: the(.sipSent, status: 180))
+            $0.insert(.mediaConfigured, alice, [:], after: the(.sipSent, status: 180))
+            $0.insert(.performAnswer, alice, [.action: 901], after: the(.sipSent, status: 180))
+            $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "answer:901"], after: the(.sipSent, status: 180))
+            $0.insert(.mediaClosed, alice, [:], after: the(.callEnded))
+        },
+        BrokenJournal(.R4, "an action of no transaction", .echo) { $0.insert(.performMuted, alice, [.action: 999, .on: 1], after: the(.mediaStarted)) },
+        BrokenJournal(.R4, "performed twice", .hold) { $0.duplicate(the(.performHeld)) },
+        BrokenJournal(.R4, "out of order", .holdAndAccept) { $0.move(the(.performAnswer, carol), before: the(.performHeld, alice)) },
+        BrokenJournal(.R5, "fulfilled twice", .echo) { $0.duplicate(the(.actionFulfilled)) },
+        BrokenJournal(.R5, "never completed", .localHangUp) { $0.remove(the(.actionFulfilled, nth: 1)) },
+        BrokenJournal(.R5, "timed out too early", .answerTimeout) { $0.shift(from: the(.actionTimedOut), by: .seconds(-1)) },
+        BrokenJournal(.R5, "timed out twice", .answerTimeout) { $0.duplicate(the(.actionTimedOut)) },
+        BrokenJournal(.R5, "fulfilled and not performed", .echo) {
+            $0.insert(.actionFulfilled, alice, [.action: 901], after: the(.mediaStarted))
+            $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "muted:901"], after: the(.mediaStarted))
+        },
+        BrokenJournal(.R6, "INVITE before start is performed", .busy) { $0.move(the(.sipSent, method: "INVITE"), before: the(.performStart)) },
+        BrokenJournal(.R6, "start fulfilled before the INVITE", .busy) { $0.move(the(.actionFulfilled), before: the(.sipSent, method: "INVITE")) },
+        BrokenJournal(.R6, "a second INVITE without a challenge", .busy) { $0.duplicate(the(.sipSent, method: "INVITE")) },
+        BrokenJournal(.R7, "connecting before any 1xx", .busy) { $0.move(the(.reportConnecting), before: the(.sipReceived, status: 180)) },
+        BrokenJournal(.R7, "connecting twice", .busy) { $0.duplicate(the(.reportConnecting)) },
+        BrokenJournal(.R7, "connected without a 2xx", .busy) { $0.insert(.reportConnected, bob, [:], after: the(.reportConnecting)) },
+        BrokenJournal(.R7, "connected twice", .forkedUpstream) { $0.duplicate(the(.reportConnected)) },
+        BrokenJournal(.R7, "answered and never connected", .failedBindAtOK) {
+            $0.insert(.mediaClosed, bob, [:], after: the(.callEnded))
+            $0.insert(.mediaOpened, bob, [.port: 20_000], after: the(.mediaConfigured))
+        },
+    ]
+
+    private static let ends: [BrokenJournal] = [
+        BrokenJournal(.R8, "BYE out of nothing", .hold) {
+            $0.insert(.sipSent, alice, [.method: "BYE", .cseq: 4], after: the(.mediaStopped))
+        },
+        BrokenJournal(.R8, "CANCEL before the end is performed", .cancelCrossing) { $0.move(the(.sipSent, method: "CANCEL"), before: the(.performEnd)) },
+        BrokenJournal(.R8, "a refusal before the end is performed", .declined) { $0.move(the(.sipSent, status: 603), before: the(.performEnd)) },
+        BrokenJournal(.R9, "a remote end is not reported", .busy) { $0.remove(the(.reportEnded)) },
+        BrokenJournal(.R9, "a remote end is reported twice", .busy) { $0.duplicate(the(.reportEnded)) },
+        BrokenJournal(.R9, "a remote end is performed", .busy) {
+            $0.insert(.actionFulfilled, bob, [.action: 901], after: the(.reportEnded))
+            $0.insert(.performEnd, bob, [.action: 901], after: the(.reportEnded))
+            $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "end:901"], after: the(.reportEnded))
+        },
+        BrokenJournal(.R10, "ended twice", .echo) { $0.duplicate(the(.callEnded)) },
+        BrokenJournal(.R10, "never ended", .localHangUp) { $0.remove(the(.callEnded)) },
+        BrokenJournal(.R10, "updated after the end", .echo) { $0.insert(.reportUpdated, alice, [:], after: the(.callEnded)) },
+        BrokenJournal(.R11, "BYE before the ACK", .endBeforeACK) { $0.move(the(.sipReceived, method: "ACK"), after: the(.sipSent, method: "BYE")) },
+        BrokenJournal(.R11, "BYE before 64·T1", .neverAcknowledged) { $0.shift(from: the(.mediaStopped), by: .seconds(-2)) },
+        BrokenJournal(.R11, "BYE without a dialog", .declined) { $0.insert(.sipSent, alice, [.method: "BYE", .cseq: 2], after: the(.performEnd)) },
+        BrokenJournal(.R12, "CANCEL before any response", .deferredCancel) {
+            $0.move(the(.sipSent, method: "CANCEL"), before: the(.sipReceived, status: 100))
+        },
+        BrokenJournal(.R13, "a status that does not fit", .doNotDisturb) { $0.set(the(.sipSent, status: 480), .status, 404) },
+        BrokenJournal(.R13, "no status at all", .doNotDisturb) { $0.remove(the(.sipSent, status: 480)) },
+        BrokenJournal(.R13, "performed", .doNotDisturb) {
+            $0.insert(.performAnswer, alice, [.action: 901], after: the(.reportIncomingRefused))
+            $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "answer:901"], after: the(.reportIncomingRefused))
+            $0.insert(.actionFailed, alice, [.action: 901], after: the(.performAnswer))
+        },
+        BrokenJournal(.R17, "a call survives the reset", .reset) {
+            $0.remove(the(.sipSent, carol, status: 500))
+            $0.remove(the(.callEnded, carol))
+        },
+        BrokenJournal(.R17, "performed after the reset", .reset) {
+            $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "muted:901"], after: the(.reportIncomingAccepted, nth: 1))
+            $0.insert(.actionFulfilled, carol, [.action: 901], after: the(.providerReset))
+            $0.insert(.performMuted, carol, [.action: 901, .on: 1], after: the(.providerReset))
+        },
+        BrokenJournal(.R17, "the dialog is left open", .reset) { $0.remove(the(.sipSent, method: "BYE")) },
+        BrokenJournal(.R17, "too late", .reset) { $0.shift(from: the(.callEnded, carol), by: .seconds(6)) },
+        BrokenJournal(.R18, "a SIP reason in a response", .declined) {
+            $0.set(the(.sipSent, status: 603), .reason, "Q.850;text=\"a,b\", SIP;cause=603")
+        },
+    ]
+
+    private static let holds: [BrokenJournal] = [
+        BrokenJournal(.R14, "fulfilled before the stop", .hold) { $0.move(the(.actionFulfilled, nth: 1), before: the(.mediaStopped)) },
+        BrokenJournal(.R14, "started while on hold", .hold) {
+            $0.insert(.mediaStopped, alice, [.packets: 0], after: the(.mediaStopped))
+            $0.insert(.mediaStarted, alice, [:], after: the(.mediaStopped))
+        },
+        BrokenJournal(.R15, "remote hold sets the flag", .hold) { $0.set(the(.remoteHold), .onHold, 1) },
+        BrokenJournal(.R16, "two calls run", .bridge(scope: "perLine")) {
+            $0.remove(the(.performGroup))
+            $0.remove(the(.actionFulfilled, nth: 1))
+        },
+    ]
+
+    private static let media: [BrokenJournal] = [
+        BrokenJournal(.M1, "configured before the answer", .echo) { $0.move(the(.mediaConfigured), before: the(.performAnswer)) },
+        BrokenJournal(.M1, "configured before the start", .failedBindAtOK) { $0.move(the(.mediaConfigured), before: the(.performStart)) },
+        BrokenJournal(.M2, "started before the session", .echo) { $0.move(the(.mediaStarted), before: the(.sessionActivated)) },
+        BrokenJournal(.M2, "started twice", .echo) { $0.duplicate(the(.mediaStarted)) },
+        BrokenJournal(.M2, "started without the group's session", .twoSessions) { $0.move(the(.mediaStarted, carol), before: the(.sessionActivated, carol)) },
+        BrokenJournal(.M3, "configured after the end", .cancelCrossing) {
+            $0.insert(.mediaConfigured, bob, [:], after: the(.sipReceived, status: 200))
+        },
+        BrokenJournal(.M3, "opened after CANCEL", .cancelled) {
+            $0.insert(.mediaOpened, alice, [.port: 20_000], after: the(.sipReceived, method: "CANCEL"))
+            $0.insert(.mediaConfigured, alice, [:], after: the(.sipSent, status: 180))
+            $0.insert(.performAnswer, alice, [.action: 901], after: the(.sipSent, status: 180))
+            $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "answer:901"], after: the(.sipSent, status: 180))
+            $0.insert(.mediaClosed, alice, [:], after: the(.callEnded))
+        },
+        BrokenJournal(.M4, "BYE while media runs", .localHangUp) { $0.move(the(.mediaStopped), after: the(.sipSent, method: "BYE")) },
+        BrokenJournal(.M4, "never stopped", .echo) {
+            $0.remove(the(.mediaStopped))
+            $0.set(the(.mediaClosed), .packets, 0)
+        },
+        BrokenJournal(.M5, "released before the end", .declined) { $0.move(the(.mediaReleased), before: the(.performEnd)) },
+        BrokenJournal(.M5, "released before it is closed", .echo) { $0.move(the(.mediaReleased), before: the(.mediaClosed)) },
+        BrokenJournal(.M5s, "closed before the deactivation", .echo) { $0.move(the(.sessionDeactivated), after: the(.mediaClosed)) },
+        BrokenJournal(.M6, "opened after the 200", .echo) { $0.move(the(.sipSent, status: 200), before: the(.mediaConfigured)) },
+        BrokenJournal(.M6, "opened after the ACK", .forkedUpstream) { $0.move(the(.sipSent, method: "ACK"), before: the(.mediaOpened)) },
+        BrokenJournal(.M6, "not configured", .echo) { $0.move(the(.mediaConfigured), after: the(.mediaOpened)) },
+        BrokenJournal(.M7, "early media opens", .forkedUpstream) {
+            $0.move(the(.mediaConfigured), before: the(.earlyMediaIgnored))
+            $0.move(the(.mediaOpened), before: the(.earlyMediaIgnored))
+        },
+        BrokenJournal(.M8, "never released", .declined) {
+            $0.remove(the(.mediaReleased))
+            $0.remove(the(.portFree))
+        },
+        BrokenJournal(.M8, "released twice", .declined) { $0.duplicate(the(.mediaReleased)) },
+        BrokenJournal(.M8, "free before the quarantine is over", .declined) { $0.shift(from: the(.portFree), by: .milliseconds(-1500)) },
+        BrokenJournal(.M8, "reserved by two calls", .holdAndAccept) {
+            for kind: JournalEvent.Kind in [.mediaReserved, .mediaOpened, .mediaReleased] { $0.set(the(kind, carol), .port, 20_000) }
+        },
+        BrokenJournal(.M8, "reserved in quarantine", .samePort) { $0.shift(from: the(.sipReceived, carol), by: .milliseconds(-600)) },
+        BrokenJournal(.M8, "never closed", .echo) {
+            $0.remove(the(.mediaClosed))
+            $0.remove(the(.mediaReleased))
+            $0.remove(the(.portFree))
+        },
+        BrokenJournal(.M9, "activated twice", .echo) { $0.duplicate(the(.sessionActivated)) },
+        BrokenJournal(.M9, "activated for nobody", .declined) {
+            $0.insert(.sessionActivated, nil, [.session: "s"], after: the(.sipSent, status: 180))
+            $0.insert(.sessionDeactivated, nil, [.session: "s"], after: the(.sessionActivated))
+        },
+        BrokenJournal(.M9, "deactivated while a call is connected", .localHangUp) { $0.move(the(.sessionDeactivated), before: the(.performEnd)) },
+        BrokenJournal(.M9, "deactivated while the other of the group is connected", .bridge(scope: "perGroup")) {
+            $0.move(the(.sessionDeactivated), before: the(.mediaClosed, alice))
+        },
+        BrokenJournal(.M10, "a packet before the start", .echo) { $0.set(the(.mediaStopped), .firstSent, 1) },
+        BrokenJournal(.M10, "a packet after the stop", .echo) { $0.set(the(.mediaStopped), .lastSent, 9_000_000_000_000_000_000) },
+        BrokenJournal(.M10, "more packets than between start and stop", .echo) { $0.set(the(.mediaClosed), .packets, 6) },
+    ]
+}
+
+/// One event of a journal: the nth of those that fit.
+private struct Place {
+    var kind: JournalEvent.Kind
+    var call: CallUUID?
+    var method: Text?
+    var status: Int64?
+    var nth: Int
+    /// A method without a status means the request.
+    private var isRequest: Bool { method != nil && status == nil }
+
+    func fits(_ event: JournalEvent) -> Bool {
+        event.kind == kind && (call == nil || event.call == call) && (method == nil || event.details.text(.method) == method)
+            && (isRequest ? event.details.number(.status) == nil : status == nil || event.details.number(.status) == status)
+    }
+}
+
+private func the(_ kind: JournalEvent.Kind, _ call: CallUUID? = nil, method: Text? = nil, status: Int64? = nil, nth: Int = 0) -> Place {
+    Place(kind: kind, call: call, method: method, status: status, nth: nth)
+}
+
+/// Changes a journal; a place that is not there fails the test.
+private struct Editor {
+    var events: [JournalEvent]
+
+    private func index(_ place: Place) -> Int {
+        let fitting = events.indices.filter { place.fits(events[$0]) }
+        guard place.nth < fitting.count else { fatalError("no \(place)") }
+        return fitting[place.nth]
+    }
+
+    mutating func remove(_ place: Place) { events.remove(at: index(place)) }
+    mutating func duplicate(_ place: Place) { let at = index(place); events.insert(events[at], at: at) }
+    mutating func set(_ place: Place, _ key: JournalEvent.Key, _ value: JournalEvent.Value) { events[index(place)].details[key] = value }
+
+    mutating func insert(_ kind: JournalEvent.Kind, _ call: CallUUID?, _ details: JournalEvent.Details, after place: Place) {
+        var event = events[index(place)]
+        (event.kind, event.call, event.details) = (kind, call, details)
+        events.insert(event, at: index(place) + 1)
+    }
+
+    /// The times stay with the places.
+    mutating func move(_ place: Place, before other: Place) {
+        let times = events.map(\.time)
+        let event = events.remove(at: index(place))
+        events.insert(event, at: index(other))
+        for at in events.indices { events[at].time = times[at] }
+    }
+
+    mutating func move(_ place: Place, after other: Place) {
+        let times = events.map(\.time)
+        let event = events.remove(at: index(place))
+        events.insert(event, at: index(other) + 1)
+        for at in events.indices { events[at].time = times[at] }
+    }
+
+    mutating func shift(from place: Place, by duration: Duration) {
+        for at in index(place)..<events.count { events[at].time += duration }
+    }
+
+    var renumbered: [JournalEvent] {
+        events.indices.map {
+            var event = events[$0]
+            event.sequence = UInt64($0 + 1)
+            return event
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Gateway
+import Primitives
+import Testing
+
+@Suite struct JournalAuditTests {
+    static func violations(of events: [JournalEvent], options: Audit.Options = .init()) -> [Violation] {
+        var audit = Audit(options: options)
+        var found: [Violation] = []
+        for event in events { found += audit.observe(event) }
+        return found + audit.finish()
+    }
+
+    @Test(arguments: GoodJournal.all)
+    func `a good journal breaks no rule`(journal: GoodJournal) {
+        #expect(Self.violations(of: journal.events) == [])
+    }
+}
+
+extension JournalAuditTests {
+    @Test(arguments: BrokenJournal.all)
+    func `a broken journal breaks the one rule that it is made for`(journal: BrokenJournal) {
+        let violations = Self.violations(of: journal.events)
+        #expect(Set(violations.map(\.rule)) == [journal.rule], "\(violations)")
+    }
+
+    @Test(arguments: AuditRule.ID.allCases)
+    func `without its rule a broken journal passes, so no rule is idle`(rule: AuditRule.ID) {
+        var options = Audit.Options()
+        options.rules.remove(rule)
+        let broken = BrokenJournal.all.filter { $0.rule == rule }
+        #expect(!broken.isEmpty)
+        for journal in broken { #expect(Self.violations(of: journal.events, options: options) == [], "\(journal.fault)") }
+    }
+
+    @Test func `the table of rules has every id once, in order`() {
+        #expect(AuditRule.all.map(\.id) == AuditRule.ID.allCases)
+    }
+
+    @Test func `a killed process leaves unfinished calls, not violations`() {
+        let cut = GoodJournal.hold.events.prefix { $0.kind != .performHeld }
+        var audit = Audit()
+        #expect(cut.flatMap { audit.observe($0) } == [])
+        #expect(audit.finish() == [])
+        #expect(audit.unfinishedCalls == [JournalScript.alice])
+    }
+
+    @Test func `the same cut journal said to be complete is violated by what is missing`() {
+        var options = Audit.Options()
+        options.complete = true
+        let cut = Array(GoodJournal.hold.events.prefix { $0.kind != .performHeld })
+        #expect(Set(Self.violations(of: cut, options: options).map(\.rule)) == [.R10, .M8, .M9])
+    }
+
+    @Test func `a new run forgets what the killed one left, and tells of it`() {
+        var audit = Audit()
+        let events = Array(GoodJournal.hold.events.prefix { $0.kind != .performHeld }) + GoodJournal.echo.events
+        #expect(events.flatMap { audit.observe($0) } + audit.finish() == [])
+        #expect(audit.unfinishedCalls == [JournalScript.alice])
+        #expect(audit.gaps == 0)
+    }
+
+    @Test func `missing sequence numbers are counted`() {
+        var audit = Audit()
+        for event in GoodJournal.echo.events where event.kind != .dtmfReceived { _ = audit.observe(event) }
+        #expect(audit.gaps == 1)
+    }
+
+    @Test func `calls that are over are forgotten after a while`() {
+        var script = JournalScript()
+        var audit = Audit()
+        for number in 1...200 {
+            let call = CallUUID(high: 7, low: UInt64(number))
+            script.received("INVITE", call)
+            script.sent("INVITE", call, status: 404)
+            script.received("ACK", call)
+            script.wait(.seconds(1))
+        }
+        var most = 0
+        for event in script.events {
+            #expect(audit.observe(event) == [])
+            most = max(most, audit.rememberedCalls)
+        }
+        #expect(most > 60 && most < 80)
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Gateway
+import Primitives
+import Synchronization
+import Testing
+
+@Suite struct JournalRecorderTests {
+    private static func journal(_ sink: MemorySink? = nil, limits: Journal.Limits = .init()) -> Journal {
+        Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: sink, limits: limits)
+    }
+
+    private static func call(_ number: Int) -> CallUUID { CallUUID(high: 1, low: UInt64(number)) }
+
+    @Test func `a full batch goes out without a flush, the rest with one`() {
+        var limits = Journal.Limits()
+        limits.batchBytes = 500
+        let sink = MemorySink()
+        let journal = Self.journal(sink, limits: limits)
+        for _ in 1...10 { journal.record(.gatewayStopped, at: .zero) }
+        let early = sink.batches.count
+        #expect(early >= 1 && early < 10)
+        journal.flush()
+        journal.flush()
+        #expect(sink.batches.count == early + 1)
+        #expect(JournalReader.parse(sink.bytes, name: "m").events.map(\.sequence) == Array(1...10))
+    }
+
+    @Test func `a violation is told of at once and journalled`() {
+        let sink = MemorySink()
+        let journal = Self.journal(sink)
+        var told: [Violation] = []
+        journal.onViolation = { told.append($0) }
+        journal.record(.mediaStarted, call: Self.call(1), line: "1", at: .zero)
+        #expect(told.map(\.rule) == [.M1, .M2])
+        journal.finish(at: .zero)
+        let events = JournalReader.parse(sink.bytes, name: "m").events
+        #expect(events.map(\.kind) == [.mediaStarted, .auditViolation, .auditViolation])
+        #expect(events.last?.details.text(.rule) == "M2")
+    }
+
+    @Test func `the trace of a call is its own and keeps the latest when it is full`() {
+        var limits = Journal.Limits()
+        limits.traceBytes = 2_000
+        let journal = Self.journal(limits: limits)
+        for number in 1...100 { journal.record(.dtmfReceived, call: Self.call(number % 2), at: .zero, [.digits: .number(Int64(number))]) }
+        let events = journal.events(of: Self.call(0))
+        #expect(events.count >= 5 && events.count < 25)
+        #expect(events.compactMap { $0.details.number(.digits) } == stride(from: 102 - 2 * events.count, through: 100, by: 2).map(Int64.init))
+    }
+
+    @Test func `traces go a while after the end, and the oldest when there are too many`() {
+        var limits = Journal.Limits()
+        limits.traces = 3
+        let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: nil, audit: nil, limits: limits)
+        for number in 1...5 { journal.record(.reportIncoming, call: Self.call(number), at: .zero) }
+        #expect(journal.tracedCalls == 3)
+        #expect(journal.events(of: Self.call(2)).isEmpty)
+        journal.record(.callEnded, call: Self.call(3), at: .zero)
+        journal.record(.reportUpdated, call: Self.call(4), at: .zero + .seconds(59))
+        #expect(journal.events(of: Self.call(3)).count == 2)
+        journal.record(.reportUpdated, call: Self.call(4), at: .zero + .seconds(60))
+        #expect(journal.events(of: Self.call(3)).isEmpty)
+        #expect(journal.tracedCalls == 2)
+    }
+}
+
+@Suite struct JournalFileTests {
+    /// A folder of its own that goes with the test.
+    final class Folder {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("hookswitch-journal-\(UUID().uuidString)").path
+        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+        func read(_ name: String) -> String? { FileManager.default.contents(atPath: path + "/" + name).map { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    final class Reports: Sendable {
+        let all = Mutex<[JournalFile.Report]>([])
+        func take(_ report: JournalFile.Report) { all.withLock { $0.append(report) } }
+    }
+
+    @Test func `batches are appended in order to what is there`() throws {
+        let folder = try Folder()
+        for round in ["a", "b"] {
+            let file = try JournalFile(path: folder.path + "/j") { _ in Issue.record("no report is due") }
+            for number in 1...50 { file.accept(Array("\(round)\(number)\n".utf8)) }
+            file.synchronize()
+            #expect(file.counts.waitingBytes == 0)
+        }
+        let expected = ["a", "b"].flatMap { round in (1...50).map { "\(round)\($0)\n" } }.joined()
+        #expect(folder.read("j") == expected)
+    }
+
+    @Test func `a file is rotated before it grows too long, and the oldest goes`() throws {
+        let folder = try Folder()
+        var settings = JournalFile.Settings(rotationBytes: 10)
+        settings.rotatedFiles = 2
+        let file = try JournalFile(path: folder.path + "/j", settings: settings) { _ in Issue.record("no report is due") }
+        for number in 1...4 {
+            file.accept(Array("line \(number)\n".utf8))
+            file.synchronize()
+        }
+        #expect(["j", "j.1", "j.2", "j.3"].map(folder.read) == ["line 4\n", "line 3\n", "line 2\n", nil])
+        #expect(file.counts.rotations == 3)
+    }
+
+    @Test func `a deleted file is told of once and made anew`() throws {
+        let folder = try Folder()
+        let reports = Reports()
+        let file = try JournalFile(path: folder.path + "/j") { reports.take($0) }
+        file.accept(Array("one\n".utf8))
+        file.synchronize()
+        try FileManager.default.removeItem(atPath: folder.path + "/j")
+        for line in ["two\n", "three\n"] {
+            file.accept(Array(line.utf8))
+            file.synchronize()
+        }
+        #expect(folder.read("j") == "two\nthree\n")
+        #expect(reports.all.withLock { $0 } == [.failing(cause: "the file was moved or deleted; a new one was made")])
+    }
+
+    @Test func `a full disk is told of once, counted, and survived`() throws {
+        let reports = Reports()
+        let file = try JournalFile(path: "/dev/full") { reports.take($0) }
+        for _ in 1...3 {
+            file.accept(Array("line\n".utf8))
+            file.synchronize()
+        }
+        #expect(file.counts.lostBytes == 15)
+        #expect(file.counts.failures == 1)
+        #expect(reports.all.withLock { $0 } == [.failing(cause: "cannot write /dev/full: No space left on device")])
+    }
+
+    @Test func `when a lost folder comes back, so does writing, and the loss is told`() throws {
+        let folder = try Folder()
+        let reports = Reports()
+        let file = try JournalFile(path: folder.path + "/sub", settings: .init()) { reports.take($0) }
+        try FileManager.default.removeItem(atPath: folder.path)
+        file.accept(Array("lost\n".utf8))
+        file.synchronize()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        file.accept(Array("kept\n".utf8))
+        file.synchronize()
+        #expect(folder.read("sub") == "kept\n")
+        let path = folder.path + "/sub"
+        #expect(reports.all.withLock { $0 } == [.failing(cause: "cannot open \(path): No such file or directory"), .recovered(lostBytes: 5)])
+    }
+
+    @Test func `a backlog that is too long drops whole batches and says so`() throws {
+        let folder = try Folder()
+        let reports = Reports()
+        var settings = JournalFile.Settings()
+        settings.backlogBytes = 8
+        let file = try JournalFile(path: folder.path + "/j", settings: settings) { reports.take($0) }
+        file.accept(Array("too long a batch\n".utf8))
+        file.accept(Array("short\n".utf8))
+        file.synchronize()
+        #expect(folder.read("j") == "short\n")
+        #expect(file.counts.lostBytes == 17)
+        #expect(reports.all.withLock { $0 }.contains(.failing(cause: "the disk is too slow: 8 bytes wait for it")))
+    }
+
+    @Test func `a folder that is not there is an error that names it`() {
+        #expect(throws: JournalFileError.self) { try JournalFile(path: "/nonexistent/j") { _ in } }
+        #expect(throws: JournalFileError.self) { try JournalReader.read(path: "/nonexistent/j") }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// The house: which floor a target stands on, and what it may import. The folder list is the architecture, and this keeps it true.
+@Suite struct HouseTests {
+    /// A target imports targets of lower floors only.
+    static let floors: [String: Int] = [
+        "CLinux": 0, "COpenSSL": 0, "COpus": 0, "Primitives": 0,
+        "SIP": 1, "SDP": 1, "RTP": 1, "Audio": 1, "AVFoundation": 0, "CallKit": 1,
+        "Runtime": 2, "UserAgent": 3, "Media": 3, "Gateway": 4, "Rehearsal": 6, "Workbench": 5, "hookswitch": 6,
+    ]
+
+    /// Targets that stay small and embeddable.
+    static let withoutFoundation: Set<String> = ["Primitives", "SIP", "SDP", "RTP", "Audio", "Runtime", "Media", "UserAgent"]
+
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    struct Import: CustomStringConvertible {
+        var target: String, file: String, module: String
+        var description: String { "\(file) imports \(module)" }
+    }
+
+    static let targets: [String] = {
+        let found = try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path)
+        return (found ?? []).filter { !$0.hasPrefix(".") }.sorted()
+    }()
+
+    static let imports: [Import] = targets.flatMap { target in
+        let folder = root.appending(path: "Sources/\(target)")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+        return files.filter { $0.pathExtension == "swift" }.flatMap { file in importLines(of: file).map { Import(target: target, file: file.lastPathComponent, module: $0) } }
+    }
+
+    private static func importLines(of file: URL) -> [String] {
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard let index = words.firstIndex(of: "import"), words[..<index].allSatisfy({ $0.hasPrefix("@") || $0 == "public" || $0 == "internal" || $0 == "package" }) else { return nil }
+            let rest = words[(index + 1)...].drop { ["class", "struct", "enum", "func", "protocol", "typealias", "var", "let"].contains(String($0)) }
+            return rest.first.map { String($0.split(separator: ".")[0]) }
+        }
+    }
+
+    @Test func `every target stands on a floor`() {
+        #expect(Self.targets.count > 8)
+        for target in Self.targets { #expect(Self.floors[target] != nil, "\(target) has no floor") }
+    }
+
+    @Test func `a target imports lower floors only`() {
+        #expect(Self.imports.count > 100)
+        for line in Self.imports {
+            guard let floor = Self.floors[line.module], let own = Self.floors[line.target] else { continue }
+            #expect(floor < own || line.module == line.target, "\(line)")
+        }
+    }
+
+    @Test func `nobody imports SwiftNIO`() {
+        for line in Self.imports { #expect(!line.module.hasPrefix("NIO"), "\(line)") }
+    }
+
+    @Test func `SwiftNIO is nowhere in the resolved graph`() throws {
+        let state = try String(contentsOf: Self.root.appending(path: Self.buildFolder + "/workspace-state.json"), encoding: .utf8)
+        #expect(state.contains("swift-argument-parser"), "the graph was read")
+        #expect(!state.lowercased().contains("swift-nio"))
+    }
+
+    /// The build folder of this very run.
+    static let buildFolder = ProcessInfo.processInfo.environment["HOOKSWITCH_BUILD"] ?? ".build"
+
+    @Test func `protocol and media floors do without Foundation`() {
+        for line in Self.imports where Self.withoutFoundation.contains(line.target) { #expect(line.module != "Foundation", "\(line)") }
+    }
+
+    @Test func `only Runtime talks to OpenSSL and to Dispatch sockets`() {
+        for line in Self.imports where line.module == "COpenSSL" { #expect(line.target == "Runtime", "\(line)") }
+        let dispatchers: Set<String> = ["Runtime", "CallKit", "UserAgent", "Gateway", "Workbench", "hookswitch"]
+        for line in Self.imports where line.module == "Dispatch" { #expect(dispatchers.contains(line.target), "\(line)") }
+    }
+
+    @Test func `CallKit knows no SIP`() {
+        for line in Self.imports where line.target == "CallKit" {
+            #expect(["Foundation", "Dispatch", "Synchronization", "Primitives", "AVFoundation"].contains(line.module), "\(line)")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A folder of one test's own, gone with it.
+final class Folder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "hookswitch-interop-\(UUID().uuidString.prefix(8))").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        if ProcessInfo.processInfo.environment["HOOKSWITCH_KEEP"] == nil { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try text.write(toFile: file(name), atomically: true, encoding: .utf8)
+        return file(name)
+    }
+
+    func folder(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)
+        return file(name)
+    }
+}
+
+/// Where things are.
+enum Place {
+    /// The test's own sources.
+    static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let scenarios = tests.appending(path: "Scenarios")
+    static let corpus = tests.deletingLastPathComponent().appending(path: "Corpus")
+
+    /// The built command, beside the running test bundle.
+    static let hookswitch: String = {
+        let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        return URL(filePath: bundle).deletingLastPathComponent().appending(path: "hookswitch").path
+    }()
+}

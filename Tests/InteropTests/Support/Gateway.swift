@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// A running `hookswitch serve`, with a configuration, a journal and a run of ports of its own.
+final class Gateway: Sendable {
+    struct Setup {
+        /// Ports for media; SIP and the clients have others.
+        var mediaPorts = 80
+        var clientPorts = 200
+        /// Entries of `lines`, as YAML.
+        var lines: [String] = Setup.usual
+        /// Further settings, as YAML lines at the top level.
+        var settings: [String] = []
+        var usesIPv6 = false
+
+        static let usual = [
+            #"{ number: "1001", password: secret-1001, name: Alice }"#, #"{ number: "1002", password: secret-1002, name: Bob }"#,
+            #"{ number: "9196", application: echo }"#, #"{ number: "9197", application: tone }"#,
+        ]
+    }
+
+    let folder: Folder
+    let ports: Ports
+    let program: Program
+    let mediaRange: ClosedRange<UInt16>
+    let sipPort: UInt16
+
+    /// Ports for the clients of the test.
+    func clientPort(_ index: Int) -> UInt16 { ports[10 + index] }
+
+    /// Starts it and waits until it is ready.
+    static func start(_ setup: Setup = Setup(), environment: [String: String] = [:]) async throws -> Gateway {
+        let gateway = try Gateway(setup, environment)
+        try await gateway.program.line(containing: "is ready")
+        return gateway
+    }
+
+    private init(_ setup: Setup, _ environment: [String: String]) throws {
+        folder = try Folder()
+        ports = try Ports(setup.clientPorts + setup.mediaPorts)
+        sipPort = ports[0]
+        mediaRange = ports.part(setup.clientPorts, setup.mediaPorts)
+        let file = try folder.write(Self.yaml(setup, sipPort: sipPort, media: mediaRange, data: folder.file("data")), to: "hookswitch.yaml")
+        program = try Program(Place.hookswitch, ["serve", "--config", file], environment: environment)
+    }
+
+    static func yaml(_ setup: Setup, sipPort: UInt16, media: ClosedRange<UInt16>, data: String) -> String {
+        let addresses = ["\"127.0.0.1:\(sipPort)\""] + (setup.usesIPv6 ? ["\"[::1]:\(sipPort)\""] : [])
+        let lines = setup.lines.map { "  - \($0)" }
+        let text = [
+            "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]", "  tcp: [\(addresses.joined(separator: ", "))]",
+            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)", "data: \(data)", "test-mode: true", "lines:",
+        ]
+        return (text + lines + setup.settings).joined(separator: "\n") + "\n"
+    }
+
+    var address: String { "127.0.0.1:\(sipPort)" }
+    var journalFile: String { folder.file("data/journal.jsonl") }
+
+    // MARK: The kernel's view
+
+    /// Ports of the media range that the gateway's process has sockets on.
+    var mediaSockets: [UInt16] { KernelSockets.udpPorts(of: program.pid).filter(mediaRange.contains).sorted() }
+
+    func waitForNoMediaSocket(within limit: Duration = .seconds(10)) async throws {
+        try await eventually("no media socket is left", within: limit) { mediaSockets.isEmpty }
+    }
+
+    // MARK: The end
+
+    /// SIGTERM, exit 0, and a journal that the audit finds clean.
+    @discardableResult
+    func stop(within limit: Duration = .seconds(20)) async throws -> Journal {
+        try await waitForNoMediaSocket()
+        program.signal(SIGTERM)
+        let code = try await program.exitCode(within: limit)
+        #expect(code == 0, "\(program.transcript)")
+        #expect(program.lines.all.contains { $0.contains("0 violations") }, "\(program.transcript)")
+        return try await cleanJournal()
+    }
+
+    /// The journal, after `hookswitch audit` found nothing wrong with it.
+    func cleanJournal() async throws -> Journal {
+        let audit = try await Program.run(Place.hookswitch, ["audit", "--json", journalFile])
+        #expect(audit.code == 0, "the audit is clean: \(audit.lines.joined(separator: "\n"))")
+        let journal = try Journal(file: journalFile)
+        #expect(journal.events.count > 0)
+        return journal
+    }
+}

@@ -1,0 +1,52 @@
+import Audio
+import Testing
+
+/// Two baresips, registered as 1001 and 1002, each with a text of its own to say.
+struct Pair {
+    let gateway: Gateway
+    let caller: Baresip
+    let callee: Baresip
+    private let said: (caller: WAV, callee: WAV)
+
+    static func start(at gateway: Gateway, codecs: [String], calleeCodecs: [String]? = nil, repeating: Bool = false) async throws -> Pair {
+        let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: repeating, in: gateway.folder, as: "first.wav")
+        let second = try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: repeating, in: gateway.folder, as: "second.wav")
+        let caller = try await Baresip.start(
+            .init(user: "1001", password: "secret-1001", codecs: codecs, port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), source: gateway.folder.file("first.wav")), at: gateway)
+        let callee = try await Baresip.start(
+            .init(
+                user: "1002", password: "secret-1002", codecs: calleeCodecs ?? codecs, port: gateway.clientPort(60), mediaPort: gateway.clientPort(70),
+                source: gateway.folder.file("second.wav")), at: gateway)
+        try await caller.waitUntilRegistered()
+        try await callee.waitUntilRegistered()
+        return Pair(gateway: gateway, caller: caller, callee: callee, said: (first, second))
+    }
+
+    /// 1001 dials 1002, which rings.
+    func ring() async throws {
+        caller.dial("1002")
+        try await callee.event("CALL_INCOMING")
+        try await caller.event("CALL_RINGING")
+    }
+
+    func connect() async throws {
+        try await ring()
+        callee.accept()
+        try await caller.event("CALL_ESTABLISHED")
+        try await callee.event("CALL_ESTABLISHED")
+    }
+
+    /// Each heard the other, and not itself.
+    func expectSpeech() throws {
+        try expect(caller, heard: said.callee, notItself: said.caller)
+        try expect(callee, heard: said.caller, notItself: said.callee)
+    }
+
+    private func expect(_ client: Baresip, heard other: WAV, notItself own: WAV) throws {
+        let recording = try client.recording()
+        let likeness = try Recordings.likeness(other, recording)
+        #expect(likeness.score > 0.75, "\(likeness)")
+        let echo = try Recordings.likeness(own, recording)
+        #expect(echo.score < 0.3, "it hears itself: \(echo)")
+    }
+}

@@ -1,0 +1,33 @@
+import Audio
+import Foundation
+
+/// What the clients play.
+enum Recordings {
+    /// Four seconds of 440 Hz in A-law, raw, as sipp plays it.
+    static let tonePCMA: [UInt8] = (0..<32_000).map { index in
+        G711.encodeA(Int16(8_000 * sin(2 * Double.pi * 440 * Double(index) / 8_000)))
+    }
+
+    static let firstText = "The quick brown fox jumps over the lazy dog, and seven wizards mix a potion of old beer."
+    static let secondText = "Please call Stella, and ask her to bring six spoons of fresh snow peas and five thick slabs of cheese."
+
+    /// Speech at 48 kHz in a file to be played, once or over and over, for longer than a test takes; returns it once.
+    static func speech(_ text: String, voice: String, repeating: Bool, in folder: Folder, as name: String) async throws -> WAV {
+        let raw = folder.file("raw-\(name)"), spoken = folder.file("spoken-\(name)")
+        _ = try await Program.run("/usr/bin/espeak-ng", ["-v", voice, "-s", "190", "-w", raw, text])
+        _ = try await Program.run("/usr/bin/sox", [raw, "-r", "48000", "-c", "1", "-b", "16", spoken, "gain", "-n", "-6"])
+        _ = try await Program.run("/usr/bin/sox", [spoken, folder.file(name)] + (repeating ? ["repeat", "9"] : ["pad", "0", "60"]))
+        return try read(spoken)
+    }
+
+    static func read(_ file: String) throws -> WAV {
+        let bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
+        do { return try WAV(parsing: bytes) } catch { throw Unmet("\(file): \(error)") }
+    }
+
+    /// How alike the two are, at 8 kHz.
+    static func likeness(_ sent: WAV, _ received: WAV) throws -> SignalCorrelation {
+        let left = try sent.resampled(to: 8_000), right = try received.resampled(to: 8_000)
+        return try SignalCorrelation(sent: left.samples, received: right.samples, sampleRate: 8_000)
+    }
+}

@@ -1,0 +1,112 @@
+import Dispatch
+import Primitives
+import Runtime
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+    @Test func `posts run first in, first out, whoever posts`() async {
+        let lane = Bench.lane()
+        let inbox = Inbox(of: Int.self)
+        for number in 0..<1_000 { lane.post { _, _ in inbox.put.yield(number) } }
+        #expect(await inbox.next(1_000) == Array(0..<1_000))
+    }
+
+    @Test func `sync sees what was posted before it and brings an answer back`() {
+        let lane = Bench.lane()
+        lane.post { bench, now in bench.deadline = now + .seconds(1_000) }
+        let isSet = lane.sync { bench, _ in bench.deadline != nil }
+        #expect(isSet == true)
+    }
+
+    @Test func `sync passes a typed error through`() {
+        struct Refusal: Error, Equatable { var code: Int }
+        let lane = Bench.lane()
+        #expect(throws: Refusal(code: 7)) { try lane.sync { _, _ throws(Refusal) in throw Refusal(code: 7) } }
+    }
+
+    @Test func `a resident that cannot be made is the error of the lane`() {
+        struct Refusal: Error, Equatable {}
+        #expect(throws: Refusal()) { try Lane<Bench>(label: "refused") { _, _ throws(Refusal) in throw Refusal() } }
+    }
+
+    @Test func `the timer advances the resident when its deadline has come`() async {
+        let lane = Bench.lane()
+        let inbox = Inbox(of: Duration.self)
+        lane.post { bench, now in
+            let due = now + .milliseconds(20)
+            bench.onAdvance = { bench, now in
+                guard now >= due else { return }
+                bench.deadline = nil
+                inbox.put.yield(now - due)
+            }
+            bench.deadline = due
+        }
+        let late = await inbox.next()
+        #expect(late ?? .seconds(-1) >= .zero)
+    }
+
+    @Test func `a deadline that comes nearer moves the timer`() async {
+        let lane = Bench.lane()
+        let inbox = Inbox(of: String.self)
+        lane.post { bench, now in
+            bench.deadline = now + .seconds(3_000)
+            bench.onAdvance = { bench, _ in
+                bench.deadline = nil
+                inbox.put.yield("advanced")
+            }
+        }
+        lane.post { bench, now in bench.deadline = now + .milliseconds(1) }
+        #expect(await inbox.next() == "advanced")
+    }
+
+    @Test func `the resident's next deadline is armed after each advance`() async {
+        let lane = Bench.lane()
+        let inbox = Inbox(of: Int.self)
+        lane.post { bench, now in
+            var rounds = 0
+            bench.deadline = now + .milliseconds(1)
+            bench.onAdvance = { bench, now in
+                guard let due = bench.deadline, due <= now else { return }
+                rounds += 1
+                inbox.put.yield(rounds)
+                bench.deadline = rounds < 5 ? now + .milliseconds(2) : nil
+            }
+        }
+        #expect(await inbox.next(5) == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `a deadline that does not move cannot keep others out`() async {
+        let lane = Bench.lane()
+        let inbox = Inbox(of: String.self)
+        lane.post { bench, _ in
+            bench.deadline = .zero
+            bench.onAdvance = { _, _ in }
+        }
+        lane.post { _, _ in inbox.put.yield("in") }
+        #expect(await inbox.next() == "in")
+        lane.close()
+    }
+
+    @Test func `a closed lane lets its resident go and ignores what comes`() async {
+        let inbox = Inbox(of: String.self)
+        let lane = Bench.lane()
+        lane.post { bench, _ in bench.held["farewell"] = Farewell { inbox.put.yield("gone") } }
+        lane.close()
+        #expect(await inbox.next() == "gone")
+        #expect(lane.sync { _, _ in 1 } == nil)
+    }
+
+    private final class Farewell {
+        private let say: () -> Void
+        init(_ say: @escaping () -> Void) { self.say = say }
+        deinit { say() }
+    }
+
+    @Test func `entering a lane from itself by sync traps`() async {
+        await #expect(processExitsWith: .failure) {
+            let lane = Bench.lane()
+            lane.post { [lane] _, _ in _ = lane.sync { _, _ in 0 } }
+            lane.queue.sync {}
+        }
+    }
+}

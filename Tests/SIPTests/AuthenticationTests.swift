@@ -1,0 +1,252 @@
+import Primitives
+import Runtime
+import Testing
+
+@testable import SIP
+
+let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algorithm == .md5 ? .md5 : .sha256, bytes) }
+
+@Suite struct DigestTests {
+    /// RFC 2617 §3.5 and RFC 7616 §3.9.1.
+    @Test(arguments: [
+        (DigestAlgorithm.md5, "testrealm@host.com", "Circle Of Life", "dcd98b7102dd2f0e8b11d0f600bfb0c093", "0a4f113b", "6629fae49393a05397450978507c4ef1"),
+        (.md5, "http-auth@example.org", "Circle of Life", "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
+         "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", "8ca523f5e9506fed4657c9700eebdbec"),
+        (.sha256, "http-auth@example.org", "Circle of Life", "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
+         "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ])
+    func `the digests of the RFCs come out`(algorithm: DigestAlgorithm, realm: String, password: String, nonce: String, clientNonce: String, response: String) {
+        let challenge = DigestChallenge(realm: Text(realm), nonce: Text(nonce), algorithm: algorithm)
+        let credentials = DigestCredentials(
+            answering: challenge, user: "Mufasa", secret: .password(Text(password)), method: Method("GET"), uri: "/dir/index.html", count: 1,
+            clientNonce: Text(clientNonce), hash: openSSL)
+        #expect(credentials?.response.description == response)
+    }
+
+    @Test func `the authentication tag is the HMAC of RFC 4231`() {
+        let tag = Digest.authenticationTag(key: Array("Jefe".utf8), Array("what do ya want for nothing?".utf8), hash: openSSL)
+        #expect(Text(tag) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+        let long = Digest.authenticationTag(
+            key: Array(repeating: 0xAA, count: 131), Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8), hash: openSSL)
+        #expect(Text(long) == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
+    }
+
+    @Test func `headers are read as they are written, and as others write them`() throws {
+        let challenge = DigestChallenge(realm: "a \"b\" \\", nonce: "n,1", algorithm: .sha256, qualities: ["auth", "auth-int"], opaque: "o", isStale: true)
+        #expect(try DigestChallenge(parsing: challenge.value) == challenge)
+        let other = try DigestChallenge(parsing: "digest qop=\"auth,auth-int\" , Nonce=\"x\",realm=\"r\", unknown=1,, stale=FALSE")
+        #expect(other == DigestChallenge(realm: "r", nonce: "x", algorithm: .md5, qualities: ["auth", "auth-int"]))
+        let credentials = DigestCredentials(
+            answering: other, user: "u\"", secret: .password("p"), method: .register, uri: "sip:a", count: 0x1F, clientNonce: "c", hash: openSSL)
+        #expect(credentials.flatMap { try? DigestCredentials(parsing: $0.value) } == credentials)
+        #expect(credentials?.nonceCount == "0000001f" && credentials?.count == 31)
+    }
+
+    @Test(arguments: ["", "Digest", "Basic realm=\"x\"", "Digest realm=\"r\"", "Digest realm=\"r\", nonce=\"n", "Digest realm=\"r\", nonce=\"n\", algorithm=MD5-sess", "Digest realm=\"r\" nonce=\"n\"", "Digest realm=\"r\", realm=\"s\", nonce=\"n\"", "Digest =x"])
+    func `a challenge that cannot be answered is refused`(value: String) {
+        #expect(throws: SyntaxError.self) { try DigestChallenge(parsing: Text(value)) }
+    }
+
+    @Test func `a list of a thousand fields is refused`() {
+        let value = Text("Digest " + (0..<1_000).map { "f\($0)=1" }.joined(separator: ","))
+        #expect(throws: SyntaxError.self) { try DigestChallenge(parsing: value) }
+    }
+}
+
+@Suite struct DigestServerTests {
+    let uri = URI(host: "example.test")
+    let start = Instant(nanoseconds: 5_000_000_000)
+
+    func server(remembering: Int = 100, requiresQuality: Bool = true) -> DigestServer {
+        DigestServer(
+            configuration: .init(realm: "example.test", nonceLifetime: .seconds(60), requiresQuality: requiresQuality, rememberedNonces: remembering), secret: [1, 2, 3],
+            hash: openSSL)
+    }
+
+    func answer(
+        _ challenge: DigestChallenge, user: Text = "1001", password: Text = "secret", method: Method = .register, uri: Text = "sip:example.test", count: UInt32 = 1, clientNonce: Text? = "c"
+    ) -> DigestCredentials {
+        guard let answer = DigestCredentials(
+            answering: challenge, user: user, secret: .password(password), method: method, uri: uri, count: count, clientNonce: clientNonce, hash: openSSL)
+        else { preconditionFailure("a password hashes with everything") }
+        return answer
+    }
+
+    @Test func `the better algorithm is offered first and both are taken`() {
+        var server = server()
+        let challenges = server.challenges(at: start)
+        #expect(challenges.map(\.algorithm) == [.sha256, .md5] && challenges.allSatisfy { $0.realm == "example.test" && $0.qualities == ["auth"] })
+        for (index, challenge) in challenges.enumerated() {
+            #expect(server.verify(answer(challenge, count: UInt32(index + 1)), method: .register, uri: uri, secret: .password("secret"), at: start) == .accepted)
+        }
+        #expect(server.challenges(at: start)[0].nonce != challenges[0].nonce)
+    }
+
+    @Test func `a stored hash is as good as the password, for its algorithm`() {
+        var server = server()
+        let challenges = server.challenges(at: start)
+        let secret = DigestSecret.hashed([.md5: Text(openSSL(.md5, Array("1001:example.test:secret".utf8)))])
+        #expect(server.verify(answer(challenges[1]), method: .register, uri: uri, secret: secret, at: start) == .accepted)
+        #expect(server.verify(answer(challenges[0]), method: .register, uri: uri, secret: secret, at: start) == .refused(.mismatch))
+    }
+
+    @Test func `a nonce count is good once, and only upwards`() {
+        var server = server()
+        let challenge = server.challenges(at: start)[0]
+        func verdict(_ count: UInt32) -> DigestServer.Verdict {
+            server.verify(answer(challenge, count: count), method: .register, uri: uri, secret: .password("secret"), at: start)
+        }
+        #expect([1, 1, 2, 5, 3, 5, 6, 0].map { verdict($0) } == [.accepted, .stale, .accepted, .accepted, .stale, .stale, .accepted, .stale])
+    }
+
+    @Test func `a nonce lives as long as it says and not after a restart`() {
+        var server = server()
+        let challenge = server.challenges(at: start)[0]
+        #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(59)) == .accepted)
+        #expect(server.verify(answer(challenge, count: 2), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(60)) == .stale)
+        var other = DigestServer(configuration: server.configuration, secret: [9], hash: openSSL)
+        #expect(other.verify(answer(challenge, count: 3), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale)
+    }
+
+    @Test func `a nonce that was made up or changed is never taken`() {
+        var server = server()
+        var challenge = server.challenges(at: start)[0]
+        let genuine = challenge.nonce
+        for index in 0..<genuine.count {
+            var bytes = Array(genuine.bytes)
+            bytes[index] = bytes[index] == 0x66 ? 0x30 : 0x66
+            challenge.nonce = Text(bytes)
+            #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale, "digit \(index)")
+        }
+        challenge.nonce = ""
+        #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale)
+        #expect(server.count == 0)
+    }
+
+    @Test func `wrong answers are told apart and use nothing up`() {
+        var server = server()
+        let challenge = server.challenges(at: start)[0]
+        func verdict(_ credentials: DigestCredentials, _ method: Method = .register) -> DigestServer.Verdict {
+            server.verify(credentials, method: method, uri: uri, secret: .password("secret"), at: start)
+        }
+        #expect(verdict(answer(challenge, password: "guess")) == .refused(.wrongPassword))
+        #expect(verdict(answer(challenge), .invite) == .refused(.wrongPassword))
+        #expect(verdict(answer(challenge, uri: "sip:elsewhere.test")) == .refused(.mismatch))
+        #expect(verdict(answer(challenge, clientNonce: nil)) == .refused(.mismatch))
+        var other = answer(challenge)
+        other.realm = "other"
+        #expect(verdict(other) == .refused(.mismatch))
+        other = answer(challenge)
+        other.quality = "auth-int"
+        #expect(verdict(other) == .refused(.mismatch))
+        other = answer(challenge)
+        other.nonceCount = "1"
+        #expect(verdict(other) == .refused(.mismatch))
+        #expect(verdict(answer(challenge, uri: "sip:example.test;transport=tcp")) == .accepted)
+    }
+
+    @Test func `without the demand for quality an old digest is taken`() {
+        var server = server(requiresQuality: false)
+        let challenge = server.challenges(at: start)[1]
+        #expect(server.verify(answer(challenge, clientNonce: nil), method: .register, uri: uri, secret: .password("secret"), at: start) == .accepted)
+    }
+
+    @Test func `what is remembered is bounded, and what was forgotten cannot be replayed`() {
+        var server = server(remembering: 8)
+        var used: [DigestChallenge] = []
+        for _ in 0..<40 {
+            used.append(server.challenges(at: start)[0])
+            #expect(server.verify(answer(used[used.count - 1]), method: .register, uri: uri, secret: .password("secret"), at: start) == .accepted)
+            #expect(server.count <= 8)
+        }
+        for challenge in used {
+            #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale)
+        }
+    }
+
+    @Test func `nonces that expired are forgotten first`() {
+        var server = server(remembering: 4)
+        for second in 0..<4 {
+            let now = start + .seconds(second * 20)
+            let challenge = server.challenges(at: now)[0]
+            #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: now) == .accepted)
+        }
+        let late = start + .seconds(100)
+        let challenge = server.challenges(at: late)[0]
+        #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: late) == .accepted)
+        #expect(server.count == 2)
+    }
+}
+
+@Suite struct DigestClientTests {
+    func challenge(_ status: Int, _ challenges: [Text], to request: Message) -> Message {
+        var response = Message.response(to: request, status: status, toTag: "t")
+        for value in challenges { response.headers.append(status == 407 ? .proxyAuthenticate : .wwwAuthenticate, value) }
+        return response
+    }
+
+    func register() throws -> Message { try Message(parsing: request("REGISTER", uri: "sip:example.test")) }
+
+    @Test func `a client and a server agree, and go on without being asked again`() throws {
+        var server = DigestServer(configuration: .init(realm: "r"), secret: [1], hash: openSSL)
+        var client = DigestClient(user: "1001", secret: .password("p"), hash: openSSL)
+        var request = try register()
+        try client.answer(challenge(401, server.challenges(at: .zero).map(\.value), to: request), in: &request, clientNonce: "abc")
+        for count in 1...3 as ClosedRange<UInt32> {
+            let credentials = try DigestCredentials(parsing: #require(request.headers[.authorization]))
+            #expect(credentials.algorithm == .sha256 && credentials.count == count)
+            let uri = try #require(request.requestURI)
+            #expect(server.verify(credentials, method: .register, uri: uri, secret: .password("p"), at: .zero) == .accepted)
+            request = try register()
+            client.authorize(&request, clientNonce: "def")
+        }
+    }
+
+    @Test(arguments: [
+        (["Digest realm=\"r\", nonce=\"n\", algorithm=MD5, qop=\"auth\"", "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256, qop=\"auth\""], "SHA-256"),
+        (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256, qop=\"auth\"", "Digest realm=\"r\", nonce=\"n\""], "MD5"),
+        (["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int,auth\""], "MD5"),
+        (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "unsupportedQuality"), (["Basic realm=\"r\""], "unsupported"), ([], "unsupported"),
+    ])
+    func `the best challenge that can be answered is answered`(values: [String], expected: String) throws {
+        var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
+        var request = try register()
+        let response = challenge(401, values.map { Text($0) }, to: request)
+        do throws(DigestClient.Refusal) { try client.answer(response, in: &request, clientNonce: "c") } catch {
+            #expect("\(error)" == expected)
+            return
+        }
+        #expect(try DigestCredentials(parsing: #require(request.headers[.authorization])).algorithm.text.description == expected)
+    }
+
+    @Test func `a server that does not take the answer is not asked for ever`() throws {
+        var client = DigestClient(user: "u", secret: .password("wrong"), hash: openSSL)
+        var request = try register()
+        func response(_ nonce: Int, stale: Bool) -> Message {
+            challenge(401, [DigestChallenge(realm: "r", nonce: Text(nonce), algorithm: .md5, isStale: stale).value], to: request)
+        }
+        try client.answer(response(1, stale: false), in: &request, clientNonce: "c")
+        try client.answer(response(2, stale: true), in: &request, clientNonce: "c")
+        let refused = response(3, stale: false)
+        #expect(throws: DigestClient.Refusal.rejected) { try client.answer(refused, in: &request, clientNonce: "c") }
+    }
+
+    @Test func `a proxy and a server behind it both get their answers`() throws {
+        var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
+        var request = try register()
+        try client.answer(challenge(407, ["Digest realm=\"proxy\", nonce=\"1\", qop=\"auth\""], to: request), in: &request, clientNonce: "c")
+        try client.answer(challenge(401, ["Digest realm=\"server\", nonce=\"2\", qop=\"auth\""], to: request), in: &request, clientNonce: "c")
+        #expect(try DigestCredentials(parsing: #require(request.headers[.proxyAuthorization])).realm == "proxy")
+        #expect(try DigestCredentials(parsing: #require(request.headers[.authorization])).realm == "server")
+        #expect(request.headers.count == 9)
+    }
+
+    @Test func `without a quality the digest of RFC 2069 is made`() throws {
+        var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
+        var request = try register()
+        try client.answer(challenge(401, ["Digest realm=\"r\", nonce=\"n\""], to: request), in: &request, clientNonce: "c")
+        let credentials = try DigestCredentials(parsing: #require(request.headers[.authorization]))
+        #expect(credentials.quality == nil && credentials.nonceCount == nil && credentials.clientNonce == nil)
+        #expect(credentials.response == Text(openSSL(.md5, openSSL(.md5, Array("u:r:p".utf8)) + Array(":n:".utf8) + openSSL(.md5, Array("REGISTER:sip:example.test".utf8)))))
+    }
+}

@@ -1,0 +1,117 @@
+import Primitives
+import Testing
+
+@testable import SIP
+
+@Suite struct FieldTests {
+    @Test(arguments: [
+        ("\"A. G. Bell\" <sip:agb@bell-telephone.com> ;tag=a48s", "A. G. Bell", "sip:agb@bell-telephone.com", "a48s"),
+        ("sip:+12125551212@server.phone2net.com;tag=887s", nil, "sip:+12125551212@server.phone2net.com", "887s"),
+        ("Anonymous <sip:c8oqz84zk7z@privacy.org>;tag=hyh8", "Anonymous", "sip:c8oqz84zk7z@privacy.org", "hyh8"),
+        ("<sip:a@b;tag=no>", nil, "sip:a@b;tag=no", nil), ("\"a\\\"b\\\\\"<sip:a@b>", "a\"b\\", "sip:a@b", nil),
+        ("\"\" <sip:a@b>;TAG=x", nil, "sip:a@b", "x"), ("Jos\u{E9} O. Neill <sip:a@b>", "Jos\u{E9} O. Neill", "sip:a@b", nil),
+        ("<tel:+123>;tag=1", nil, "tel:+123", "1"), ("<urn:service:sos>", nil, "urn:service:sos", nil),
+    ] as [(String, String?, String, String?)])
+    func `an address is taken apart and kept as it came`(text: String, name: String?, uri: String, tag: String?) throws {
+        let address = try NameAddress(parsing: Text(text))
+        #expect(address.displayName?.description == name)
+        #expect(address.uri.text.description == uri)
+        #expect(address.tag?.description == tag)
+        #expect(address.text.description == text)
+    }
+
+    @Test(arguments: [
+        "", "<", "<sip:a@b", "\"a <sip:a@b>", "a, b <sip:a@b>", "<sip:a@b> x", "sip:a@b?x=y", "< sip:a@b>", "\"a\" sip:a@b", "<sip:a@b>;", "<sip:a@b>;x=", "<sip:a@b>;x=\"y",
+        "a@b", "<sip:a@b>,<sip:c@d>",
+    ])
+    func `text that is no address is refused`(text: String) {
+        #expect(throws: SyntaxError.self) { try NameAddress(parsing: Text(text)) }
+    }
+
+    @Test func `an address that is changed is written with brackets and quotes`() throws {
+        var address = try NameAddress(parsing: "sip:a@b;tag=1;x")
+        address.tag = "2"
+        address.displayName = "a \"b\" \r\nEvil: c"
+        #expect(address.text == "\"a \\\"b\\\"   Evil: c\" <sip:a@b>;tag=2;x")
+        address.displayName = nil
+        address.uri.user = "c"
+        address.tag = nil
+        #expect(address.text == "<sip:c@b>;x")
+    }
+
+    @Test func `parameters keep their order and what they mean`() throws {
+        var parameters = try Parameters(parsing: " ; a = b;+sip.instance=\"<urn:uuid:1>\" ;lr;q=0.5;note=\"x \\\" y\"")
+        #expect(parameters["A"] == "b" && parameters["+SIP.instance"] == "<urn:uuid:1>" && parameters["lr"] == "" && parameters["note"] == "x \" y")
+        #expect(parameters["none"] == nil && parameters.contains("q" as StaticString))
+        #expect(parameters.all.map(\.name) == ["a", "+sip.instance", "lr", "q", "note"])
+        parameters["q"] = "0.7"
+        parameters["lr"] = nil
+        parameters["new"] = "needs quotes"
+        #expect(try Parameters(parsing: parameters.text).all.map(\.value) == ["b", "<urn:uuid:1>", "0.7", "x \" y", "needs quotes"])
+    }
+
+    @Test(arguments: [
+        ("SIP/2.0/UDP 192.0.2.1:5070;branch=z9hG4bK1;rport", "UDP", "192.0.2.1", 5070, "z9hG4bK1"),
+        ("SIP / 2.0 / TCP   spindle.example.com ;  branch  =   z9hG4bK9ikj8", "TCP", "spindle.example.com", nil, "z9hG4bK9ikj8"),
+        ("sip/2.0/tls [2001:db8::9:1] : 6050;branch=x", "tls", "[2001:db8::9:1]", 6050, "x"), ("SIP/2.0/UDP host", "UDP", "host", nil, nil),
+    ] as [(String, String, String, UInt16?, String?)])
+    func `a Via is taken apart`(text: String, transport: String, host: String, port: UInt16?, branch: String?) throws {
+        let via = try Via(parsing: Text(text))
+        #expect(via.transport.description == transport && via.host.description == host && via.port == port && via.branch?.description == branch)
+    }
+
+    @Test(arguments: ["", "SIP/2.0/UDP", "SIP/2.0 host", "SIP//UDP host", "/2.0/UDP host", "SIP/2.0/UDP host:", "SIP/2.0/UDP host;;", "SIP/2.0/UDP ;a=b", "SIP/2.0/UDPhost"])
+    func `text that is no Via is refused`(text: String) {
+        #expect(throws: SyntaxError.self) { try Via(parsing: Text(text)) }
+    }
+
+    /// RFC 3581 §4 and RFC 3261 §18.2.1.
+    @Test(arguments: [
+        ("SIP/2.0/UDP 192.0.2.1;branch=b", "SIP/2.0/UDP 192.0.2.1;branch=b"),
+        ("SIP/2.0/UDP 192.0.2.1;rport;branch=b", "SIP/2.0/UDP 192.0.2.1;rport=5099;branch=b;received=192.0.2.1"),
+        ("SIP/2.0/UDP host.example;branch=b", "SIP/2.0/UDP host.example;branch=b;received=192.0.2.1"),
+        ("SIP/2.0/UDP 10.0.0.1:5060;branch=b;rport=1;received=203.0.113.9", "SIP/2.0/UDP 10.0.0.1:5060;branch=b;rport=5099;received=192.0.2.1"),
+        ("SIP/2.0/UDP 192.0.2.1;received=203.0.113.9", "SIP/2.0/UDP 192.0.2.1"),
+    ])
+    func `where a request came from is noted in its Via`(sent: String, stamped: String) throws {
+        var via = try Via(parsing: Text(sent))
+        via.stamp(source: try #require(SocketAddress("192.0.2.1:5099")))
+        #expect(via.text.description == stamped)
+    }
+
+    @Test func `a sequence number has a method and less than 32 bits`() throws {
+        #expect(try CSeq(parsing: "0009  INVITE") == CSeq(number: 9, method: .invite))
+        #expect(try CSeq(parsing: "2147483647 x-method").method == .other("x-method"))
+        for text in ["2147483648 INVITE", "INVITE", "1", "1INVITE", "-1 ACK", "1 ACK x"] as [Text] {
+            #expect(throws: SyntaxError.self) { try CSeq(parsing: text) }
+        }
+    }
+
+    @Test func `methods are known by their exact names`() {
+        for method in Method.named { #expect(Method(method.text) == method) }
+        #expect(Method("invite") == .other("invite"))
+        #expect(Method("INVITED") == .other("INVITED"))
+    }
+
+    @Test func `a reason says protocol, cause and text`() throws {
+        let reason = try Reason(parsing: "SIP ;cause=200 ;text=\"Call completed elsewhere\"")
+        #expect(reason == .completedElsewhere && reason.isSIP)
+        #expect(reason.value == "SIP;cause=200;text=\"Call completed elsewhere\"")
+        #expect(try Reason(parsing: "Q.850;cause=16") == Reason(protocol: "Q.850", cause: 16))
+        #expect(throws: SyntaxError.self) { try Reason(parsing: ";cause=1") }
+    }
+
+    @Test func `every known header name is found in any case and by its compact form`() {
+        for known in HeaderName.Known.allCases where known != .other {
+            let name = HeaderName(known).text
+            #expect(HeaderName(name).known == known)
+            #expect(HeaderName(name.lowercased).known == known)
+            #expect(HeaderName(name + "x").known == .other)
+        }
+        #expect(["v", "F", "t", "i", "m", "L", "c", "e", "k", "s", "r", "b", "x", "o", "u"].map { HeaderName(Text($0)).text } == [
+            "Via", "From", "To", "Call-ID", "Contact", "Content-Length", "Content-Type", "Content-Encoding", "Supported", "Subject", "Refer-To", "Referred-By",
+            "Session-Expires", "Event", "Allow-Events",
+        ])
+        #expect(HeaderName("X-Foo") == HeaderName("x-foo") && HeaderName("X-Foo") != HeaderName("X-Bar"))
+    }
+}

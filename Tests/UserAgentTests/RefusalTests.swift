@@ -1,0 +1,194 @@
+import Primitives
+import SIP
+import Testing
+import UserAgent
+
+@Suite struct RefusalTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let change: @Sendable (inout RawRequest) -> Void
+        let status: Int
+        var header: HeaderName?
+        var value: Text?
+        var testDescription: String { name }
+
+        init(_ name: String, _ status: Int, _ header: HeaderName? = nil, _ value: Text? = nil, _ change: @escaping @Sendable (inout RawRequest) -> Void) {
+            (self.name, self.status, self.header, self.value, self.change) = (name, status, header, value, change)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row("unknown method", 405, .allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE") { $0.method = "FROBNICATE" },
+        Row("PRACK is not offered", 405) { $0.method = "PRACK" },
+        Row("REGISTER without a registrar", 405) { $0.method = "REGISTER" },
+        Row("unknown body", 415, .accept, "application/sdp") { ($0.body, $0.type) = ("<x/>", "application/xml") },
+        Row("packed body", 415, "Accept-Encoding", "identity") { ($0.body, $0.headers) = ("zip", ["Content-Encoding: gzip"]) },
+        Row("body without a type", 415) { ($0.body, $0.type) = ("v=0", "") },
+        Row("unknown scheme", 416) { $0.uri = "nobody:knows" },
+        Row("unknown extensions", 420, .unsupported, "100rel") { $0.headers = ["Require: 100rel, frob"] },
+        Row("in-dialog INVITE without dialog", 481) { $0.to += ";tag=nobody" },
+        Row("in-dialog BYE without dialog", 481) { ($0.method, $0.to) = ("BYE", "<sip:phone@192.0.2.2>;tag=nobody") },
+        Row("BYE without any tag", 481) { $0.method = "BYE" },
+        Row("CANCEL without transaction", 481) { $0.method = "CANCEL" },
+        Row("no hop left", 483) { $0.maxForwards = "0" },
+        Row("other version", 505) { $0.version = "SIP/3.0" },
+        Row("no Contact", 400) { $0.contact = nil },
+        Row("broken header", 400) { $0.maxForwards = "many" },
+        Row("OPTIONS", 200, .accept, "application/sdp") { $0.method = "OPTIONS" },
+        Row("OPTIONS at the last hop", 200, .allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE") { ($0.method, $0.maxForwards) = ("OPTIONS", "0") },
+    ]
+
+    @Test(arguments: rows)
+    func `what cannot be dealt with is refused with the status and header that RFC 3261 names`(row: Row) {
+        let bench = Bench()
+        var request = RawRequest()
+        row.change(&request)
+        bench.send(request.text)
+        #expect(bench.statuses == [row.status])
+        if let header = row.header { #expect(bench.answers.first?.headers[header] == row.value) }
+        #expect(bench.answers.first?.to.tag != nil)
+        #expect(!bench.phone.events.contains("incoming"))
+        bench.link.run()
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
+    @Test func `every unknown extension is named`() {
+        let bench = Bench()
+        bench.send(RawRequest(headers: ["Require: 100rel, frob"]).text)
+        #expect(bench.answers.first?.headers.elements(.unsupported) == ["100rel", "frob"])
+    }
+
+    @Test func `an unknown body that is optional is passed on`() {
+        let bench = Bench()
+        bench.send(RawRequest(headers: ["Content-Disposition: render;handling=optional"], body: "<x/>", type: "application/xml").text)
+        #expect(bench.phone.events == ["incoming"])
+    }
+
+    @Test func `a request that comes by two ways is dealt with once`() {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        bench.send(RawRequest().text)
+        bench.send(RawRequest(via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKother;rport").text)
+        #expect(bench.statuses == [180, 482])
+        #expect(bench.phone.events == ["incoming"])
+    }
+
+    @Test func `our own request that comes back unchanged is a loop, and one with another Request-URI is not`() throws {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        var sent: Message?
+        bench.link.drops = { packet in
+            if summary(packet.bytes) == "INVITE" { sent = try? Message(parsing: packet.bytes) }
+            return summary(packet.bytes) == "INVITE"
+        }
+        var invite = OutgoingInvite(
+            target: bench.phone.uri("9196"), flow: bench.flow, from: NameAddress(uri: bench.phone.uri("1001")),
+            to: NameAddress(uri: bench.phone.uri("9196")))
+        invite.callID = "outgoing"
+        _ = bench.phone.agent.invite(invite, at: bench.link.now)
+        let own = try #require(sent).via.text
+        let proxy = "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKproxy"
+        bench.send(RawRequest(uri: "sip:9196@192.0.2.2:5060", via: "\(proxy)1;rport\r\nVia: \(own)").text)
+        #expect(bench.statuses == [482])
+        bench.send(RawRequest(uri: "sip:1002@192.0.2.2:5060", via: "\(proxy)2;rport\r\nVia: \(own)", callID: "spiral").text)
+        #expect(bench.statuses.contains(180))
+    }
+
+    @Test func `a message beyond the limit is refused and nothing is kept of it`() {
+        let bench = Bench()
+        bench.send(RawRequest(headers: ["Subject: " + String(repeating: "x", count: 70_000)]).text)
+        #expect(bench.statuses == [513])
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
+    @Test(arguments: ["", "\r\n\r\n", "INVITE", "SIP/2.0 200 OK\r\n\r\n", "\u{0}\u{1}\u{2}", "ACK sip:x SIP/2.0\r\n\r\n"])
+    func `what is no message is not answered`(text: String) {
+        let bench = Bench()
+        bench.send(text)
+        #expect(bench.answers.isEmpty)
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
+    @Test func `an ACK that acknowledges nothing is dropped`() {
+        let bench = Bench()
+        bench.send(RawRequest(method: "ACK").text)
+        bench.send(RawRequest(method: "ACK", to: "<sip:phone@192.0.2.2>;tag=nobody").text)
+        #expect(bench.answers.isEmpty && bench.phone.events.isEmpty)
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
+    @Test func `a response that nobody waits for is dropped`() {
+        let bench = Bench()
+        bench.send(
+            "SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 192.0.2.2:5060;branch=z9hG4bKnobody\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:c@d>;tag=2\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\n\r\n")
+        #expect(bench.answers.isEmpty)
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
+    @Test func `the delegate may answer OPTIONS itself`() {
+        let bench = Bench()
+        bench.phone.onRequest = { [agent = bench.phone.agent] _, transaction, now in
+            agent.respond(to: transaction, status: 503, headers: [(.retryAfter, "30")], at: now)
+        }
+        bench.send(RawRequest(method: "OPTIONS").text)
+        #expect(bench.statuses == [503])
+        #expect(bench.answers.first?.headers[.retryAfter] == "30")
+    }
+
+    @Test func `beyond the bounds an INVITE is refused with 503 and Retry-After`() {
+        let bench = Bench {
+            $0.maximumSessions = 1
+            $0.maximumTransactions = 2
+        }
+        bench.phone.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        bench.send(RawRequest().text)
+        bench.send(RawRequest(via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKraw2;rport", callID: "second").text)
+        bench.send(RawRequest(via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKraw3;rport", callID: "third").text)
+        #expect(bench.statuses == [180, 503, 503])
+        #expect(bench.answers[1].headers.contains(.retryAfter) && bench.answers[2].headers.contains(.retryAfter))
+        #expect(bench.phone.agent.counts.serverTransactions == 2)
+    }
+
+    @Test(arguments: [
+        ("198.51.100.7:5070;branch=z9hG4bKa;rport", 5070 as UInt16, "198.51.100.7" as Text?, 5070 as UInt16?),
+        ("10.0.0.1:4444;branch=z9hG4bKb;rport", 5070, "198.51.100.7", 5070),
+        ("198.51.100.7:4444;branch=z9hG4bKc", 4444, nil, nil),
+        ("10.0.0.1:4444;branch=z9hG4bKd", 4444, "198.51.100.7", nil),
+        ("peer.example;branch=z9hG4bKe", 5060, "198.51.100.7", nil),
+    ])
+    func `responses go where RFC 3261 §18.2.2 and RFC 3581 send them`(via: String, port: UInt16, received: Text?, rport: UInt16?) {
+        let bench = Bench()
+        var destination: SocketAddress?
+        bench.link.drops = { packet in
+            destination = packet.flow.local
+            return false
+        }
+        bench.link.place(.raw { _, _ in }, at: bench.peer)
+        var answer: Message?
+        bench.link.drops = { packet in
+            (destination, answer) = (packet.flow.local, try? Message(parsing: packet.bytes))
+            return true
+        }
+        bench.send(RawRequest(method: "OPTIONS", via: "SIP/2.0/UDP " + via).text)
+        #expect(destination == SocketAddress(bench.peer.address, port: port))
+        #expect(answer?.via.received == received)
+        #expect(answer?.via.rport == rport)
+    }
+
+    @Test func `a peer of RFC 2543 is understood: repeated INVITE, ACK and CANCEL without a branch`() {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in session.respond(status: 486, at: now) }
+        let via = "SIP/2.0/UDP 198.51.100.7:5070"
+        bench.send(RawRequest(via: via).text)
+        bench.send(RawRequest(via: via).text)
+        #expect(bench.statuses == [486, 486])
+        let tag = bench.phone.sessions[0].localTag
+        bench.send(RawRequest(method: "ACK", via: via, to: "<sip:phone@192.0.2.2>;tag=\(tag)").text)
+        #expect(bench.phone.traces == ["> 486 INVITE", "<* INVITE", ">* 486 INVITE", "< ACK"])
+        bench.phone.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        bench.send(RawRequest(via: via, callID: "two").text)
+        bench.send(RawRequest(method: "CANCEL", via: via, callID: "two").text)
+        #expect(bench.statuses == [486, 486, 180, 200, 487])
+        #expect(bench.phone.events.last == "cancelled")
+    }
+}

@@ -1,0 +1,197 @@
+import Primitives
+import Runtime
+import SIP
+import Testing
+import UserAgent
+
+private let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algorithm == .md5 ? .md5 : .sha256, bytes) }
+
+private final class Directory: AccountDirectory {
+    let accounts: [Text: Account] = [
+        "1001": .password("secret-1001"), "1002": .password("secret-1002"), "open": .open,
+        "hashed": .hashed([.md5: Text(openSSL(.md5, Array("hashed:example.test:pw".utf8)))]),
+    ]
+    func account(of user: Text) -> Account? { accounts[user] }
+}
+
+/// A device that registers by the book: it answers the challenge that it gets.
+private struct Device {
+    let user: Text
+    var flow: Flow
+    var client: DigestClient
+    var cseq: UInt32 = 0
+    let callID: Text
+
+    init(_ user: Text, as digestUser: Text? = nil, password: Text = "", port: UInt16 = 5060, host: IPAddress = .loopback) {
+        self.user = user
+        flow = Flow(transport: .udp, local: SocketAddress(.loopback, port: 5060), remote: SocketAddress(host, port: port))
+        client = DigestClient(user: digestUser ?? user, secret: .password(password), hash: openSSL)
+        callID = user + "-" + Text(port)
+    }
+
+    /// A new request, with what the client knows of the server's nonce.
+    mutating func request(_ method: Method = .register, contacts: [Text], expires: Int? = nil) -> Message {
+        cseq += 1
+        let address = NameAddress(uri: URI(user: user, host: "example.test"))
+        var request = Message.request(
+            method, uri: URI(host: "example.test"), via: Via(transport: "UDP", host: "127.0.0.1", port: flow.remote.port, branch: "z9hG4bK" + Text(cseq)),
+            from: NameAddress(uri: address.uri, parameters: ["tag": "f"]), to: address, callID: callID, cseq: cseq)
+        for contact in contacts { request.headers.append(.contact, contact) }
+        if let expires { request.headers.append(.expires, Text(expires)) }
+        client.authorize(&request, clientNonce: "cn" + Text(cseq))
+        return request
+    }
+
+    /// Sends a REGISTER and answers one challenge, and one more that is stale.
+    mutating func register(at registrar: Registrar, contacts: [Text], expires: Int? = nil, _ now: Instant) -> Message {
+        var sent = request(contacts: contacts, expires: expires)
+        var response = registrar.handle(sent, over: flow, at: now)
+        for _ in 0..<2 where response.status == 401 {
+            guard (try? client.answer(response, in: &sent, clientNonce: "again" + Text(cseq))) != nil else { return response }
+            cseq += 1
+            sent.cseq.number = cseq
+            response = registrar.handle(sent, over: flow, at: now)
+        }
+        return response
+    }
+}
+
+@Suite struct RegistrarTests {
+    private let directory = Directory()
+    private let registrar: Registrar
+
+    init() {
+        var configuration = RegistrarConfiguration(domain: "example.test")
+        configuration.guessesPerMinute = 3
+        registrar = Registrar(configuration: configuration, accounts: directory, random: SeededRandom(seed: 1), hash: openSSL)
+    }
+
+    private func at(_ seconds: Int) -> Instant { Instant(nanoseconds: 1_000_000_000) + .seconds(seconds) }
+
+    @Test func `a device is challenged with both algorithms, then registered, and told how long`() throws {
+        var device = Device("1001", password: "secret-1001", port: 6001)
+        let challenge = registrar.handle(device.request(contacts: ["<sip:1001@127.0.0.1:6001>"]), over: device.flow, at: at(0))
+        #expect(challenge.status == 401)
+        #expect(try challenge.headers.all(.wwwAuthenticate).map { try DigestChallenge(parsing: $0).algorithm } == [.sha256, .md5])
+        let response = device.register(at: registrar, contacts: ["<sip:1001@127.0.0.1:6001>;q=0.5"], expires: 600, at(0))
+        #expect(response.status == 200)
+        #expect(response.contacts.map(\.text) == ["<sip:1001@127.0.0.1:6001>;q=0.5;expires=600"])
+        let contact = try #require(registrar.contacts(of: "1001", at: at(1)).first)
+        #expect(contact.uri.port == 6001 && contact.origin == device.flow)
+    }
+
+    @Test func `a refresh with the same nonce is not challenged again until the nonce is old`() {
+        var device = Device("1001", password: "secret-1001")
+        #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)
+        #expect(registrar.handle(device.request(contacts: ["<sip:a@h>"]), over: device.flow, at: at(100)).status == 200)
+        let old = registrar.handle(device.request(contacts: ["<sip:a@h>"]), over: device.flow, at: at(300))
+        #expect(old.status == 401 && old.headers.all(.wwwAuthenticate).allSatisfy { (try? DigestChallenge(parsing: $0))?.isStale == true })
+        #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(301)).status == 200)
+        #expect(registrar.authenticator.guessCount == 0)
+    }
+
+    @Test func `who may register what`() {
+        var stranger = Device("9999", password: "x")
+        #expect(stranger.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 404)
+        var wrong = Device("1001", password: "guess")
+        #expect(wrong.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 403)
+        var other = Device("1001", as: "1002", password: "secret-1002")
+        #expect(other.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 403)
+        var nobody = Device("1001", as: "ghost", password: "x")
+        #expect(nobody.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 403)
+        var open = Device("open")
+        #expect(open.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)
+        #expect(registrar.counts.users == 1)
+    }
+
+    @Test func `a stored hash decides as the password would, and picks the algorithm`() {
+        var device = Device("hashed", password: "pw")
+        device.client = DigestClient(user: "hashed", secret: .hashed([.md5: Text(openSSL(.md5, Array("hashed:example.test:pw".utf8)))]), hash: openSSL)
+        #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)
+    }
+
+    @Test func `a source that guesses too often is not listened to for a minute`() {
+        for _ in 0..<3 {
+            var guesser = Device("1001", password: "guess", host: IPAddress(v4: 0xC000_0201))
+            #expect(guesser.register(at: registrar, contacts: [], at(0)).status == 403)
+        }
+        var sameSource = Device("1001", password: "secret-1001", host: IPAddress(v4: 0xC000_0201))
+        #expect(sameSource.register(at: registrar, contacts: [], at(59)).status == 403)
+        var elsewhere = Device("1001", password: "secret-1001")
+        #expect(elsewhere.register(at: registrar, contacts: [], at(59)).status == 200)
+        var later = Device("1001", password: "secret-1001", host: IPAddress(v4: 0xC000_0201))
+        #expect(later.register(at: registrar, contacts: [], at(60)).status == 200)
+        #expect(registrar.authenticator.guessCount == 3 && registrar.authenticator.throttledCount == 1)
+    }
+
+    @Test func `refusals say what would be right`() {
+        var device = Device("open")
+        let brief = device.register(at: registrar, contacts: ["<sip:a@h>"], expires: 5, at(0))
+        #expect(brief.status == 423 && brief.headers[.minExpires] == "60")
+        #expect(device.register(at: registrar, contacts: ["<tel:1>"], at(0)).status == 400)
+        #expect(device.register(at: registrar, contacts: (0..<11).map { Text("<sip:a\($0)@h>") }, at(0)).status == 403)
+        #expect(registrar.counts.isEmpty)
+        #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)
+        device.cseq = 0
+        #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(1)).status == 500)
+    }
+
+    @Test func `several devices of a user are listed, the newest first, and expire on their own`() {
+        var desk = Device("open", port: 1), mobile = Device("open", port: 2)
+        #expect(desk.register(at: registrar, contacts: ["<sip:desk@h>"], expires: 100, at(0)).status == 200)
+        #expect(mobile.register(at: registrar, contacts: ["<sip:mobile@h>"], expires: 60, at(10)).contacts.map(\.uri.user) == ["mobile", "desk"])
+        #expect(registrar.deadline == at(70))
+        #expect(registrar.contacts(of: "open", at: at(70)).map(\.uri.user) == ["desk"])
+        registrar.advance(to: at(70))
+        #expect(registrar.counts.contacts == 1 && registrar.deadline == at(100))
+        registrar.advance(to: at(100))
+        #expect(registrar.counts.isEmpty && registrar.deadline == nil)
+    }
+
+    @Test func `asking, taking back and dropping leave nothing behind`() throws {
+        var device = Device("open")
+        let path: Text = "<sip:edge.example.test;lr>"
+        var request = device.request(contacts: ["<sip:a@h>", "<sip:b@h>", "<sip:c@h>"])
+        request.headers.append(.path, path)
+        let response = registrar.handle(request, over: device.flow, at: at(0))
+        #expect(response.headers.all(.path) == [path])
+        #expect(registrar.contacts(of: "open", at: at(0)).first?.path.map(\.text) == [path])
+        #expect(device.register(at: registrar, contacts: [], at(1)).contacts.count == 3)
+        registrar.drop(try URI(parsing: "sip:b@h"), of: "open")
+        #expect(device.register(at: registrar, contacts: ["<sip:c@h>;expires=0"], at(2)).contacts.map(\.uri.user) == ["a"])
+        #expect(device.register(at: registrar, contacts: ["*"], expires: 0, at(3)).contacts.isEmpty)
+        #expect(registrar.counts.isEmpty)
+    }
+
+    @Test func `users are bounded`() {
+        var configuration = RegistrarConfiguration(domain: "example.test")
+        configuration.users = 2
+        final class Everybody: AccountDirectory { func account(of user: Text) -> Account? { .open } }
+        let everybody = Everybody()
+        let registrar = Registrar(configuration: configuration, accounts: everybody, random: SeededRandom(seed: 1), hash: openSSL)
+        let statuses = ["a", "b", "c", "a"].map { (user: Text) -> Int? in
+            var device = Device(user, port: user == "a" ? 7 : 8)
+            device.cseq = UInt32(registrar.counts.users)
+            return device.register(at: registrar, contacts: ["<sip:x@h>"], at(0)).status
+        }
+        #expect(statuses == [200, 200, 503, 200])
+    }
+
+    @Test func `a call is checked with the nonce of the registration`() {
+        var device = Device("1001", password: "secret-1001")
+        #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)
+        let invite = device.request(.invite, contacts: ["<sip:a@h>"])
+        #expect(registrar.authenticator.verify(invite, from: .loopback, at: at(1)) == .accepted("1001"))
+        guard case .challenge(let values) = registrar.authenticator.verify(invite, from: .loopback, at: at(2)) else { 
+            Issue.record("a replay was taken")
+            return
+        }
+        #expect(values.count == 2 && values.allSatisfy { (try? DigestChallenge(parsing: $0))?.isStale == true })
+        var naked = Device("1001", port: 2)
+        guard case .challenge(let fresh) = registrar.authenticator.verify(naked.request(.invite, contacts: []), from: .loopback, at: at(2)) else {
+            Issue.record("taken without credentials")
+            return
+        }
+        #expect(fresh.allSatisfy { (try? DigestChallenge(parsing: $0))?.isStale == false })
+    }
+}

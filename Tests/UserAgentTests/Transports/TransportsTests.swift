@@ -1,0 +1,241 @@
+import Glibc
+import Primitives
+import Runtime
+import SIP
+import Testing
+
+@testable import UserAgent
+
+@Suite(.timeLimit(.minutes(1))) struct TransportsTests {
+    @Test(arguments: [IPAddress.loopback, IPAddress("::1")!])
+    func `a datagram comes with its flow, and an answer goes back over it`(address: IPAddress) async throws {
+        let station = try Station(address)
+        let peer = try PlainPeer(SOCK_DGRAM, to: station.udp)
+        peer.write("hello")
+        let arrival = try #require(await station.next())
+        #expect(arrival.text == "hello")
+        #expect(arrival.flow == Flow(transport: .udp, local: station.udp, remote: peer.local))
+        station.send("back", over: arrival.flow)
+        #expect(peer.read() == "back")
+    }
+
+    @Test func `on the wildcard the flow names the address that was called`() async throws {
+        let station = try Station(.anyV4)
+        let called = SocketAddress(IPAddress(v4: 0x7F00_0003), port: station.udp.port)
+        let peer = try PlainPeer(SOCK_DGRAM, to: called)
+        peer.write("hello")
+        let flow = try #require(await station.next()).flow
+        #expect(flow.local == called)
+        station.send("back", over: flow)
+        // The peer's socket is connected: it takes an answer from the called address only.
+        #expect(peer.read() == "back")
+    }
+
+    @Test func `several messages of one segment come one by one`() async throws {
+        let station = try Station()
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        let messages = (1...20).map { request($0, body: $0 == 3 ? "some body\r\n" : "") }
+        peer.write(messages.joined())
+        for message in messages { #expect(await station.next()?.text == message) }
+    }
+
+    @Test func `a message that comes byte by byte is one message`() async throws {
+        let station = try Station()
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        let message = request(1, body: "v=0\r\n")
+        for byte in message.utf8 { peer.write(String(UnicodeScalar(byte))) }
+        #expect(await station.next()?.text == message)
+        #expect(station.counts.accepted == 1)
+    }
+
+    @Test func `a double CRLF is answered with one, between messages too`() async throws {
+        let station = try Station()
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        peer.write("\r\n\r\n")
+        #expect(peer.read() == "\r\n")
+        peer.write(request(1) + "\r\n\r\n" + request(2))
+        #expect(peer.read() == "\r\n")
+        #expect(await station.next()?.text == request(1))
+        #expect(await station.next()?.text == request(2))
+    }
+
+    @Test func `an answer goes back over its connection, and so does a request to the same peer`() async throws {
+        let station = try Station()
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        peer.write(request(1))
+        let flow = try #require(await station.next()).flow
+        #expect(flow.connection != 0)
+        #expect(flow.remote == peer.local)
+        #expect(flow.local == station.tcp)
+        station.send("answer", over: flow)
+        #expect(peer.read() == "answer")
+        station.send("request", over: station.flow(to: peer.local))
+        #expect(peer.read() == "request")
+        #expect(station.counts.opened == 0)
+    }
+
+    @Test func `a connection is opened once and used again`() async throws {
+        let station = try Station()
+        let listener = try PlainListener()
+        station.send("one ", over: station.flow(to: listener.address))
+        station.send("two", over: station.flow(to: listener.address))
+        var got = ""
+        listener.withNext { write, read in
+            while got.count < 7 { got += read() }
+            write(request(9))
+        }
+        #expect(got == "one two")
+        let flow = try #require(await station.next()).flow
+        // Not the port that the connection happens to have: the one that Via and Contact may name.
+        #expect(flow.local == station.tcp)
+        #expect(flow.remote == listener.address)
+        #expect(station.counts.opened == 1)
+        // The peer has closed: its last byte was read, and what would still be answered has its time.
+        while station.counts.connections == 1 { station.wait(.seconds(5)) }
+        let failure = try #require(await station.next())
+        #expect(failure.isFailure)
+        #expect(failure.flow == flow)
+    }
+
+    @Test func `nobody there is told, and later`() async throws {
+        let station = try Station()
+        let nobody = try PlainListener().address
+        station.send("x", over: station.flow(to: nobody))
+        let arrival = try #require(await station.next())
+        #expect(arrival.isFailure)
+        #expect(arrival.flow.remote == nobody)
+        #expect(station.counts.connections == 0)
+    }
+
+    @Test(arguments: [
+        Flow(transport: .tcp, local: SocketAddress(.loopback, port: 5060), remote: SocketAddress(.loopback, port: 9), connection: 77),
+        Flow(transport: .tls, local: SocketAddress(.loopback, port: 5061), remote: SocketAddress(.loopback, port: 9)),
+        Flow(transport: .udp, local: SocketAddress(.anyV6, port: 5060), remote: SocketAddress(IPAddress("::1")!, port: 9)),
+        Flow(transport: .tcp, local: SocketAddress(IPAddress("192.0.2.1")!, port: 5060), remote: SocketAddress(.loopback, port: 9)),
+    ])
+    func `a flow that is not there is told, and later`(flow: Flow) async throws {
+        let station = try Station()
+        station.send("x", over: flow)
+        let arrival = try #require(await station.next())
+        #expect(arrival.isFailure)
+        #expect(arrival.flow == flow)
+    }
+
+    @Test func `a stream that cannot be cut is answered and closed`() async throws {
+        let station = try Station()
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        peer.write(request(1) + request(2).replacing("Content-Length: 0", with: "Content-Length: many") + request(3))
+        #expect(await station.next()?.text == request(1))
+        let answer = peer.readAll()
+        #expect(answer.hasPrefix("SIP/2.0 400 "))
+        #expect(answer.contains("CSeq: 2 OPTIONS"))
+        #expect(station.counts.malformed == 1)
+        peer.finish()
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.connections == 0)
+    }
+
+    @Test func `a message that drips for too long is given up`() async throws {
+        let station = try Station()
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        peer.write(request(1) + "OPTIONS sip:")
+        _ = await station.next()
+        station.wait(.seconds(25))
+        #expect(station.counts.malformed == 0)
+        station.wait(.seconds(30))
+        #expect(peer.readAll() == "")
+        #expect(station.counts.malformed == 1)
+    }
+
+    @Test func `a connection that says nothing is closed sooner than one that fell silent`() async throws {
+        let station = try Station()
+        let silent = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        let fallenSilent = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        fallenSilent.write("\r\n\r\n")
+        #expect(fallenSilent.read() == "\r\n")
+        while station.counts.accepted < 2 { await Task.yield() }
+        station.wait(.seconds(30))
+        #expect(silent.readAll() == "")
+        #expect(station.counts.malformed == 1)
+        fallenSilent.write(request(1))
+        #expect(await station.next()?.text == request(1))
+    }
+
+    @Test func `an idle connection is closed and told`() async throws {
+        let station = try Station()
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        peer.write(request(1))
+        let flow = try #require(await station.next()).flow
+        station.wait(.seconds(3_590))
+        #expect(station.counts.connections == 1)
+        station.wait(.seconds(3_600))
+        #expect(peer.readAll() == "")
+        let failure = await station.next()
+        #expect(failure?.isFailure == true)
+        #expect(failure?.flow == flow)
+    }
+
+    @Test func `one source has so many connections and no more`() async throws {
+        let station = try Station { $0.maximumConnectionsPerSource = 2 }
+        let first = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        let second = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        let third = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        #expect(third.readAll() == "")
+        #expect(station.counts.refused == 1)
+        for (number, peer) in [first, second].enumerated() {
+            peer.write(request(number))
+            #expect(await station.next()?.text == request(number))
+        }
+        first.finish()
+        while station.counts.connections == 2 { station.wait(.seconds(6)) }
+        let fourth = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        fourth.write(request(4))
+        var next = await station.next()
+        while next?.isFailure == true { next = await station.next() }
+        #expect(next?.text == request(4))
+    }
+
+    @Test func `all sources together have so many connections, and then we open none`() async throws {
+        let station = try Station { $0.maximumConnections = 1 }
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        peer.write(request(1))
+        _ = await station.next()
+        #expect(try PlainPeer(SOCK_STREAM, to: station.tcp).readAll() == "")
+        station.send("x", over: station.flow(to: try PlainListener().address))
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.connections == 1)
+    }
+
+    @Test func `a port that is taken is one sentence`() throws {
+        let station = try Station()
+        let error = #expect(throws: SocketError.self) {
+            try Station { $0.listeners = [.init(.udp, SocketAddress(.loopback, port: 0)), .init(.tcp, station.tcp)] }
+        }
+        #expect(error?.description == "TCP \(station.tcp) is already in use by another program")
+    }
+
+    @Test(arguments: [Transport.udp, .tcp])
+    func `two user agents reach each other over real sockets`(transport: Transport) async throws {
+        let server = try agentLane()
+        let client = try agentLane()
+        let target = server.sync { host, _ in host.transports.listeners.first { $0.transport == transport }!.address }!
+        let status = await withCheckedContinuation { continuation in
+            client.post { host, now in
+                let local = host.transports.listeners.first { $0.transport == transport }!.address
+                let uri = URI(user: nil, host: "127.0.0.1", port: target.port, parameters: [:])
+                let options = OutgoingOptions(
+                    target: uri, flow: Flow(transport: transport, local: local, remote: target), from: NameAddress(uri: uri), to: NameAddress(uri: uri))
+                host.endpoint.options(options, at: now) { status, _, _ in continuation.resume(returning: status) }
+            }
+        }
+        #expect(status == 200)
+    }
+
+    private func agentLane() throws(SocketError) -> Lane<SignallingHost<UserAgent>> {
+        try Lane(label: "agent") { lane, _ throws(SocketError) in
+            let any = SocketAddress(.loopback, port: 0)
+            let transports = try Transports(.init(listeners: [.init(.udp, any), .init(.tcp, any)]), on: lane)
+            return SignallingHost(transports: transports) { UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom()) }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Audio
+import Media
+import Primitives
+import RTP
+import SDP
+import SIP
+import Testing
+import Workbench
+
+@Suite struct CallTests {
+    @Test(arguments: Codec.catalogue) func `what is played to an echo comes back, and the verdict says so`(codec: Codec) throws {
+        var script = CallScript()
+        script.source = samples(seed: 1, seconds: 3)
+        script.expectation = .echo
+        script.hangUpAfterPlaying = .milliseconds(500)
+        let pair = Pair(codecs: [codec], calling: script) {
+            $0.script.source = .echo
+            $0.script.expectation = .sound
+        }
+        pair.start()
+        pair.room.run(seconds: 40)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.status == 200 && result.endedBy == .us && result.failure == nil && result.codec == "\(codec.name)")
+        #expect(result.verdict == .bothWays && result.isGood)
+        #expect(try #require(result.audio?.correlation) > 0.8)
+        #expect(result.setupTime == 10 && result.answerTime == 210)
+        let packets = try #require(result.packets)
+        #expect((145...176).contains(packets.sent) && packets.received >= packets.sent - 2 && packets.lost == 0)
+        #expect((3_400...3_600).contains(try #require(result.duration)))
+        #expect(try #require(pair.answered.first).endedBy == .them)
+        #expect(pair.leftovers == [])
+    }
+
+    @Test func `sockets are bound between the answer and the end, and packets flow inside of that`() throws {
+        var script = CallScript()
+        script.source = samples(seed: 1, seconds: 10)
+        script.duration = .seconds(1)
+        let pair = Pair(calling: script) { $0.script.source = .echo }
+        pair.start()
+        pair.room.run(seconds: 5)
+        func place(_ entry: String) throws -> Int { try #require(pair.room.log.firstIndex(of: entry)) }
+        func last(_ entry: String) throws -> Int { try #require(pair.room.log.lastIndex(of: entry)) }
+        // The callee binds before its 200 leaves and after nothing but a 180; the caller once it has the 200, and before its ACK.
+        #expect(try place("callee 180 INVITE") < place("callee bind") && place("callee bind") < place("callee 200 INVITE"))
+        #expect(try place("callee 200 INVITE") < place("caller bind") && place("caller bind") < place("caller ACK"))
+        #expect(try place("caller ACK") < place("caller rtp") && place("caller ACK") < place("callee rtp"))
+        #expect(try last("caller rtp") < place("caller BYE") && last("callee rtp") < place("callee 200 BYE"))
+        #expect(try place("caller unbind") < place("caller BYE"), "the media of the side that hangs up is gone before it says so")
+        #expect(try place("caller unbind") > last("caller rtp") && place("callee unbind") > last("callee rtp"))
+        #expect(pair.leftovers == [])
+    }
+
+    @Test func `each side's recording holds what the other played`() throws {
+        var script = CallScript()
+        script.source = samples(seed: 1, seconds: 4)
+        script.expectation = .recording(babble(seed: 2, seconds: 4), sampleRate: 8_000)
+        script.duration = .seconds(7)   // long enough for a report by RTCP
+        let pair = Pair(calling: script) {
+            $0.script.source = samples(seed: 2, seconds: 4)
+            $0.script.expectation = .recording(babble(seed: 3, seconds: 4), sampleRate: 8_000)
+        }
+        pair.start()
+        pair.room.run(seconds: 10)
+        let (mine, theirs) = (try #require(pair.finished?.record), try #require(pair.answered.first))
+        let both = CallRecord.bothWays(mine, theirs)
+        #expect(both.isGood && both.there > 0.9 && both.back > 0.9)
+        #expect(!CallRecord.bothWays(mine, mine).isGood)
+        #expect(mine.result().verdict == .bothWays)
+        #expect(theirs.result().verdict == .unexpected && !theirs.result().isGood)
+    }
+
+    @Test(arguments: [(1_000.0, AudioVerdict.received), (440, .unexpected)])
+    func `a tone is recognised by its frequency`(expected: Double, verdict: AudioVerdict) throws {
+        var script = CallScript()
+        script.expectation = .tone(expected)
+        script.duration = .seconds(2)
+        let pair = Pair(calling: script) { $0.script.source = .tone(Tone(1_000)) }
+        pair.start()
+        pair.room.run(seconds: 5)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.verdict == verdict)
+        #expect((try #require(result.audio?.tonePresence) > 0.9) == (expected == 1_000))
+    }
+
+    @Test func `a callee that sends nothing, and one that sends silence, are told apart`() throws {
+        for (source, verdict) in [(MediaSource.silence, AudioVerdict.nothing), (.samples([Int16](repeating: 0, count: 16_000), sampleRate: 8_000, loops: true), .silence)] {
+            var script = CallScript()
+            script.duration = .seconds(2)
+            let pair = Pair(calling: script) { $0.script.source = source }
+            pair.start()
+            pair.room.run(seconds: 5)
+            let result = try #require(pair.finished?.record).result()
+            #expect(result.verdict == verdict && !result.isGood)
+        }
+    }
+
+    @Test func `lost packets are counted, and the sound is still the same`() throws {
+        var script = CallScript()
+        script.source = samples(seed: 1, seconds: 4)
+        script.expectation = .echo
+        script.duration = .seconds(4)
+        let pair = Pair(calling: script) { $0.script.source = .echo }
+        pair.room.loses = { $0 % 20 == 0 }
+        pair.start()
+        pair.room.run(seconds: 10)
+        let result = try #require(pair.finished?.record).result()
+        #expect((2...20).contains(try #require(result.packets?.lossPercent)))
+        #expect(result.verdict == .bothWays)
+    }
+
+    @Test func `keys pressed after the connection arrive`() throws {
+        var script = CallScript()
+        script.digits = ["1", "2", "#"].compactMap { DTMFDigit($0) }
+        script.duration = .seconds(3)
+        let pair = Pair(calling: script)
+        pair.start()
+        pair.room.run(seconds: 6)
+        #expect(try #require(pair.answered.first).result().digitsReceived == "12#")
+        #expect(pair.events.contains("caller digitsSent"))
+    }
+
+    @Test func `a hold stops the packets of both, and its end brings them back`() throws {
+        var script = CallScript()
+        script.source = .samples(babble(seed: 1, seconds: 2), sampleRate: 8_000, loops: true)
+        let pair = Pair(calling: script) { $0.script.source = .samples(babble(seed: 2, seconds: 2), sampleRate: 8_000, loops: true) }
+        pair.start()
+        pair.room.run(seconds: 2)
+        let call = try #require(pair.call)
+        #expect(call.setHold(true, at: pair.room.now))
+        #expect(!call.setHold(false, at: pair.room.now), "one offer at a time")
+        pair.room.run(seconds: 0.2)
+        #expect(call.isHolding)
+        let held = pair.room.log.count
+        pair.room.run(seconds: 3)
+        #expect(!pair.room.log[held...].contains { $0.hasSuffix("rtp") })
+        #expect(call.setHold(false, at: pair.room.now))
+        pair.room.run(seconds: 1)
+        #expect(pair.room.log[held...].contains("caller rtp") && pair.room.log[held...].contains("callee rtp"))
+        call.hangUp(at: pair.room.now)
+        pair.room.run(seconds: 1)
+        #expect(pair.events.filter { $0.contains("held") || $0.contains("resumed") || $0.contains("hold") } == [
+            "callee held", "caller holdChanged(isHolding: true)", "callee resumed", "caller holdChanged(isHolding: false)",
+        ])
+        #expect(try #require(pair.answered.first).result().timesHeld == 1)
+        #expect(pair.leftovers == [])
+    }
+
+    @Test func `the callee may hold and hang up as well`() throws {
+        let pair = Pair { $0.script.source = .tone(Tone(500)) }
+        pair.start()
+        pair.room.run(seconds: 1)
+        let call = try #require(pair.answeredCall)
+        #expect(call.setHold(true, at: pair.room.now))
+        pair.room.run(seconds: 1)
+        call.hangUp(at: pair.room.now)
+        pair.room.run(seconds: 1)
+        let record = try #require(pair.finished?.record)
+        #expect(record.timesHeld == 1 && record.endedBy == .them)
+        #expect(try #require(pair.answered.first).endedBy == .us)
+        #expect(pair.leftovers == [])
+    }
+}

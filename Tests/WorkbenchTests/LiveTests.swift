@@ -1,0 +1,74 @@
+import Audio
+import Foundation
+import Media
+import Primitives
+import SIP
+import Synchronization
+import Testing
+import Workbench
+
+/// Over the sockets of this machine, in real time.
+@Suite struct LiveTests {
+    @Test(.timeLimit(.minutes(1))) func `two telephones on loopback call each other, and what was played comes back and is in the file`() throws {
+        var answerSettings = LivePhoneSettings(user: "callee", server: SocketAddress(.loopback, port: 5060))
+        answerSettings.mediaPorts = 23_000...23_099
+        let callee = try LivePhone(answerSettings) { phone in
+            var policy = AnswerPolicy()
+            (policy.totalCalls, policy.answersAfter) = (1, .milliseconds(50))
+            policy.script.source = .echo
+            return AnswerClient(phone: phone, policy: policy)
+        }
+        let path = NSTemporaryDirectory() + "hookswitch-\(callee.address.port).wav"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let record = Mutex<CallRecord?>(nil)
+        var callSettings = LivePhoneSettings(user: "caller", server: callee.address)
+        callSettings.mediaPorts = 23_100...23_199
+        let caller = try LivePhone(callSettings) { [callee] phone in
+            var script = CallScript()
+            script.source = samples(seed: 1, seconds: 2)
+            script.expectation = .echo
+            script.hangUpAfterPlaying = .milliseconds(300)
+            script.tellsRecording = true
+            let client = CallClient(phone: phone, target: URI(user: "callee", address: callee.address), script: script)
+            let file = try? WAVFile(path: path)
+            client.onEvent = { event, _ in
+                switch event {
+                case .call(.recorded(let samples, let rate)): file?.append(samples, sampleRate: rate)
+                case .finished(let ended, _):
+                    file?.finish()
+                    record.withLock { $0 = ended }
+                default: break
+                }
+            }
+            return client
+        }
+        #expect(caller.waitUntilFinished(timeout: .seconds(30)) && callee.waitUntilFinished(timeout: .seconds(30)))
+        caller.close()
+        callee.close()
+        let ended = try #require(record.withLock { $0 }), result = ended.result()
+        #expect(result.verdict == .bothWays && result.isGood)
+        #expect(try #require(result.packets).received > 80)
+        let file = try WAV(contentsOf: path)
+        #expect(file.sampleRate == 48_000)
+        #expect(try SignalCorrelation(sent: babble(seed: 1, seconds: 2), received: file.resampled(to: 8_000).samples, sampleRate: 8_000).matches)
+    }
+
+    @Test func `a port in use is one sentence`() throws {
+        let settings = LivePhoneSettings(user: "one", server: SocketAddress(.loopback, port: 5060))
+        let first = try LivePhone(settings) { AnswerClient(phone: $0, policy: AnswerPolicy()) }
+        defer { first.close() }
+        var taken = settings
+        taken.port = first.address.port
+        do throws(LivePhoneError) {
+            try LivePhone(taken) { AnswerClient(phone: $0, policy: AnswerPolicy()) }.close()
+            Issue.record("the port was taken twice")
+        } catch {
+            #expect(error.description.contains("\(taken.port)"))
+        }
+    }
+
+    @Test(arguments: [("/nonexistent.wav", WAVFileError.cannotRead("/nonexistent.wav")), ("/dev/null", .notAudio("/dev/null", .notWAV))])
+    func `a file that cannot be played says why`(path: String, error: WAVFileError) {
+        #expect(throws: error) { _ = try WAV(contentsOf: path) }
+    }
+}

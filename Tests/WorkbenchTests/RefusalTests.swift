@@ -1,0 +1,153 @@
+import Audio
+import Media
+import Primitives
+import SDP
+import SIP
+import Testing
+import UserAgent
+import Workbench
+
+@Suite struct RefusalTests {
+    private func neverHadMedia(_ pair: Pair) -> Bool { !pair.room.log.contains { $0.hasSuffix("bind") || $0.hasSuffix("rtp") } }
+
+    @Test(arguments: [486, 603, 404, 302]) func `a refused call has its status and never had media`(status: Int) throws {
+        let pair = Pair { $0.refusal = status }
+        pair.start()
+        pair.room.run(seconds: 40)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.status == status && result.endedBy == .them && result.verdict == .notConnected && !result.isGood)
+        #expect(result.packets == nil && result.audio == nil && result.answerTime == nil)
+        #expect(try #require(pair.answered.first).status == status)
+        #expect(neverHadMedia(pair) && pair.leftovers == [])
+    }
+
+    @Test func `nobody answers: the caller's patience ends it, and neither had media`() throws {
+        let pair = Pair(patience: .seconds(3)) { $0.answersAfter = nil }
+        pair.start()
+        pair.room.run(seconds: 40)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.status == 487 && result.endedBy == .us)
+        #expect(try #require(pair.answered.first).endedBy == .them)
+        #expect(neverHadMedia(pair) && pair.leftovers == [])
+    }
+
+    @Test func `a hang-up that crosses the answer wins, and the caller opens nothing`() throws {
+        let pair = Pair { $0.answersAfter = .milliseconds(200) }
+        pair.start()
+        pair.room.run(seconds: 0.207)   // the 200 is on its way
+        pair.caller.stop(at: pair.room.now)
+        pair.room.run(seconds: 40)
+        #expect(pair.room.log.contains("callee 200 INVITE") && pair.room.log.contains("caller BYE"))
+        #expect(!pair.room.log.contains("caller bind"))
+        #expect(try #require(pair.finished?.record).endedBy == .us)
+        #expect(pair.leftovers == [])
+    }
+
+    @Test func `nobody is there: 408 after half a minute`() throws {
+        let pair = Pair(patience: .seconds(60))
+        pair.room.place(at: Room.address(2)) { _, _ in nil }
+        pair.start()
+        pair.room.run(seconds: 40)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.status == 408 && result.endedBy == .nobody)
+        #expect(neverHadMedia(pair))
+    }
+
+    @Test func `every third call is busy`() throws {
+        let pair = Pair { $0.busyEvery = 3 }
+        var statuses: [Int] = []
+        pair.callerSeat.phone.onEvent = { _, event, _ in if case .ended(let record) = event { statuses.append(record.status) } }
+        for _ in 0..<6 {
+            var script = CallScript()
+            script.duration = .milliseconds(300)
+            try pair.callerSeat.phone.call(pair.caller.target, script: script, at: pair.room.now)
+            pair.room.run(seconds: 2)
+        }
+        #expect(statuses == [200, 200, 486, 200, 200, 486])
+        #expect(pair.leftovers == [])
+    }
+
+    @Test func `more calls than allowed at once are busy, and after the last of the total it is finished`() throws {
+        let pair = Pair { ($0.maximumCalls, $0.totalCalls) = (2, 4) }
+        var statuses: [Int] = []
+        pair.callerSeat.phone.onEvent = { _, event, _ in if case .ended(let record) = event { statuses.append(record.status) } }
+        var script = CallScript()
+        script.duration = .seconds(1)
+        for _ in 0..<5 { try pair.callerSeat.phone.call(pair.caller.target, script: script, at: pair.room.now) }
+        pair.room.run(seconds: 40)
+        #expect(statuses.sorted() == [200, 200, 480, 486, 486])
+        #expect(pair.calleeFinished && pair.leftovers == [])
+    }
+
+    @Test func `a caller that cannot bind acknowledges and says BYE`() throws {
+        let pair = Pair()
+        pair.room.unbindable = ["caller"]
+        pair.start()
+        pair.room.run(seconds: 2)
+        let record = try #require(pair.finished?.record)
+        #expect(record.failure != nil && !record.result().isGood)
+        #expect(pair.room.log.contains("caller ACK") && pair.room.log.contains("caller BYE"))
+        #expect(pair.leftovers == [])
+    }
+
+    @Test func `a callee that cannot bind refuses before it answers`() throws {
+        let pair = Pair()
+        pair.room.unbindable = ["callee"]
+        pair.start()
+        pair.room.run(seconds: 2)
+        #expect(try #require(pair.finished?.record).status == 503)
+        #expect(!pair.room.log.contains("callee 200 INVITE") && pair.leftovers == [])
+    }
+
+    @Test func `no common codec is 488`() throws {
+        let pair = Pair(codecs: [Codec(name: "GSM", clockRate: 8_000)])
+        pair.start()
+        pair.room.run(seconds: 2)
+        #expect(try #require(pair.finished?.record).status == 488)
+        #expect(neverHadMedia(pair) && pair.leftovers == [])
+    }
+
+    @Test func `an offer in a provisional response opens nothing`() throws {
+        let pair = Pair(patience: .seconds(2))
+        pair.room.place(at: Room.address(2)) { request, _ in
+            guard request.method == .invite else { return Message.response(to: request, status: 200, toTag: "far") }
+            var early = Message.response(to: request, status: 183, toTag: "far")
+            early.headers.append(.contact, "<sip:callee@10.0.0.2>")
+            early.headers.append(.contentType, "application/sdp")
+            early.body = Array("v=0\r\no=- 1 1 IN IP4 10.0.0.2\r\ns=-\r\nc=IN IP4 10.0.0.2\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n".utf8)
+            return early
+        }
+        pair.start()
+        pair.room.run(seconds: 60)
+        #expect(try #require(pair.finished?.record).result().earlyMediaIgnored)
+        #expect(neverHadMedia(pair) && pair.leftovers == [])
+    }
+
+    @Test func `an INVITE without an offer gets one, and its media opens with the ACK`() throws {
+        let pair = Pair { $0.script.source = .tone(Tone(1_000)) }
+        let late = LateOfferer()
+        var invite = OutgoingInvite(
+            target: pair.caller.target, flow: pair.callerSeat.phone.identity.flow, from: NameAddress(uri: URI(user: "late", host: "example.test")),
+            to: NameAddress(uri: pair.caller.target))
+        invite.body = []
+        let session = pair.callerSeat.phone.agent.invite(invite, delegate: late, at: pair.room.now)
+        pair.room.run(seconds: 1)
+        let log = pair.room.log
+        #expect(try #require(log.firstIndex(of: "callee bind")) > #require(log.firstIndex(of: "caller ACK")))
+        #expect(log.contains("callee rtp"))
+        session.bye(at: pair.room.now)
+        pair.room.run(seconds: 1)
+        #expect(try #require(pair.answered.first).status == 200)
+        #expect(pair.leftovers == [])
+    }
+}
+
+/// A caller that leaves the offer to the callee and answers it in its ACK.
+private final class LateOfferer: InviteSessionDelegate {
+    func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
+        guard case .accepted(let response) = event else { return }
+        var negotiation = OfferAnswer(local: LocalMedia(address: IPAddress(v4: 0x0A00_0001), port: 4_000), sessionID: 1)
+        guard (try? negotiation.receive(offer: response.body)) != nil, let answer = try? negotiation.answer() else { return session.bye(at: now) }
+        session.acknowledge(body: answer.description.serialized(), at: now)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Gateway
+import Primitives
+import Testing
+
+@testable import hookswitch
+
+@Suite struct ConfigurationTests {
+    private func load(_ yaml: String, environment: [String: String] = [:], flags: [String] = []) throws -> ServeConfiguration {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-\(UUID()).yaml")
+        try! Data(yaml.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        do {
+            return try ConfigurationFile.load(file.path, environment: environment, flags: flags)
+        } catch let error as ConfigurationError {
+            throw ConfigurationError(place: error.place.replacingOccurrences(of: file.path, with: "FILE"), message: error.message.replacingOccurrences(of: file.path, with: "FILE"), kind: error.kind)
+        }
+    }
+
+    private func complaint(_ yaml: String, environment: [String: String] = [:], flags: [String] = []) -> String {
+        do {
+            _ = try load(yaml, environment: environment, flags: flags)
+            return "no complaint"
+        } catch { return "\(error)" }
+    }
+
+    @Test(arguments: [
+        ("domian: x", "FILE:1: unknown setting 'domian' (did you mean 'domain'?)"),
+        ("domain: x\nsip:\n  upd: [\"127.0.0.1:5060\"]", "FILE:3: unknown setting 'sip.upd' (did you mean 'sip.udp'?)"),
+        ("media:\n  ports: 20000", "FILE:2: media.ports: takes a range of ports from 1024 on as 20000-20199, got '20000'"),
+        ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma"),
+        ("sip:\n  udp: [\"localhost\"]", "FILE:2: sip.udp: takes an address and port as 0.0.0.0:5060 or [::]:5060, got 'localhost'"),
+        ("lines:\n  - { number: \"1\", pasword: x }", "FILE:2: line 1: pasword: unknown setting (did you mean 'password'?)"),
+        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, got 'ehco' (did you mean 'echo'?)"),
+        ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
+        ("lines:\n  - { number: \"1\" }", "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"),
+        ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
+        ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
+    ])
+    func `a mistake gets one line with its place and the nearest valid name`(yaml: String, line: String) {
+        #expect(complaint(yaml) == line)
+    }
+
+    @Test func `what is no YAML is said with its line`() {
+        #expect(complaint("domain: [\nlines: }").hasPrefix("FILE:2: is no YAML: "))
+    }
+
+    @Test func `a flag beats the environment, which beats the file`() throws {
+        let yaml = "domain: file.test\nmedia:\n  ports: 20000-20099"
+        #expect(try load(yaml).gateway.domain == "file.test")
+        let environment = ["HOOKSWITCH_DOMAIN": "environment.test", "HOOKSWITCH_MEDIA_PORTS": "21000-21099"]
+        #expect(try load(yaml, environment: environment).gateway.domain == "environment.test")
+        let loaded = try load(yaml, environment: environment, flags: ["domain=flag.test"])
+        #expect(loaded.gateway.domain == "flag.test")
+        #expect(loaded.gateway.media.ports == 21000...21099)
+    }
+
+    @Test func `an unknown variable and an unknown flag are refused`() {
+        #expect(complaint("", environment: ["HOOKSWITCH_SIP_UPD": "x"]) == "environment: unknown variable HOOKSWITCH_SIP_UPD (did you mean 'HOOKSWITCH_SIP_UDP'?)")
+        #expect(complaint("", flags: ["sip.upd=x"]) == "--set: unknown setting 'sip.upd' (did you mean 'sip.udp'?)")
+    }
+
+    @Test func `an unreadable certificate is the machine's fault`() throws {
+        let yaml = "sip:\n  tls: { listen: [\"0.0.0.0:5061\"], certificate: /nowhere/cert.pem, key: /nowhere/key.pem }"
+        let error = try #require(throws: ConfigurationError.self) { try load(yaml) }
+        #expect(error.exitCode == 3)
+        #expect(error.description == "FILE:2: sip.tls.certificate: '/nowhere/cert.pem' cannot be read")
+    }
+
+    @Test func `every setting is a flag and a variable of its own`() {
+        for setting in Setting.all {
+            let expanded = SettingFlags.expand(["serve", "--\(SettingFlags.flagName(setting))", "x"])
+            #expect(expanded == ["serve", "--set", "\(setting.path)=x"])
+        }
+        #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
+    }
+
+    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "trunk.yaml"])
+    func `the configurations that we ship are good`(name: String) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])
+        #expect(!configuration.gateway.lines.isEmpty)
+    }
+
+    @Test func `without a configuration anybody registers on loopback and 9196 echoes`() throws {
+        let configuration = try ConfigurationFile.load(nil, environment: [:], flags: [])
+        #expect(configuration.udp == [SocketAddress(.loopback, port: 5060)])
+        #expect(configuration.gateway.lines.contains { $0.number == "9196" && $0.endpoint == .application(.echo) })
+        #expect(configuration.gateway.lines.filter { $0.endpoint == .devices }.allSatisfy(\.isOpen))
+    }
+}

@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# What the scripts share. Source it from the repository's root.
+
+say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
+fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 3; }
+
+# What a script exits with when this machine cannot do its work at all, and nothing is wrong with ours.
+# shellcheck disable=SC2034  # by those that source this
+readonly cannot_here=77
+
+# need_packages NAME...: installs the Debian packages that are missing, and touches nothing when none is.
+need_packages() {
+    local missing=() name
+    for name in "$@"; do
+        dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    command -v apt-get >/dev/null || fail "these Debian packages are missing, and there is no apt-get to install them: ${missing[*]}"
+    local root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "these packages are missing: ${missing[*]} (install them as root)"
+        root=(sudo)
+    fi
+    say "installing ${missing[*]}"
+    install_packages() {
+        "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}" >/dev/null
+    }
+    # The package lists of a fresh machine are empty or old.
+    install_packages 2>/dev/null || { "${root[@]}" apt-get -qq update && install_packages; } || fail "could not install ${missing[*]}"
+}
+
+need_swift() {
+    command -v swift >/dev/null || fail "no swift on the PATH: install the Swift 6.3 toolchain for Debian 12 from https://www.swift.org/install/linux"
+}
+
+# What the package links.
+need_build_packages() { need_packages libssl-dev libopus-dev pkg-config; }
