@@ -10,7 +10,7 @@ import Testing
 
     private static let seeds: [UInt64] = setting("HOOKSWITCH_SEED").map { [$0] } ?? Array(1...(setting("HOOKSWITCH_REHEARSALS") ?? 100))
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(20)))
     func `ten thousand calls with races break no rule and leave nothing behind`() async {
         let verdicts = await Self.play(Self.seeds)
         for verdict in verdicts where !verdict.isGood { Issue.record("\(verdict.report)") }
@@ -35,13 +35,15 @@ import Testing
     @Test func `a seed replays, event for event`() {
         var settings = RehearsalSettings(seed: 7)
         settings.calls = 40
+        settings.stopsEarly = true
         let stories = (1...2).map { _ in
             let rehearsal = Rehearsal(settings)
             _ = rehearsal.run()
             return rehearsal.transcript().events.map { "\($0.time.nanoseconds) \($0.kind.rawValue) \($0.call.map(\.description) ?? "-")" }
         }
         #expect(stories[0].count > 500)
-        #expect(stories[0] == stories[1])
+        let difference = zip(stories[0], stories[1]).enumerated().first { $1.0 != $1.1 }
+        #expect(difference == nil && stories[0].count == stories[1].count, "they part at \(String(describing: difference))")
     }
 
     @Test func `a journal that was written is judged offline as it was live`() {
