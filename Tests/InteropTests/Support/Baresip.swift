@@ -152,7 +152,7 @@ final class ControlConnection: Sendable {
     func send(_ command: String, _ parameters: String? = nil) {
         let body = parameters.map { #"{"command":"\#(command)","params":"\#($0)"}"# } ?? #"{"command":"\#(command)"}"#
         let bytes = Array("\(body.utf8.count):\(body),".utf8)
-        _ = bytes.withUnsafeBytes { write(socket, $0.baseAddress, $0.count) }
+        _ = Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     private static func read(_ socket: Int32, into events: EventLog<Event>) {
