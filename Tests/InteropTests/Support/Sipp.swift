@@ -29,9 +29,11 @@ final class Sipp: Sendable {
     let program: Program
     private let plan: Plan
     private let folder: String
+    private let gateway: Gateway
 
     init(_ plan: Plan, to gateway: Gateway) throws {
         self.plan = plan
+        self.gateway = gateway
         folder = try gateway.folder.folder("sipp-\(plan.port)-\(UUID().uuidString.prefix(4))")
         program = try Program("/usr/bin/sipp", try Self.arguments(plan, gateway, folder), in: folder, environment: ["TERM": "dumb"])
     }
@@ -66,13 +68,17 @@ final class Sipp: Sendable {
 
     /// Waits for its end; every call must have gone as the scenario says.
     func succeeds(within limit: Duration = .seconds(60)) async throws {
-        let code = try await program.exitCode(within: limit)
-        #expect(code == 0, "sipp \(plan.scenario): \(errors)")
+        do {
+            let code = try await program.exitCode(within: limit)
+            if code != 0 { throw Unmet("sipp ended with \(code)") }
+        } catch {
+            throw Unmet("\(plan.scenario): \(error) \(errors)\nThe gateway \(gateway.program.isRunning ? "runs" : "is dead").\(gateway.program.transcript)")
+        }
     }
 
-    var errors: String {
+    private var errors: String {
         let text = (try? String(contentsOfFile: folder + "/errors.log", encoding: .utf8)) ?? ""
-        return text.isEmpty ? program.transcript : String(text.prefix(3_000))
+        return text.isEmpty ? program.transcript : String(text.prefix(1_000))
     }
 
     /// Runs a scenario to its end.
