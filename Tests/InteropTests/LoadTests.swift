@@ -15,7 +15,9 @@ import Testing
     @Test func `two hundred calls to the echo all succeed and leave nothing`() async throws {
         let gateway = try await Self.gateway(Gateway.Setup.usual)
         #expect(gateway.mediaSockets.isEmpty)
-        let descriptors = KernelSockets.descriptorCount(of: gateway.program.pid)
+        try await Sipp.run(.init(scenario: "caller", port: gateway.clientPort(20), mediaPort: gateway.clientPort(22), target: "9196"), to: gateway)
+        try await gateway.waitForNoMediaSocket()
+        let descriptors = KernelSockets.descriptorCount(of: gateway.program.pid)   // with what the first call makes once and for all
         let caller = try Self.caller(gateway, "9196")
         try await eventually("the witness sees media") { !gateway.mediaSockets.isEmpty }
         try await caller.succeeds()
@@ -23,7 +25,7 @@ import Testing
         try await eventually("as many descriptors as before") { KernelSockets.descriptorCount(of: gateway.program.pid) == descriptors }
         let journal = try await gateway.stop()
         journal.expectNothingLeft()
-        Self.expectAudio(in: journal, legs: 200)
+        Self.expectAudio(in: journal, legs: 201)
     }
 
     @Test func `two hundred calls to a registered callee all succeed at both ends`() async throws {

@@ -138,7 +138,7 @@ extension String {
             Self.mutate(&bytes, with: inputs[Int.random(in: 0..<inputs.count, using: &random)], &random)
             taken += exercise(bytes) ? 1 : 0
         }
-        #expect(taken > 100, "the mutations must leave something to read")
+        #expect(taken > 50, "the mutations must leave something to read")
     }
 }
 

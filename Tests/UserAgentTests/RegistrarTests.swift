@@ -72,12 +72,21 @@ private struct Device {
         var device = Device("1001", password: "secret-1001", port: 6001)
         let challenge = registrar.handle(device.request(contacts: ["<sip:1001@127.0.0.1:6001>"]), over: device.flow, at: at(0))
         #expect(challenge.status == 401)
-        #expect(try challenge.headers.all(.wwwAuthenticate).map { try DigestChallenge(parsing: $0).algorithm } == [.sha256, .md5])
+        #expect(try challenge.headers.all(.wwwAuthenticate).map { try DigestChallenge(parsing: $0).algorithm } == [.md5, .sha256])
         let response = device.register(at: registrar, contacts: ["<sip:1001@127.0.0.1:6001>;q=0.5"], expires: 600, at(0))
         #expect(response.status == 200)
         #expect(response.contacts.map(\.text) == ["<sip:1001@127.0.0.1:6001>;q=0.5;expires=600"])
         let contact = try #require(registrar.contacts(of: "1001", at: at(1)).first)
         #expect(contact.uri.port == 6001 && contact.origin == device.flow)
+    }
+
+    @Test(arguments: [("baresip v1.0.0 (x86_64/linux)", [DigestAlgorithm.md5]), ("baresip v4.10.0 (x86_64/linux)", [.md5, .sha256]), ("PJSUA v2.15", [.md5, .sha256])])
+    func `a client that gives up at SHA-256 is not shown it`(client: String, algorithms: [DigestAlgorithm]) throws {
+        var device = Device("1001", password: "secret-1001")
+        var request = device.request(contacts: ["<sip:a@h>"])
+        request.headers.set(.userAgent, Text(client))
+        let challenge = registrar.handle(request, over: device.flow, at: at(0))
+        #expect(try challenge.headers.all(.wwwAuthenticate).map { try DigestChallenge(parsing: $0).algorithm } == algorithms)
     }
 
     @Test func `a refresh with the same nonce is not challenged again until the nonce is old`() {

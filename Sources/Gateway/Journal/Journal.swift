@@ -19,7 +19,8 @@ public struct WallClock: Sendable {
 
 /// The recorder of one lane: numbers each event, audits it, keeps the call's latest for a ladder and hands the bytes on in batches.
 ///
-/// Lane-confined: all calls come from the lane, in the order in which things happen. Time must not run backwards.
+/// Lane-confined: all calls come from the lane, in the order in which things happen. Its time never runs backwards: what is recorded after
+/// something that a media lane dated later than the turn's clock gets that date too.
 /// One run of a journal begins with `gateway.started` and ends with `gateway.stopped`; both are the gateway's to record.
 public final class Journal {
     /// What a journal may hold at most.
@@ -45,6 +46,7 @@ public final class Journal {
 
     /// May be set anew when the time of day was adjusted.
     public var clock: WallClock
+    private var latest = Instant.zero
     private let lane: Text
     private let sink: (any JournalSink)?
     private let limits: Limits
@@ -93,11 +95,12 @@ public final class Journal {
         _ kind: JournalEvent.Kind, call: CallUUID?, line: Text, at now: Instant, _ details: JournalEvent.Details
     ) -> JournalEvent {
         count += 1
+        latest = max(latest, now)
         let event = JournalEvent(
-            sequence: count, time: now, wall: clock.unixNanoseconds(at: now), call: call, line: line, lane: lane, kind: kind, details: details)
+            sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind, details: details)
         let start = batch.count
         JournalEncoder.append(event, to: &batch)
-        if let call { traces.append(batch[start...], to: call, ended: kind == .callEnded, at: now) }
+        if let call { traces.append(batch[start...], to: call, ended: kind == .callEnded, at: latest) }
         if sink == nil || batch.count >= limits.batchBytes { flush() }
         return event
     }

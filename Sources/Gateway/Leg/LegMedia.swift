@@ -57,7 +57,7 @@ struct LegMedia {
         guard state == .started else { return }
         advance(.stop)
         guard let interval = try? plane.stop(id, at: now) else { preconditionFailure("a started leg can be stopped") }
-        scribe.write(.mediaStopped, at: now, interval.details)
+        scribe.write(.mediaStopped, at: interval.stopped, interval.details)   // not the turn's clock: packets left while the turn waited for a core
     }
 
     /// New remote address, direction or payload types after a re-INVITE.

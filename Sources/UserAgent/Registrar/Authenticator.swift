@@ -44,23 +44,31 @@ public final class Authenticator {
 
     /// Checks the Authorization, or Proxy-Authorization, of a request for our realm. Right credentials are used up: ask once for a request.
     public func verify(_ request: Message, from source: IPAddress, at now: Instant) -> Result {
-        guard let uri = request.requestURI, let credentials = credentials(in: request) else { return challenge(stale: false, at: now) }
+        guard let uri = request.requestURI, let credentials = credentials(in: request) else { return challenge(request, stale: false, at: now) }
         guard !guesses.isBlocked(source, at: now) else { return .forbidden }
         let account = accounts.account(of: credentials.user)
         if account == .open { return .accepted(credentials.user) }
         let verdict = server.verify(credentials, method: request.method, uri: uri, secret: account?.secret ?? nobody, at: now)
         switch verdict {
         case .accepted where account != nil: return .accepted(credentials.user)
-        case .stale where account != nil: return challenge(stale: true, at: now)
-        case .refused(.mismatch): return challenge(stale: false, at: now)
+        case .stale where account != nil: return challenge(request, stale: true, at: now)
+        case .refused(.mismatch): return challenge(request, stale: false, at: now)
         case .accepted, .stale, .refused(.wrongPassword):
             guesses.guessed(source, at: now)
             return .forbidden
         }
     }
 
-    private func challenge(stale: Bool, at now: Instant) -> Result {
-        .challenge(server.challenges(stale: stale, at: now).map(\.value))
+    private func challenge(_ request: Message, stale: Bool, at now: Instant) -> Result {
+        let all = server.challenges(stale: stale, at: now)
+        let simple = knowsOnlyMD5(request) ? all.filter { $0.algorithm == .md5 } : all
+        return .challenge((simple.isEmpty ? all : simple).map(\.value))
+    }
+
+    /// baresip before 3.0 gives up where any challenge is not MD5, instead of passing over it (RFC 7616 §3.7).
+    private func knowsOnlyMD5(_ request: Message) -> Bool {
+        guard let client = request.headers[.userAgent] else { return false }
+        return ["baresip v0.", "baresip v1.", "baresip v2."].contains { client.bytes.starts(with: ($0 as Text).bytes) }
     }
 
     /// The first that are meant for us; those for other realms are for others (RFC 3261 §22.3).

@@ -8,7 +8,7 @@ public struct RegistrarConfiguration: Sendable {
     public var limits: RegistrationBindings<Flow>.Limits
     /// Nonces live this long.
     public var nonceLifetime: Duration
-    /// Offered in this order.
+    /// Offered in this order; MD5 first, since sipp and old telephones look at the first challenge only.
     public var algorithms: [DigestAlgorithm]
     /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
     public var users: Int
@@ -17,7 +17,7 @@ public struct RegistrarConfiguration: Sendable {
 
     public init(domain: Text) {
         self.domain = domain
-        (limits, nonceLifetime, algorithms) = (.init(), .seconds(300), [.sha256, .md5])
+        (limits, nonceLifetime, algorithms) = (.init(), .seconds(300), [.md5, .sha256])
         (users, guessesPerMinute) = (50_000, 20)
     }
 }

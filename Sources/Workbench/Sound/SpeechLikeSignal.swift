@@ -58,9 +58,9 @@ private struct Voice {
     /// Three formants, a soft beginning and end, and a loudness of its own.
     private mutating func shaped(_ excitation: [Double]) -> [Double] {
         var sound = excitation
-        for (range, width) in [(280.0...850.0, 90.0), (900.0...2_300.0, 130.0), (2_400.0...3_300.0, 200.0)] {
+        for (range, width) in [(280.0...850.0, 90.0), (900.0...2_300.0, 130.0), (2_300.0...3_000.0, 200.0)] {
             var formant = Resonance(frequency: Double.random(in: range, using: &random), width: width)
-            sound = sound.map { 0.25 * $0 + formant.filter($0) }
+            sound = sound.map { 0.05 * $0 + formant.filter($0) }
         }
         let energy = sound.reduce(0) { $0 + $1 * $1 }, level = (energy / Double(max(1, sound.count))).squareRoot()
         let gain = Double.random(in: 0.12...0.3, using: &random) / max(level, 1e-9), edge = Double(SpeechLikeSignal.sampleRate) / 80

@@ -68,7 +68,9 @@ enum CodecList {
 /// Numbers of options, with their bounds.
 enum Bounded {
     static func seconds(_ value: Double, option: String, in range: ClosedRange<Double>) throws -> Duration {
-        guard range.contains(value) else { throw Failure.usage("\(option) takes seconds from \(short(range.lowerBound)) to \(short(range.upperBound)), got \(short(value))") }
+        guard range.contains(value) else {
+            throw Failure.usage("\(option) takes seconds from \(short(range.lowerBound)) to \(short(range.upperBound)), got \(short(value))")
+        }
         return .nanoseconds(Int64(value * 1e9))
     }
 

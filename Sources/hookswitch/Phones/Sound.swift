@@ -28,7 +28,7 @@ enum Sound {
     func source(repeats: Bool) -> MediaSource {
         switch self {
         case .speech:
-            var random = SystemRandom()
+            let random = SystemRandom()
             return .samples(SpeechLikeSignal.samples(seed: random.next(), seconds: 20), sampleRate: SpeechLikeSignal.sampleRate, loops: true)
         case .echo: return .echo
         case .tone(let frequency): return .tone(Tone(frequency))

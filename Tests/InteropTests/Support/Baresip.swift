@@ -51,6 +51,10 @@ final class Baresip: Sendable {
         audio_player aubridge,\(plan.user)
         audio_alert aubridge,\(plan.user)
         rtp_ports \(plan.mediaPort)-\(plan.mediaPort + 39)
+        ausrc_srate 48000
+        auplay_srate 48000
+        ausrc_channels 1
+        auplay_channels 1
         jitter_buffer_delay 3-10
         snd_path \(folder)
         module_path /usr/lib/baresip/modules
@@ -69,14 +73,16 @@ final class Baresip: Sendable {
     }
 
     private static func account(_ plan: Plan, _ gateway: String) -> String {
-        let codecs = plan.codecs.map { $0 == "opus" ? "opus/48000/2" : $0 }.joined(separator: ",")
+        let codecs = plan.codecs.map { ["opus": "opus/48000/2", "g722": "g722/16000/1"][$0] ?? $0 }.joined(separator: ",")
         let secret = plan.password.map { ";auth_user=\(plan.user);auth_pass=\($0)" } ?? ""
         return "<sip:\(plan.user)@\(gateway);transport=udp>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\n"
     }
 
     // MARK: What it is told
 
-    func waitUntilRegistered() async throws { _ = try await event("REGISTER_OK") }
+    /// By its output: the registration may be done before the control socket is there.
+    func waitUntilRegistered() async throws { try await program.line(containing: "200 OK () [1 binding]") }
+
     func dial(_ number: String) { control.send("dial", "sip:\(number)@\(gateway)") }
     func accept() { control.send("accept") }
     func hangUp() { control.send("hangup") }
@@ -146,7 +152,7 @@ final class ControlConnection: Sendable {
     func send(_ command: String, _ parameters: String? = nil) {
         let body = parameters.map { #"{"command":"\#(command)","params":"\#($0)"}"# } ?? #"{"command":"\#(command)"}"#
         let bytes = Array("\(body.utf8.count):\(body),".utf8)
-        _ = bytes.withUnsafeBytes { write(socket, $0.baseAddress, $0.count) }
+        _ = Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     private static func read(_ socket: Int32, into events: EventLog<Event>) {

@@ -10,7 +10,7 @@ final class Folder: Sendable {
     }
 
     deinit {
-        if ProcessInfo.processInfo.environment["HOOKSWITCH_KEEP"] == nil { try? FileManager.default.removeItem(atPath: path) }
+        if ProcessInfo.processInfo.environment["INTEROP_KEEP"] == nil { try? FileManager.default.removeItem(atPath: path) }
     }
 
     func file(_ name: String) -> String { path + "/" + name }

@@ -32,8 +32,8 @@ struct Pair {
     func connect() async throws {
         try await ring()
         callee.accept()
-        try await caller.event("CALL_ESTABLISHED")
         try await callee.event("CALL_ESTABLISHED")
+        try await caller.event("CALL_ESTABLISHED")
     }
 
     /// Each heard the other, and not itself.

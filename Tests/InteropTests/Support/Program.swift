@@ -1,45 +1,30 @@
 import Foundation
 
 /// A real program that a test runs: its lines as events, its exit, and its end by its pid.
+///
+/// The kernel ends it when the tests' process goes, however that happens.
 final class Program: Sendable {
     let name: String
+    let pid: Int32
     /// Lines of both outputs, in the order in which they came.
     let lines = EventLog<String>()
     private let exit = EventLog<Int32>()
-    private let process = Process()
-
-    var pid: Int32 { process.processIdentifier }
 
     init(_ path: String, _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:]) throws {
         name = URL(filePath: path).lastPathComponent
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
-        var all = ProcessInfo.processInfo.environment
-        for (key, value) in environment { all[key] = value }
+        var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("HOOKSWITCH_") }
         all["SWIFT_BACKTRACE"] = "enable=no"
-        process.environment = all
-        process.standardInput = FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        read(pipe.fileHandleForReading)
-        process.terminationHandler = { [exit] in exit.append($0.terminationReason == .exit ? $0.terminationStatus : -$0.terminationStatus) }
-        try process.run()
+        for (key, value) in environment { all[key] = value }
+        let child = try Spawner.shared.spawn([path] + arguments, in: folder, environment: all)
+        pid = child.pid
+        Thread.detachNewThread { [lines, exit] in
+            Self.read(child.output, into: lines)
+            exit.append(Self.wait(for: child.pid))
+            exit.close()
+        }
     }
 
     deinit { kill() }
-
-    private func read(_ handle: FileHandle) {
-        let lines = self.lines, splitter = LineSplitter()
-        handle.readabilityHandler = { handle in
-            let data = handle.availableData
-            for line in splitter.feed(data) { lines.append(line) }
-            guard data.isEmpty else { return }
-            handle.readabilityHandler = nil
-            lines.close()
-        }
-    }
 
     /// The first line from `start` on that contains `text`.
     @discardableResult
@@ -56,14 +41,14 @@ final class Program: Sendable {
         guard let code = await exit.first(within: limit, where: { _ in true }) else {
             throw Unmet("\(name) did not end within \(limit).\(transcript)")
         }
-        _ = await lines.first(within: .seconds(5)) { _ in false }
         return code
     }
 
-    var isRunning: Bool { process.isRunning }
+    /// Not yet waited for, so that its pid is still its own.
+    var isRunning: Bool { exit.end == 0 }
 
     func signal(_ number: Int32) {
-        if process.isRunning { Foundation.kill(pid, number) }
+        if isRunning { Foundation.kill(pid, number) }
     }
 
     func kill() { signal(SIGKILL) }
@@ -80,20 +65,78 @@ final class Program: Sendable {
         defer { program.kill() }
         return (try await program.exitCode(within: limit), program.lines.all)
     }
+
+    private static func read(_ pipe: Int32, into lines: EventLog<String>) {
+        var rest: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = Foundation.read(pipe, &buffer, buffer.count), count > 0 || (count < 0 && errno == EINTR) {
+            rest += buffer[..<max(count, 0)]
+            var pieces = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            rest = Array(pieces.removeLast())
+            for piece in pieces { lines.append(String(decoding: piece, as: UTF8.self)) }
+        }
+        if !rest.isEmpty { lines.append(String(decoding: rest, as: UTF8.self)) }
+        lines.close()
+        close(pipe)
+    }
+
+    private static func wait(for pid: Int32) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
+    }
 }
 
-/// Bytes to lines. Used by one reader at a time.
-private final class LineSplitter: @unchecked Sendable {
-    private var rest: [UInt8] = []
+/// Starts children from one thread that lives as long as the process: the kernel's "end with the parent" means the parent's thread.
+private final class Spawner: Sendable {
+    struct Child: Sendable {
+        var pid: Int32
+        var output: Int32
+    }
 
-    func feed(_ data: Data) -> [String] {
-        if data.isEmpty, !rest.isEmpty {
-            defer { rest = [] }
-            return [String(decoding: rest, as: UTF8.self)]
+    static let shared = Spawner()
+    private let requests = EventLog<@Sendable () -> Void>()
+    private let ready = DispatchSemaphore(value: 0)
+
+    private init() {
+        Thread.detachNewThread { [requests, ready] in
+            var next = 0
+            while true {
+                ready.wait()
+                requests.all[next]()
+                next += 1
+            }
         }
-        rest += data
-        var pieces = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        rest = Array(pieces.removeLast())
-        return pieces.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func spawn(_ words: [String], in folder: String?, environment: [String: String]) throws -> Child {
+        let done = DispatchSemaphore(value: 0), result = EventLog<Result<Child, Unmet>>()
+        requests.append {
+            result.append(Result { () throws(Unmet) in try Self.spawn(words, folder, environment) })
+            done.signal()
+        }
+        ready.signal()
+        done.wait()
+        return try result.all[0].get()
+    }
+
+    private static func spawn(_ words: [String], _ folder: String?, _ environment: [String: String]) throws(Unmet) -> Child {
+        var pipes: [Int32] = [0, 0]
+        guard pipe(&pipes) == 0 else { throw Unmet("no pipe") }
+        for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(pipes[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, pipes[1], 2)
+        let place = folder.map { ["/usr/bin/env", "-C", $0] } ?? []
+        let arguments = (["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + place + words).map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for word in arguments + variables { free(word) } }
+        var pid: Int32 = 0
+        let error = posix_spawn(&pid, "/usr/bin/setpriv", &actions, nil, arguments, variables)
+        guard error == 0 else { throw Unmet("\(words[0]) cannot be started: \(String(cString: strerror(error)))") }
+        return Child(pid: pid, output: pipes[0])
     }
 }

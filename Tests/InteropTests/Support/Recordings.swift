@@ -21,7 +21,8 @@ enum Recordings {
     }
 
     static func read(_ file: String) throws -> WAV {
-        let bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
+        var bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
+        if bytes.count > 44, bytes[40..<44] == [0, 0, 0, 0] { bytes.replaceSubrange(40..<44, with: [255, 255, 255, 255]) }   // still being written
         do { return try WAV(parsing: bytes) } catch { throw Unmet("\(file): \(error)") }
     }
 

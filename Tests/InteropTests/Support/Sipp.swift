@@ -68,9 +68,12 @@ final class Sipp: Sendable {
 
     /// Waits for its end; every call must have gone as the scenario says.
     func succeeds(within limit: Duration = .seconds(60)) async throws {
-        let code = try await program.exitCode(within: limit)
-        guard code != 0 else { return }
-        throw Unmet("sipp \(plan.scenario) ended with \(code): \(errors)\nThe gateway \(gateway.program.isRunning ? "runs" : "is dead").\(gateway.program.transcript)")
+        do {
+            let code = try await program.exitCode(within: limit)
+            if code != 0 { throw Unmet("sipp ended with \(code)") }
+        } catch {
+            throw Unmet("\(plan.scenario): \(error) \(errors)\nThe gateway \(gateway.program.isRunning ? "runs" : "is dead").\(gateway.program.transcript)")
+        }
     }
 
     private var errors: String {

@@ -34,9 +34,9 @@ final class CallRecordings: Sendable {
 
     /// Closes a call's file. What went wrong, if something did; a call without sound has a file without samples.
     func finish(_ call: UInt64) -> WAVFileError? {
-        files.withLock { files in
+        files.withLock { files -> WAVFileError? in
             do throws(WAVFileError) {
-                let file = try files.removeValue(forKey: call) ?? WAVFile(path: path(of: call))
+                let file = if let begun = files.removeValue(forKey: call) { begun } else { try WAVFile(path: path(of: call)) }
                 file.finish()
                 return file.failure
             } catch { return error }
