@@ -110,6 +110,11 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// Calls that are still up end with the systems that they belong to; nobody is there to be told.
+    deinit {
+        for line in lines { (line.journal.onEnd, line.journal.onSystemAction, line.journal.onAnswered) = (nil, nil, nil) }
+    }
+
     // MARK: Inputs
 
     /// One datagram, or one framed message.
