@@ -31,4 +31,10 @@ enum Recordings {
         let left = try sent.resampled(to: 8_000), right = try received.resampled(to: 8_000)
         return try SignalCorrelation(sent: left.samples, received: right.samples, sampleRate: 8_000)
     }
+
+    /// How alike a piece is to a text that is said over and over.
+    static func likeness(_ piece: WAV, toAnyOf said: WAV) throws -> SignalCorrelation {
+        let once = try said.resampled(to: 8_000).samples
+        return try SignalCorrelation(sent: piece.samples, received: once + once + once, sampleRate: 8_000, maximumDelay: 20_000)
+    }
 }
