@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RegistrationTests {
     @Test func `baresip registers with the right password only`() async throws {
         let gateway = try await Gateway.start()
-        let source = gateway.folder.file("none.wav")
+        let source = try Recordings.tone(in: gateway.folder)
         let right = try await Baresip.start(
             .init(user: "1001", password: "secret-1001", codecs: ["pcmu"], port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), source: source), at: gateway)
         try await right.waitUntilRegistered()

@@ -53,9 +53,10 @@ final class Gateway: Sendable {
         let lines = setup.lines.map { "  - \($0)" }
         let text = [
             "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]", "  tcp: [\(addresses.joined(separator: ", "))]",
-            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)", "data: \(data)", "test-mode: true", "lines:",
+            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)", "test-mode: true",
         ]
-        return (text + lines + setup.settings).joined(separator: "\n") + "\n"
+        let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
+        return (text + journal + setup.settings + ["lines:"] + lines).joined(separator: "\n") + "\n"
     }
 
     var address: String { "127.0.0.1:\(sipPort)" }

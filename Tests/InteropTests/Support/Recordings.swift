@@ -8,6 +8,13 @@ enum Recordings {
         G711.encodeA(Int16(8_000 * sin(2 * Double.pi * 440 * Double(index) / 8_000)))
     }
 
+    /// A minute of 440 Hz as a WAV that baresip plays.
+    static func tone(in folder: Folder) throws -> String {
+        let samples = (0..<48_000 * 60).map { Int16(8_000 * sin(2 * Double.pi * 440 * Double($0) / 48_000)) }
+        try Data(WAV(sampleRate: 48_000, samples: samples).serialized()).write(to: URL(filePath: folder.file("tone.wav")))
+        return folder.file("tone.wav")
+    }
+
     static let firstText = "The quick brown fox jumps over the lazy dog, and seven wizards mix a potion of old beer."
     static let secondText = "Please call Stella, and ask her to bring six spoons of fresh snow peas and five thick slabs of cheese."
 
