@@ -58,7 +58,7 @@ let package = Package(
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "Gateway", "Media", "Primitives", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
+                "Audio", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
             ], swiftSettings: strict),
 
         tests("Primitives"),
@@ -73,7 +73,7 @@ let package = Package(
         tests("Gateway", ["CallKit", "SIP"]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         // tests("Rehearsal", ["Gateway", "Media", "SDP", "SIP", "UserAgent"]),
-        tests("hookswitch", ["Gateway"]),
+        tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
     ]

@@ -4,11 +4,15 @@
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 3; }
 
+# What a script exits with when this machine cannot do its work at all, and nothing is wrong with ours.
+# shellcheck disable=SC2034  # by those that source this
+readonly cannot_here=77
+
 # need_packages NAME...: installs the Debian packages that are missing, and touches nothing when none is.
 need_packages() {
     local missing=() name
     for name in "$@"; do
-        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true)" = installed ] || missing+=("$name")
+        dpkg-query -W -f '${db:Status-Status}\n' "$name" 2>/dev/null | grep -qx installed || missing+=("$name")
     done
     [ ${#missing[@]} -eq 0 ] && return 0
     command -v apt-get >/dev/null || fail "these Debian packages are missing, and there is no apt-get to install them: ${missing[*]}"

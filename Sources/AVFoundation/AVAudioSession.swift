@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// The part of AVFoundation that CallKit code touches: an audio session that records what the app asked of it.
 ///
@@ -15,7 +14,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
         public var isActive = false
     }
 
-    private let state = Mutex(Wishes())
+    private let lock = NSLock()
+    private var state = Wishes()
     private static let shared = AVAudioSession()
 
     public override init() { super.init() }
@@ -23,26 +23,26 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     /// The session of the process.
     public class func sharedInstance() -> AVAudioSession { shared }
 
-    public var wishes: Wishes { state.withLock { $0 } }
+    public var wishes: Wishes { lock.withLock { state } }
     public var category: Category { wishes.category }
     public var mode: Mode { wishes.mode }
     public var categoryOptions: CategoryOptions { wishes.options }
 
     open func setCategory(_ category: Category) throws {
-        state.withLock { ($0.category, $0.options) = (category, []) }
+        lock.withLock { (state.category, state.options) = (category, []) }
     }
 
     open func setCategory(_ category: Category, options: CategoryOptions = []) throws {
-        state.withLock { ($0.category, $0.options) = (category, options) }
+        lock.withLock { (state.category, state.options) = (category, options) }
     }
 
     open func setCategory(_ category: Category, mode: Mode, options: CategoryOptions = []) throws {
-        state.withLock { ($0.category, $0.mode, $0.options) = (category, mode, options) }
+        lock.withLock { (state.category, state.mode, state.options) = (category, mode, options) }
     }
 
-    open func setMode(_ mode: Mode) throws { state.withLock { $0.mode = mode } }
+    open func setMode(_ mode: Mode) throws { lock.withLock { state.mode = mode } }
 
-    open func setActive(_ active: Bool, options: SetActiveOptions = []) throws { state.withLock { $0.isActive = active } }
+    open func setActive(_ active: Bool, options: SetActiveOptions = []) throws { lock.withLock { state.isActive = active } }
 }
 
 extension AVAudioSession {

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -31,10 +30,6 @@ int clinux_set_packet_info(int socket, int family, int on) {
 int clinux_set_buffers(int socket, int receive, int send) {
     if (set_int(socket, SOL_SOCKET, SO_RCVBUF, receive) != 0) return -1;
     return set_int(socket, SOL_SOCKET, SO_SNDBUF, send);
-}
-
-int clinux_set_traffic_class(int socket, int family, int value) {
-    return family == AF_INET6 ? set_int(socket, IPPROTO_IPV6, IPV6_TCLASS, value) : set_int(socket, IPPROTO_IP, IP_TOS, value);
 }
 
 int clinux_pending_error(int socket) {
@@ -121,13 +116,6 @@ uint64_t clinux_raise_descriptor_limit(void) {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
     return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
-}
-
-int clinux_block_signal(int number) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, number);
-    return pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 int clinux_random(void *buffer, unsigned long count) {

@@ -156,7 +156,7 @@ public final class Gateway: SignallingEndpoint {
     /// Ends every call, as a user would.
     public func endAll(_ cause: EndCause = .draining, at now: Instant) {
         enter(now)
-        for leg in lines.flatMap(\.legs.values) where leg.state != .ended { end(leg, cause) }
+        for leg in lines.flatMap(\.legsInOrder) where leg.state != .ended { end(leg, cause) }
         settle()
     }
 

@@ -51,11 +51,13 @@ public final class GatewayServer: Sendable {
 
     private typealias Host = SignallingHost<Gateway>
     private let lane: Lane<Host>
+    private let journalFile: JournalFile?
     /// What is listened on, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
+        journalFile = file
         lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
     }
@@ -72,11 +74,12 @@ public final class GatewayServer: Sendable {
     /// Calls that are up, and what is left of them on the wire.
     public var legs: Int { lane.sync { host, now in host.endpoint.counts(at: now).legs } ?? 0 }
 
-    /// Writes the journal's end and lets everything go. Violations found, the last ones included.
+    /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
     @discardableResult
     public func stop() -> Int {
         let violations = lane.sync { host, now in host.endpoint.finish(at: now) } ?? 0
         lane.close()
+        journalFile?.synchronize()
         return violations
     }
 

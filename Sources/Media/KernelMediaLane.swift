@@ -1,66 +1,64 @@
+import Dispatch
 import Primitives
 import Runtime
 
 /// One media lane of a server: a queue, an engine on it, and the pump that waits for its sockets and timers.
-final class KernelMediaLane: MediaLaneDoor {
-    private let lane: Lane<MediaLaneResident>
-
-    init(number: Int, batch: MediaPump.Batch, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
-        lane = try Lane(label: "media-\(number)") { (lane, now) throws(PumpError) in
-            let pump = try MediaPump(name: "media-\(number)", batch: batch) { tokens in
-                nonisolated(unsafe) let tokens = tokens   // read in the turn, while the pump waits
-                return lane.sync { resident, now in resident.drain(tokens, at: now) } ?? nil
-            }
-            return MediaLaneResident(pump: pump, report: report, at: now)
-        }
-    }
-
-    deinit { lane.close() }
-
-    func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
-        let value = try lane.sync { (resident, _) throws(Failure) in
-            defer { resident.settle() }
-            return try work(resident.engine)
-        }
-        guard let value else { preconditionFailure("a media lane that is closed was entered") }
-        return value
-    }
-}
-
-/// What lives on a media lane. Its time comes from the pump, not from the lane's own timer.
-private final class MediaLaneResident: LaneResident {
-    let engine: MediaEngine
-    private let pump: MediaPump
+///
+/// Not a `Lane` of Runtime, for its time comes from the pump, and its turns are counted in thousands a second: everything here is concrete.
+actor KernelMediaLane: MediaLaneDoor {
+    private nonisolated let executor: QueueExecutor
+    private nonisolated let pump: MediaPump
+    private let engine: MediaEngine
     private let report: @Sendable (MediaLegID, MediaEvent) -> Void
     /// When the pump will come back by itself.
     private var visit = Instant.distantFuture
 
-    init(pump: MediaPump, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void, at now: Instant) {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Lives until `close`: its pump holds it.
+    init(number: Int, batch: MediaPump.Batch, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
+        executor = QueueExecutor(queue: DispatchQueue(label: "media-\(number)"))
+        let pump = try MediaPump()
         self.pump = pump
         self.report = report
-        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandomNumberGenerator(), at: now)
+        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandomNumberGenerator(), at: MonotonicClock.now)
+        try pump.start(name: "media-\(number)", batch: batch) { [self] tokens in drain(tokens) }
     }
 
-    deinit { pump.stop() }
+    /// Not on the lane itself, where it could never come back.
+    nonisolated func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+        dispatchPrecondition(condition: .notOnQueue(executor.queue))
+        return try executor.queue.sync { assumeIsolated { $0.result(of: work) } }.get()
+    }
 
-    var deadline: Instant? { nil }
-    func advance(to now: Instant) {}
+    nonisolated func close() { pump.stop() }
 
     /// One batch of the pump; returns when it is due again.
-    func drain(_ tokens: UnsafeBufferPointer<UInt64>, at now: Instant) -> Instant? {
+    private nonisolated func drain(_ tokens: UnsafeBufferPointer<UInt64>) -> Instant? {
+        nonisolated(unsafe) let tokens = tokens   // read in the turn, while the pump waits
+        var next: Instant?   // written from the turn: a value returned through Dispatch costs a look-up of its type each time
+        executor.queue.sync { assumeIsolated { $0.take(tokens, &next, at: MonotonicClock.now) } }
+        return next
+    }
+
+    private func take(_ tokens: UnsafeBufferPointer<UInt64>, _ next: inout Instant?, at now: Instant) {
         for token in tokens { engine.ready(token, at: now) }
         engine.advance(to: now)
         deliver()
-        visit = engine.deadline ?? .distantFuture
-        return engine.deadline
+        next = engine.deadline
+        visit = next ?? .distantFuture
     }
 
-    /// The end of a turn of signalling: posts what there is to say, and calls the pump where something became due before its next visit.
-    func settle() {
-        deliver()
-        guard let deadline = engine.deadline, deadline < visit else { return }
-        visit = deadline
-        pump.wake()
+    /// A turn of signalling: afterwards posts what there is to say, and calls the pump where something became due before its next visit.
+    private func result<Value: Sendable, Failure: Error>(of work: (MediaEngine) throws(Failure) -> Value) -> Result<Value, Failure> {
+        defer {
+            deliver()
+            if let deadline = engine.deadline, deadline < visit {
+                visit = deadline
+                pump.wake()
+            }
+        }
+        do throws(Failure) { return .success(try work(engine)) } catch { return .failure(error) }
     }
 
     private func deliver() {

@@ -47,7 +47,8 @@ final class KernelSocket: MediaSocket {
     }
 
     func lock(to remote: SocketAddress) {
-        if self.remote != remote || isLocked { aim(at: remote) }
+        if isLocked, self.remote == remote { return }
+        aim(at: remote)
         guard remoteLength > 0 else { return }
         isLocked = withUnsafePointer(to: &remoteBytes) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, remoteLength) } == 0

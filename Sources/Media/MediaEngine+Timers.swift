@@ -7,11 +7,13 @@ import SDP
 // What happens without a packet: sound that is made here, digits, reports, and the lack of packets.
 extension MediaEngine {
     /// When `advance` next has something to do; nil while there is nothing to wait for.
-    public var deadline: Instant? { timers.nextDeadline }
+    /// It may be earlier than need be, never later.
+    public var deadline: Instant? { due == .distantFuture ? nil : due }
 
     /// Does what is due.
     public func advance(to now: Instant) {
-        guard let due = timers.nextDeadline, due <= now else { return }
+        guard due <= now else { return }
+        defer { due = timers.nextDeadline ?? .distantFuture }
         for (slot, alarm) in timers.advance(to: now) {
             guard let leg = leg(at: slot), leg.state == .started else { continue }
             leg.timers[alarm] = nil
@@ -43,6 +45,7 @@ extension MediaEngine {
     func arm(_ leg: MediaLeg, _ alarm: LegAlarm, at deadline: Instant?) {
         if let token = leg.timers[alarm] { timers.cancel(token) }
         leg.timers[alarm] = deadline.map { timers.arm((leg.slot, alarm), at: $0) }
+        if timers.count == 0 { due = .distantFuture } else if let deadline { due = min(due, deadline) }
     }
 
     private static var frame: Duration { .milliseconds(frameMilliseconds) }

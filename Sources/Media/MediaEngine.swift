@@ -17,6 +17,8 @@ public final class MediaEngine {
     var random: any RandomNumberGenerator
     var legs: [MediaLeg?] = []
     var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
+    /// No later than the first timer: looking it up in the wheel with every packet would cost more than the packet.
+    var due = Instant.distantFuture
     let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     private var places: [MediaLegID: Int] = [:]
@@ -32,6 +34,7 @@ public final class MediaEngine {
     }
 
     deinit {
+        for leg in legs { leg?.partner = nil }
         incoming.deallocate()
         outgoing.deallocate()
     }

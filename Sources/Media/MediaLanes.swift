@@ -60,6 +60,10 @@ public final class MediaLanes: MediaPlane {
         population = Array(repeating: 0, count: lanes.count)
     }
 
+    deinit {
+        for lane in lanes { lane.close() }
+    }
+
     public func reserve(at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(using: &random, at: now) }
 
     public func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
@@ -160,6 +164,9 @@ struct LegSuitcase: @unchecked Sendable {
 protocol MediaLaneDoor: AnyObject {
     /// Does `work` as one turn of that lane and waits for it.
     func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value
+
+    /// The last call: its sockets and its thread go away soon.
+    func close()
 }
 
 extension MediaLaneDoor {
@@ -179,4 +186,6 @@ private final class InlineMediaLane: MediaLaneDoor {
     init(_ engine: MediaEngine) { self.engine = engine }
 
     func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value { try work(engine) }
+
+    func close() {}
 }

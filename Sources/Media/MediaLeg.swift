@@ -15,7 +15,9 @@ final class MediaLeg {
     let rtpSocket: any MediaSocket
     /// Nil when RTCP comes on the RTP port.
     let rtcpSocket: (any MediaSocket)?
-    weak var partner: MediaLeg?
+    /// The other end of the relay. The engine undoes both ends before a leg is let go. (A weak reference would make every retain on the
+    /// packet's way a slow one.)
+    var partner: MediaLeg?
 
     var latch: SourceLatch
     /// Where RTCP came from on its own port.

@@ -66,7 +66,7 @@ public protocol MediaPlane: AnyObject {
     /// Packets flow: those of the source are sent where the plan lets us send, those received are used where it lets us receive.
     func start(_ leg: MediaLegID, at now: Instant) throws(MediaError)
 
-    /// No packet leaves after this returns. The figures are of the interval since `start`.
+    /// No packet leaves after this returns, RTCP neither. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the interval since `start`.
     @discardableResult
     func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval
 
@@ -74,7 +74,8 @@ public protocol MediaPlane: AnyObject {
     func deactivate(_ leg: MediaLegID) throws(MediaError)
 
     /// After a re-INVITE or UPDATE: a new remote address, direction, codec or source. Allowed in every open state; rebinds nothing,
-    /// starts and stops nothing. A changed remote address is latched anew.
+    /// starts and stops nothing: local address, ports and the number of sockets stay what they were at `open`. A changed remote address is
+    /// latched anew. Throws `.unsupportedPlan`, and then nothing has changed.
     func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError)
 
     /// Relays between two open legs whose source is `.relay`, both ways. Each leg sends only while it is started itself.

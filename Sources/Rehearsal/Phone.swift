@@ -1,32 +1,8 @@
 import Primitives
+import Runtime
 import SDP
 import SIP
 import UserAgent
-
-/// What came about in a rehearsal, as the phones saw it.
-public struct Tally: Equatable, Sendable {
-    public var calls = 0
-    /// Calls whose caller got a 2xx.
-    public var connected = 0
-    public var rejected = 0
-    /// Callers that gave up.
-    public var cancelled = 0
-    /// A 2xx that came after the caller had given up.
-    public var answeredAfterCancel = 0
-    /// Callers that never acknowledged.
-    public var unacknowledged = 0
-    /// BYEs of both ends that crossed.
-    public var crossedByes = 0
-    /// BYEs sent while a re-INVITE of the same side was under way.
-    public var byesOverOffers = 0
-    /// Re-INVITEs and UPDATEs that met another one.
-    public var glares = 0
-    public var offers = 0
-    /// Called phones: INVITEs that came in, and how many were answered.
-    public var rung = 0, answered = 0
-    /// Called phones: 2xx that were never acknowledged.
-    public var neverAcknowledged = 0
-}
 
 /// A scripted phone: a whole user agent with one way of behaving per call, drawn from a seed.
 final class Phone: Inhabitant, UserAgentDelegate {
@@ -45,7 +21,7 @@ final class Phone: Inhabitant, UserAgentDelegate {
         (self.user, self.address, self.world) = (user, address, world)
         random = SeededRandom(seed: seed)
         let configuration = UserAgentConfiguration(contactAddress: { _ in address })
-        agent = UserAgent(configuration: configuration, network: network, random: SeededRandom(seed: ~seed))
+        agent = UserAgent(configuration: configuration, network: network, random: SeededRandom(seed: ~seed), hash: OpenSSLDigest.sip)
         agent.delegate = self
         world.add(self)
         network.attach(self, to: address)

@@ -112,6 +112,12 @@ final class PhoneCall: InviteSessionDelegate {
     // MARK: Callee
 
     private func ring(_ script: CalleeScript) {
+        // A phone whose INVITE nobody cancels, as that of a fork after another one's refusal, stops by itself.
+        after(.seconds(120)) { call in
+            guard let session = call.session, session.state == .inviting else { return }
+            session.respond(status: 480, at: call.now)
+            call.finish()
+        }
         if case .silent = script.decision { return }
         after(script.ringsAfter) { call in
             guard let session = call.session, session.state == .inviting else { return }

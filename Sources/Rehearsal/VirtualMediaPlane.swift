@@ -1,6 +1,8 @@
 import Media
 import Primitives
 import RTP
+import Runtime
+import SDP
 
 /// Media without sockets: numbers come from the real pool, steps out of order throw, binding fails at random, and packets are counted as if one
 /// left every 20 ms.
@@ -38,7 +40,7 @@ final class VirtualMediaPlane: MediaPlane {
         guard pool.state(of: reservation) == .reserved else { throw .notReserved(reservation) }
         if Int.random(in: 0..<1_000, using: &random) < bindFailures {
             failedBinds += 1
-            throw .cannotBind(SocketAddress(plan.localAddress, port: reservation.rtp), code: 98)
+            throw .cannotBind(.addressInUse(.udp, SocketAddress(plan.localAddress, port: reservation.rtp)))
         }
         try pool.opened(reservation)
         legs[leg] = Leg(reservation: reservation, state: .opened, plan: plan)
@@ -59,7 +61,7 @@ final class VirtualMediaPlane: MediaPlane {
             try leg.state.apply(.stop)
             let interval = Self.interval(from: leg.startedAt ?? now, to: now, sends: leg.plan.audio.sends)
             leg.startedAt = nil
-            leg.total.packetsSent += interval.packetsSent
+            leg.total.sending.packets += interval.packetsSent
             packets += interval.packetsSent
             return interval
         }
@@ -89,7 +91,8 @@ final class VirtualMediaPlane: MediaPlane {
 
     func unlink(_ leg: MediaLegID) throws(MediaError) {
         guard let partner = legs[leg]?.partner else { return }
-        (legs[leg]?.partner, legs[partner]?.partner) = (nil, nil)
+        legs[leg]?.partner = nil
+        legs[partner]?.partner = nil
     }
 
     func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError) {

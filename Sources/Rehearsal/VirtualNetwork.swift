@@ -8,7 +8,7 @@ public struct LinkFaults: Sendable {
     public var duplicated = 0
     /// Each datagram takes a time of its own, so that they overtake one another.
     public var delay: ClosedRange<Int64> = 1...1
-    /// Out of a thousand: those that take so long that timers run out meanwhile.
+    /// Out of a thousand: those that take so long that timers run out meanwhile, but less than T4, as SIP relies on.
     public var late = 0
 
     public init() {}
@@ -46,6 +46,9 @@ final class VirtualNetwork: SignallingNetwork {
 
     func attach(_ inhabitant: any Inhabitant, to address: SocketAddress) { inhabitants[address, default: []].append(inhabitant) }
 
+    /// Lets everybody go: the inhabitants hold the network, and it holds them.
+    func detachAll() { inhabitants = [:] }
+
     func send(_ bytes: [UInt8], over flow: Flow) {
         precondition(flow.transport == .udp, "the virtual network carries datagrams")
         sent += 1
@@ -59,7 +62,7 @@ final class VirtualNetwork: SignallingNetwork {
 
     private func deliver(_ bytes: [UInt8], _ flow: Flow) {
         var delay = Duration.milliseconds(Int64.random(in: faults.delay, using: &random))
-        if happens(faults.late) { delay += .milliseconds(Int64.random(in: 500...8_000, using: &random)) }
+        if happens(faults.late) { delay += .milliseconds(Int64.random(in: 500...4_400, using: &random)) }
         world.after(delay) { [unowned self] in
             onDelivery(bytes, flow.local, flow.remote)
             for inhabitant in inhabitants[flow.remote] ?? [] { inhabitant.receive(bytes, at: flow.remote, from: flow.local, at: world.now) }

@@ -7,6 +7,9 @@ struct WireWitness {
     private let gateway: SocketAddress
     private var answered: Set<Dialog> = []
     private var ended: Set<Dialog> = []
+    private var first: [Text: Dialog] = [:]
+    /// 2xx of a fork whose other dialog had been accepted already.
+    private(set) var secondAcceptances = 0
     private(set) var messages = 0
 
     /// A dialog by its Call-ID and the two tags, whoever is who.
@@ -33,10 +36,16 @@ struct WireWitness {
         messages += 1
         let dialog = Dialog(callID: Text(Array(message.callID.bytes)), tags: [Text(Array(from.bytes)), Text(Array(to.bytes))])
         if let status = message.status, (200..<300).contains(status), message.cseq.method == .invite {
+            noteFork(dialog)
             if !ended.contains(dialog) { answered.insert(dialog) }
         } else if message.isRequest, message.method == .bye {
             answered.remove(dialog)
             ended.insert(dialog)
         }
+    }
+
+    private mutating func noteFork(_ dialog: Dialog) {
+        guard let known = first[dialog.callID] else { return first[dialog.callID] = dialog }
+        if known != dialog, !answered.contains(dialog), !ended.contains(dialog) { secondAcceptances += 1 }
     }
 }

@@ -20,6 +20,11 @@ final class World {
 
     func add(_ inhabitant: any Inhabitant) { inhabitants.append(inhabitant) }
 
+    func removeAll() {
+        inhabitants = []
+        agenda = Agenda()
+    }
+
     func after(_ delay: Duration, _ work: @escaping () -> Void) { agenda.add(at: now + delay, work) }
 
     /// Things that wait to happen by themselves: datagrams on their way and steps of scripts.

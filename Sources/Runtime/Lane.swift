@@ -31,7 +31,7 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     public nonisolated var queue: DispatchQueue { executor.queue }
 
-    /// Makes the resident on the lane, before anything else runs there. Not from the lane of that label itself: it waits.
+    /// Makes the resident on the lane, before anything else runs there, and waits for it.
     ///
     /// The resident may keep the lane it is given, weakly or unowned, to post to itself and to make sockets.
     public init<Failure: Error>(

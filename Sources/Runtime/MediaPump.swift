@@ -30,16 +30,8 @@ public final class MediaPump: Sendable {
     private let bell: (rope: Int32, clapper: Int32)
     private let stopped = Atomic(false)
 
-    /// Starts the thread.
-    ///
-    /// - Parameters:
-    ///   - name: of the thread; 15 bytes.
-    ///   - drain: called on the pump's thread, never twice at a time. Gets the tokens of the sockets that have something to read (none when
-    ///     it is only time) and returns when it must be called again even if nothing arrives; nil for no such time.
-    /// - Throws: the errno of the operating system, which is out of descriptors or memory.
-    public init(
-        name: String, batch: Batch = .automatic, drain: @escaping @Sendable (UnsafeBufferPointer<UInt64>) -> Instant?
-    ) throws(PumpError) {
+    /// Makes the set. Nothing runs until `start`.
+    public init() throws(PumpError) {
         epoll = epoll_create1(Int32(O_CLOEXEC))
         var ends: [Int32] = [-1, -1]
         let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
@@ -47,6 +39,17 @@ public final class MediaPump: Sendable {
         bell = (ends[0], ends[1])
         guard epoll >= 0, paired == 0 else { throw PumpError(code: errno) }
         try watch(bell.clapper, token: Self.bellToken)
+    }
+
+    /// Starts the thread; once only. It holds the pump and `drain` until it ends after `stop`.
+    ///
+    /// - Parameters:
+    ///   - name: of the thread; 15 bytes.
+    ///   - drain: called on the pump's thread, never twice at a time. Gets the tokens of the sockets that have something to read (none when
+    ///     it is only time) and returns when it must be called again even if nothing arrives; nil for no such time.
+    public func start(
+        name: String, batch: Batch = .automatic, drain: @escaping @Sendable (UnsafeBufferPointer<UInt64>) -> Instant?
+    ) throws(PumpError) {
         try startThread { [self] in
             clinux_name_thread(name)
             run(pacer: Pacer(batch), drain: drain)

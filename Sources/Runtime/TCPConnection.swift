@@ -10,8 +10,8 @@ public final class TCPConnection {
     public struct Limits: Hashable, Sendable {
         /// How long a connection may take to stand.
         public var connectTimeout: Duration = .seconds(5)
-        /// How long nothing may arrive and nothing leave.
-        public var idleTimeout: Duration = .seconds(600)
+        /// How long nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a translator the connection is the only way.
+        public var idleTimeout: Duration = .seconds(3_600)
         /// How long bytes may wait for a peer that does not read.
         public var writeTimeout: Duration = .seconds(30)
         /// How many bytes may wait for the peer to read; one more closes the connection.

@@ -9,7 +9,7 @@ import Foundation
         commandName: "hookswitch",
         abstract: "A SIP/RTP gateway that sets media up only after answer and takes it down only after end.",
         version: version,
-        subcommands: [Serve.self, Check.self, AuditCommand.self, LadderCommand.self, Ping.self])
+        subcommands: [Serve.self, Check.self, Call.self, Answer.self, Demo.self, AuditCommand.self, LadderCommand.self, Ping.self])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
     static func main() {
@@ -31,9 +31,15 @@ import Foundation
                 Foundation.exit(0)
             }
             if error is ExitCode { Foundation.exit(code.rawValue) }
-            FileHandle.standardError.write(Data((text + "\n").utf8))
+            complain("\(message(for: error)) (see '\(help(for: arguments))')")
             Foundation.exit(2)
         }
+    }
+
+    private static func help(for arguments: [String]) -> String {
+        let names = configuration.subcommands.map { command in command._commandName }
+        guard let name = arguments.first, names.contains(name) else { return "hookswitch --help" }
+        return "hookswitch \(name) --help"
     }
 
     private static func complain(_ message: String) {

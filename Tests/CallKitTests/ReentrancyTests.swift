@@ -85,6 +85,26 @@ import Testing
         #expect(rig.system.counts == .idle)
     }
 
+    @Test func `a completion and a filter may hold the last reference to a provider`() {
+        let rig = Rig()
+        weak var weakProvider: CXProvider?
+        do {
+            let provider = CXProvider(configuration: .limited(2, 5), system: rig.system)
+            weakProvider = provider
+            provider.reportNewIncomingCall(with: .call("A"), update: CXCallUpdate()) { _ in _ = provider }
+        }
+        #expect(weakProvider == nil)
+        do {
+            let provider = CXProvider(configuration: .limited(2, 5), system: rig.system)
+            weakProvider = provider
+            rig.system.filter = { _, _ in provider.pendingTransactions.isEmpty ? nil : .unknown }
+        }
+        #expect(weakProvider != nil)
+        rig.system.filter = nil
+        #expect(weakProvider == nil)
+        #expect(rig.system.counts == .idle)
+    }
+
     @Test func `a provider that is let go inside a callback takes its calls with it`() {
         let rig = Rig()
         let nosy = Nosy()

@@ -9,6 +9,7 @@ public func fuzzSIP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     fuzzMessage(bytes)
     fuzzStream(bytes)
+    fuzzValues(Text(bytes))
     return 0
 }
 
@@ -39,4 +40,21 @@ private func fuzzStream(_ bytes: [UInt8]) {
     let found = halves.receive(Array(bytes[..<middle])).count + halves.receive(Array(bytes[middle...])).count
     precondition(found == expected, "the split mattered")
     precondition(whole.pendingBytes <= max(bytes.count, Limits.message))
+}
+
+/// Header values on their own: what is read is written so that it is read as the same.
+private func fuzzValues(_ text: Text) {
+    if let challenge = try? DigestChallenge(parsing: text) { precondition((try? DigestChallenge(parsing: challenge.value)) != nil, "challenge") }
+    if let credentials = try? DigestCredentials(parsing: text) { precondition((try? DigestCredentials(parsing: credentials.value)) != nil, "credentials") }
+    if let reason = try? Reason(parsing: text) { precondition((try? Reason(parsing: reason.value)) != nil, "reason") }
+    if let parameters = try? Parameters(parsing: text) {
+        var rewritten = Parameters()
+        for (name, value) in parameters.all { rewritten[name] = value }
+        precondition((try? Parameters(parsing: rewritten.text)) != nil, "parameters")
+    }
+    if let uri = try? URI(parsing: text), uri.isSIP {
+        var changed = uri
+        changed.port = 5_060
+        precondition(changed.user == uri.user && changed.host == uri.host && uri.isEquivalent(to: uri), "uri")
+    }
 }

@@ -89,6 +89,18 @@ import Testing
         #expect(sender.refused == RefusedPackets() && receiver.refused == RefusedPackets())
     }
 
+    @Test mutating func `RTCP before the start is dropped and latches nobody`() throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial))
+        var sender = RTCPSession(ssrc: 7, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
+        let stranger = SocketAddress("203.0.113.9:9999")!
+        bench.arrive(sender.goodbye(at: bench.now), from: stranger, at: 20_000)
+        #expect(try bench.statistics(leg).refused.notStarted == 1)
+        try bench.start(leg)
+        bench.pass(.milliseconds(10))
+        #expect(bench.network.take(to: stranger).isEmpty)
+        #expect(bench.heard(by: far.address).count == 1)
+    }
+
     @Test mutating func `silence is told once, and again only after sound`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(10))
         try bench.start(leg)

@@ -9,7 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct MediaPumpTests {
     @Test func `without a socket or a timer the pump does not wake until it is called`() throws {
         let visits = Visits()
-        let pump = try MediaPump(name: "test") { visits.record($0); return nil }
+        let pump = try MediaPump()
+        try pump.start(name: "test") { visits.record($0); return nil }
         for number in 1...5 {
             pump.wake()
             visits.wait(for: number)
@@ -20,7 +21,8 @@ import Testing
 
     @Test func `a ready socket is reported under its token and a timer without one`() throws {
         let visits = Visits()
-        let pump = try MediaPump(name: "test", batch: .immediate) { tokens in
+        let pump = try MediaPump()
+        try pump.start(name: "test", batch: .immediate) { tokens in
             visits.record(tokens)
             return tokens.isEmpty ? nil : MonotonicClock.now + .milliseconds(1)
         }

@@ -38,4 +38,13 @@ import Testing
         // 2020-09-13, so that a clock which counts from boot is noticed.
         #expect(wall > 1_600_000_000_000_000_000)
     }
+
+    @Test func `the process may open as many descriptors as the system allows, and knows what it used`() {
+        let limit = ProcessResources.raiseDescriptorLimit()
+        #expect(limit >= 1_024)
+        #expect(ProcessResources.raiseDescriptorLimit() == limit)
+        let usage = ProcessResources.usage
+        #expect(usage.user > .zero)
+        #expect(usage.peakMemory > 1 << 20)
+    }
 }

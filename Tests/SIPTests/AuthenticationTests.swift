@@ -233,6 +233,19 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algori
         #expect(throws: DigestClient.Refusal.rejected) { try client.answer(refused, in: &request, clientNonce: "c") }
     }
 
+    @Test func `a nonce that was taken before and is no longer is replaced once`() throws {
+        var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
+        var request = try register()
+        func response(_ nonce: Int) -> Message { challenge(401, [DigestChallenge(realm: "r", nonce: Text(nonce), algorithm: .md5).value], to: request) }
+        try client.answer(response(1), in: &request, clientNonce: "c")
+        request = try register()
+        client.authorize(&request, clientNonce: "d")
+        try client.answer(response(2), in: &request, clientNonce: "e")
+        #expect(try DigestCredentials(parsing: #require(request.headers[.authorization])).nonce == "2")
+        let refused = response(3)
+        #expect(throws: DigestClient.Refusal.rejected) { try client.answer(refused, in: &request, clientNonce: "f") }
+    }
+
     @Test func `a proxy and a server behind it both get their answers`() throws {
         var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
         var request = try register()

@@ -79,7 +79,7 @@ extension String {
 }
 
 @Suite struct RoundTripTests {
-    @Test(arguments: 0..<20)
+    @Test(arguments: 0..<8)
     func `what is written is what was read, for messages of every shape`(hundred: Int) throws {
         for seed in (hundred * 100)..<(hundred * 100 + 100) {
             var writer = MessageWriter(seed: UInt64(seed))
@@ -133,12 +133,12 @@ extension String {
         var random = SeededRandom(seed: UInt64(seed))
         let inputs = try (corpusFiles("rfc4475") + corpusFiles("rfc5118")).map(corpus)
         var taken = 0
-        for _ in 0..<1_500 {
+        for _ in 0..<800 {
             var bytes = inputs[Int.random(in: 0..<inputs.count, using: &random)]
             Self.mutate(&bytes, with: inputs[Int.random(in: 0..<inputs.count, using: &random)], &random)
             taken += exercise(bytes) ? 1 : 0
         }
-        #expect(taken > 100, "the mutations must leave something to read")
+        #expect(taken > 50, "the mutations must leave something to read")
     }
 }
 

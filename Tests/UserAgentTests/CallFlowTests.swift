@@ -224,6 +224,16 @@ struct Pair {
         #expect(pair.alice.events == ["accepted", "ended Q.850/41"])
     }
 
+    @Test func `a BYE that is asked for while the 200 is on its way out waits too`() {
+        let pair = Pair()
+        pair.bob.onEvent = { session, event, now in
+            if case .traced(.sent, let message, _) = event, message.status == 200, message.method == .invite { session.bye(at: now) }
+        }
+        pair.alice.call(pair.bob)
+        pair.finish()
+        #expect(pair.bob.traces == ["> 100 INVITE", "> 180 INVITE", "> 200 INVITE", "< ACK", "> BYE", "< 200 BYE"])
+    }
+
     @Test func `without an ACK the BYE of a callee goes out after 64·T1`() {
         let pair = Pair()
         pair.alice.onEvent = { _, _, _ in }

@@ -86,6 +86,6 @@ import Testing
         let configuration = try ConfigurationFile.load(nil, environment: [:], flags: [])
         #expect(configuration.udp == [SocketAddress(.loopback, port: 5060)])
         #expect(configuration.gateway.lines.contains { $0.number == "9196" && $0.endpoint == .application(.echo) })
-        #expect(configuration.gateway.lines.filter { $0.endpoint == .devices }.allSatisfy(\.isOpen))
+        #expect(configuration.gateway.lines.filter { $0.endpoint == .devices }.allSatisfy { $0.isOpen })
     }
 }

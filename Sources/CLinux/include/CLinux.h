@@ -22,8 +22,6 @@ int clinux_set_no_delay(int socket, int on);
 int clinux_set_packet_info(int socket, int family, int on);
 /// SO_RCVBUF and SO_SNDBUF in bytes; the kernel caps them silently.
 int clinux_set_buffers(int socket, int receive, int send);
-/// The IP type-of-service or IPv6 traffic-class byte of what the socket sends (DSCP << 2).
-int clinux_set_traffic_class(int socket, int family, int value);
 /// The pending error of a socket (SO_ERROR), cleared by reading; an errno value, 0 for none.
 int clinux_pending_error(int socket);
 
@@ -43,9 +41,6 @@ void clinux_name_thread(const char *name);
 
 /// The soft limit of open descriptors after raising it to the hard limit.
 uint64_t clinux_raise_descriptor_limit(void);
-
-/// Blocks a signal in the calling thread and in the threads that it makes from now on.
-int clinux_block_signal(int number);
 
 /// getrandom until `count` bytes are there. 0, or -1 and errno.
 int clinux_random(void *buffer, unsigned long count);

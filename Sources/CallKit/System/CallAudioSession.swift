@@ -1,11 +1,10 @@
 import AVFoundation
 import Foundation
-import Synchronization
 
 /// The audio session of a provider or a call group, as the delegate gets it.
 final class CallAudioSession: AVAudioSession, @unchecked Sendable {
     let name: AudioSessionName
-    private let state = Mutex<[UUID]>([])
+    private let state = Guarded<[UUID]>([])
 
     init(name: AudioSessionName) {
         self.name = name

@@ -1,7 +1,6 @@
 import AVFoundation
 import Foundation
 import Primitives
-import Synchronization
 
 // How the system calls out: never while it holds its lock, always in the order of the state's outputs.
 
@@ -32,7 +31,7 @@ extension CallSystem {
     }
 
     private func provider(_ number: ProviderNumber) -> CXProvider? {
-        core.withLock { Relay($0.providers[number]?.object) }.value
+        core.withLock { $0.providers[number]?.object }
     }
 
     private func hand(over delivery: Delivery) {
@@ -144,7 +143,7 @@ extension CallSystem {
     }
 
     private func tellObservers(of call: CXCall) {
-        let observers = core.withLock { Relay($0.observers.values.compactMap(\.object)) }.value
+        let observers = core.withLock { $0.observers.values.compactMap(\.object) }
         for observer in observers {
             let wiring = observer.current
             guard wiring.delegate != nil else { continue }

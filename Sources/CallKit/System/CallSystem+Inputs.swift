@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import Primitives
-import Synchronization
 
 // What the CX classes tell the system. Each input changes the state under the lock; what it causes is told outside of it.
 
@@ -26,9 +25,8 @@ extension CallSystem {
 
     func register(_ provider: CXProvider, limits: GroupLimits) {
         let number = provider.number
-        let weak = Relay(Seat(object: provider))
         core.withLock { core in
-            core.providers[number] = weak.value
+            core.providers[number] = Seat(object: provider)
             core.state.register(number, limits: limits)
         }
     }
@@ -50,10 +48,9 @@ extension CallSystem {
     }
 
     func setObserving(_ observer: CXCallObserver, _ isObserving: Bool) {
-        let weak = Relay(WeakObserver(object: observer))
         core.withLock { core in
             core.observers = core.observers.filter { $0.value.object != nil }
-            core.observers[ObjectIdentifier(weak.value.object!)] = isObserving ? weak.value : nil
+            core.observers[ObjectIdentifier(observer)] = isObserving ? WeakObserver(object: observer) : nil
         }
     }
 

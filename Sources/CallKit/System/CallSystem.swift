@@ -1,6 +1,5 @@
 import Foundation
 import Primitives
-import Synchronization
 
 /// The system of one telephone: what `callservicesd` is to an iPhone.
 ///
@@ -25,29 +24,27 @@ public final class CallSystem: @unchecked Sendable {
 
     public let configuration: CallSystemConfiguration
     public let host: any CallSystemHost
-    let core: Mutex<Core>
+    let core: Guarded<Core>
 
     public init(configuration: CallSystemConfiguration, host: any CallSystemHost) {
         (self.configuration, self.host) = (configuration, host)
-        core = Mutex(Core(configuration: configuration))
+        core = Guarded(Core(configuration: configuration))
     }
 
     /// Do Not Disturb, the block list, and whatever else may turn a call away. nil lets every call in.
     public var filter: Filter? {
-        get { core.withLock { $0.filter }?.value }
+        get { core.withLock { $0.filter } }
         set {
-            let relay = newValue.map { Relay($0) }
-            core.withLock { $0.filter = relay }
+            var filter = newValue
+            // The old one goes outside of the lock: what it holds may come back here when it dies.
+            core.withLock { swap(&$0.filter, &filter) }
         }
     }
 
     /// Who writes down what happens. Held weakly; set it before the first call.
     public var journal: (any CallSystemJournal)? {
-        get { core.withLock { Relay($0.journal) }.value }
-        set {
-            let relay = Relay(newValue)
-            core.withLock { $0.journal = relay.value }
-        }
+        get { core.withLock { $0.journal } }
+        set { core.withLock { $0.journal = newValue } }
     }
 
     public var now: Instant { host.now }

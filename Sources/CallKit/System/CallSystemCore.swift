@@ -7,7 +7,7 @@ extension CallSystem {
     /// A provider that is read out of here must leave the lock with the reader: its `deinit` comes back to the system.
     struct Core {
         var state: CallSystemState
-        var filter: Relay<Filter>?
+        var filter: Filter?
         weak var journal: (any CallSystemJournal)?
         var providers: [ProviderNumber: Seat] = [:]
         var lastProvider = 0
@@ -54,9 +54,9 @@ extension CallSystem {
     }
 }
 
-/// First in, first out, and emptied by one at a time.
+/// First in, first out, and emptied by one at a time. Keeps nothing of an element that was taken.
 struct Backlog<Element> {
-    private var elements: [Element] = []
+    private var elements: [Element?] = []
     private var head = 0
     private var isBeingEmptied = false
 
@@ -77,7 +77,7 @@ struct Backlog<Element> {
             return nil
         }
         defer { head += 1 }
-        return elements[head]
+        return elements[head].take()
     }
 }
 

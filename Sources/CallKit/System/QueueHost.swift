@@ -1,14 +1,13 @@
 import Dispatch
 import Foundation
 import Primitives
-import Synchronization
 
 /// Hosts one system on Dispatch queues and the machine's clocks: how an app runs on a server, in CI, or in a test.
 ///
 /// Callbacks go to the queues that the app named; nothing of the app runs inside its own call into CallKit.
 public final class QueueHost: CallSystemHost {
     private let queue = DispatchQueue(label: "CallKit.system")
-    private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+    private let timer = Guarded<(any DispatchSourceTimer)?>(nil)
 
     public init() {}
 

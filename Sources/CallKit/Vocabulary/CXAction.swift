@@ -1,6 +1,5 @@
 import Foundation
 import Primitives
-import Synchronization
 
 /// One thing that the system asks the app to do. Abstract: apps use the subclasses of `CXCallAction`.
 ///
@@ -11,30 +10,30 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The action's own identity, not the call's. Kept by copies.
     public let uuid: UUID
     let created: Date
-    private let custody: Mutex<Custody>
+    private let custody: Guarded<Custody>
 
     public override init() {
         (uuid, created) = (IdentifierSource.next(), Date())
-        custody = Mutex(Custody())
+        custody = Guarded(Custody())
         super.init()
     }
 
     init(uuid: UUID) {
         (self.uuid, created) = (uuid, Date())
-        custody = Mutex(Custody())
+        custody = Guarded(Custody())
         super.init()
     }
 
     init(copying other: CXAction) {
         (uuid, created) = (other.uuid, other.created)
-        custody = Mutex(Custody(isComplete: other.isComplete))
+        custody = Guarded(Custody(isComplete: other.isComplete))
         super.init()
     }
 
     public required init?(coder: NSCoder) {
         guard let uuid = coder.decodeUUID(forKey: "UUID") else { return nil }
         (self.uuid, created) = (uuid, Date())
-        custody = Mutex(Custody())
+        custody = Guarded(Custody())
         super.init()
     }
 

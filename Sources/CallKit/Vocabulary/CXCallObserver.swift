@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 /// One call as it was at one moment.
 open class CXCall: NSObject, @unchecked Sendable {
@@ -39,7 +38,7 @@ open class CXCallObserver: NSObject, @unchecked Sendable {
     }
 
     let system: CallSystem
-    private let wiring = Mutex(Wiring())
+    private let wiring = Guarded(Wiring())
 
     /// Watches `CallSystem.current`.
     public convenience override init() { self.init(observing: .current) }
@@ -54,8 +53,7 @@ open class CXCallObserver: NSObject, @unchecked Sendable {
 
     /// The delegate is held weakly; a nil queue is the main queue.
     open func setDelegate(_ delegate: (any CXCallObserverDelegate)?, queue: DispatchQueue?) {
-        let relay = Relay(delegate)
-        wiring.withLock { ($0.delegate, $0.queue) = (relay.value, queue) }
+        wiring.withLock { ($0.delegate, $0.queue) = (delegate, queue) }
         system.setObserving(self, delegate != nil)
     }
 

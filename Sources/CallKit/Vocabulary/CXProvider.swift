@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 /// An app's door to the system for what happened out there: incoming calls, calls that connected or ended by themselves.
 ///
@@ -16,12 +15,12 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     let system: CallSystem
     let number: ProviderNumber
-    private let wiring: Mutex<Wiring>
+    private let wiring: Guarded<Wiring>
 
     /// Registers with `CallSystem.current`.
     public init(configuration: CXProviderConfiguration) {
         system = CallSystem.current
-        wiring = Mutex(Wiring(configuration: configuration.snapshot))
+        wiring = Guarded(Wiring(configuration: configuration.snapshot))
         number = system.newProviderNumber()
         super.init()
         system.register(self, limits: GroupLimits(configuration))
@@ -29,7 +28,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     init(configuration: CXProviderConfiguration, registeringWith system: CallSystem) {
         self.system = system
-        wiring = Mutex(Wiring(configuration: configuration.snapshot))
+        wiring = Guarded(Wiring(configuration: configuration.snapshot))
         number = system.newProviderNumber()
         super.init()
         system.register(self, limits: GroupLimits(configuration))
@@ -40,11 +39,8 @@ open class CXProvider: NSObject, @unchecked Sendable {
     /// Sets who performs actions, and where. The delegate is held weakly; a nil queue is the main queue.
     /// The first delegate is sent `providerDidBegin`.
     open func setDelegate(_ delegate: (any CXProviderDelegate)?, queue: DispatchQueue?) {
-        let relay = Relay((delegate, delegate as? any CallSystemAudioDelegate))
-        wiring.withLock {
-            ($0.delegate, $0.audioDelegate) = relay.value
-            $0.queue = queue
-        }
+        let audioDelegate = delegate as? any CallSystemAudioDelegate
+        wiring.withLock { ($0.delegate, $0.audioDelegate, $0.queue) = (delegate, audioDelegate, queue) }
         if delegate != nil { system.begin(number) }
     }
 

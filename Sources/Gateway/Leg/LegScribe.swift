@@ -21,7 +21,8 @@ struct LegScribe {
         }
         details[.cseq] = .init(message.cseq.number)
         details[.callid] = .init(message.callID)
-        details[.remoteTag] = (direction == .received ? message.from.tag : message.to.tag).map { .init($0) }
+        let remote = (direction == .received) == message.isRequest ? message.from : message.to
+        details[.remoteTag] = remote.tag.map { .init($0) }
         details[.reason] = message.headers[.reason].map { .init($0) }
         if isRetransmission { details[.retransmission] = true }
         if let flow {

@@ -1,5 +1,6 @@
 import CallKit
 import Foundation
+import Media
 import Primitives
 
 /// One telephone: the CallKit system of one line with its provider, its controller, and the legs of its calls.
@@ -28,6 +29,9 @@ final class Line {
         self.delegate = delegate
         provider.setDelegate(delegate, queue: nil)
     }
+
+    /// Oldest first: what is done to all of them happens in the same order in each run.
+    var legsInOrder: [Leg] { legs.values.sorted { $0.media.id.rawValue < $1.media.id.rawValue } }
 
     /// Whether a call to the line rings somewhere else than here.
     var rings: Bool {

@@ -8,7 +8,7 @@ final class LineProviderDelegate: NSObject, CallSystemAudioDelegate {
     init(line: Line) { self.line = line }
 
     func providerDidReset(_ provider: CXProvider) {
-        for leg in line.legs.values { leg.systemReset() }
+        for leg in line.legsInOrder { leg.systemReset() }
     }
 
     func provider(_ provider: CXProvider, perform action: CXStartCallAction) {

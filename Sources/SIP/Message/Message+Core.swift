@@ -26,11 +26,6 @@ extension Message {
             try check()
         }
 
-        func cseqMethod(in buffer: [UInt8]) -> Method {
-            let range = cseqMethod.range
-            return buffer.withUnsafeBufferPointer { Method.named(UnsafeBufferPointer(rebasing: $0[range])) } ?? .other(buffer[cseqMethod])
-        }
-
         /// Whether everything is there that must be.
         func check() throws(Defect) {
             guard !seen.isSuperset(of: .needed) else { return }

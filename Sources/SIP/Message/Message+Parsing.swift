@@ -9,14 +9,12 @@ extension Message {
         let draft = Draft(bytes)
         if let defect = draft.defect { throw draft.error(defect) }
         do throws(Defect) {
-            let startLine = try draft.readStartLine()
-            let headers = Headers(buffer: draft.buffer, fields: draft.fields)
+            let start = try draft.readStartLine()
             try draft.core.check()
-            if case .request(let method, let uri) = startLine {
-                guard method == draft.core.cseqMethod(in: draft.buffer) else { throw Defect.methodMismatch }
-                if case .other = uri.scheme { throw Defect.unknownScheme }
-            }
-            self.init(startLine: startLine, headers: headers, content: try draft.cutBody(), core: draft.core)
+            if let defect = draft.defect(of: start) { throw defect }
+            let content = try draft.cutBody()
+            self.init(
+                startLine: draft.makeStartLine(start), headers: Headers(buffer: draft.buffer, fields: draft.fields), content: content, core: draft.core)
         } catch {
             throw draft.error(error)
         }
@@ -24,7 +22,7 @@ extension Message {
 }
 
 /// A message that is being read: its lines, what is located in them, and what went wrong first.
-struct Draft {
+struct Draft: ~Copyable {
     private(set) var buffer: [UInt8]
     private(set) var fields: [Headers.Field] = []
     private(set) var core = Message.Core()
@@ -132,35 +130,54 @@ struct Draft {
 }
 
 extension Draft {
-    /// `INVITE sip:bob@example.com SIP/2.0` or `SIP/2.0 200 OK` (RFC 3261 §7.1, §7.2).
-    func readStartLine() throws(Defect) -> Message.StartLine {
+    /// The parts of a start line: a request's method and URI, or a response's status and phrase (RFC 3261 §7.1, §7.2).
+    struct StartParts {
+        /// 0 in a request.
+        var status = 0
+        var method = Extent.none
+        var uri = URI.Layout()
+        var phrase = Extent.none
+    }
+
+    func readStartLine() throws(Defect) -> StartParts {
         do {
             return try buffer.read(startLine) { reader throws(SyntaxError) in
-                guard !reader.starts(with: "SIP/") else { return try status(&reader) }
-                return try request(&reader)
+                reader.starts(with: "SIP/") ? try Self.status(&reader) : try Self.request(&reader)
             }
         } catch {
             throw defectOfStartLine()
         }
     }
 
-    @inline(__always) private func status(_ reader: inout Reader) throws(SyntaxError) -> Message.StartLine {
+    private static func status(_ reader: inout Reader) throws(SyntaxError) -> StartParts {
         guard reader.starts(with: "SIP/2.0 ") else { throw .malformed }
         reader.at += 8
         let code = reader.at
         let status = Int(try reader.takeNumber(maximum: 699))
         guard reader.at - code == 3, status >= 100 else { throw .numberOutOfRange }
         guard reader.skip(0x20) || reader.isAtEnd else { throw .malformed }
-        return .response(status: status, reason: buffer[Extent(reader.at, reader.end)])
+        return StartParts(status: status, phrase: Extent(reader.at, reader.end))
     }
 
     /// Exactly one space between the parts; anything else is refused (RFC 4475 §3.1.2.8 to §3.1.2.10).
-    @inline(__always) private func request(_ reader: inout Reader) throws(SyntaxError) -> Message.StartLine {
-        let name = reader.take(.token)
-        guard !name.isEmpty, reader.skip(0x20) else { throw .malformed }
+    private static func request(_ reader: inout Reader) throws(SyntaxError) -> StartParts {
+        let method = reader.take(.token)
+        guard !method.isEmpty, reader.skip(0x20) else { throw .malformed }
         let uri = try URI.Layout(reading: &reader)
         guard uri.whole.count <= Limits.requestURI, reader.end - reader.at == 8, reader.starts(with: " SIP/2.0") else { throw .malformed }
-        return .request(Method(name, reader), URI(buffer: buffer, layout: uri))
+        return StartParts(method: method, uri: uri)
+    }
+
+    /// What is wrong with a request line although it can be read.
+    func defect(of start: StartParts) -> Defect? {
+        guard start.status == 0 else { return nil }
+        guard buffer[start.method] == buffer[core.cseqMethod] else { return .methodMismatch }
+        return start.uri.kind == .other ? .unknownScheme : nil
+    }
+
+    func makeStartLine(_ start: StartParts) -> Message.StartLine {
+        guard start.status == 0 else { return .response(status: start.status, reason: buffer[start.phrase]) }
+        return .request(Method(start.method, in: buffer), URI(buffer: buffer, layout: start.uri))
     }
 
     /// What exactly is wrong with a start line that could not be read.

@@ -56,7 +56,7 @@ extension Message {
     public var isRequest: Bool { if case .request = startLine { true } else { false } }
 
     /// The method of a request, and of the request that a response answers.
-    public var method: Method { if case .request(let method, _) = startLine { method } else { core.cseqMethod(in: headers.buffer) } }
+    public var method: Method { if case .request(let method, _) = startLine { method } else { Method(core.cseqMethod, in: headers.buffer) } }
 
     /// Nil for a response.
     public var requestURI: URI? {
@@ -95,7 +95,7 @@ extension Message {
     }
 
     public var cseq: CSeq {
-        get { CSeq(number: core.cseqNumber, method: core.cseqMethod(in: headers.buffer)) }
+        get { CSeq(number: core.cseqNumber, method: Method(core.cseqMethod, in: headers.buffer)) }
         set { headers.set(.cseq, newValue.text) }
     }
 

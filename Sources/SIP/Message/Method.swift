@@ -67,6 +67,10 @@ public enum Method: Hashable, Sendable, CustomStringConvertible {
         return candidate
     }
 
+    init(_ name: Extent, in buffer: [UInt8]) {
+        self = buffer.withUnsafeBufferPointer { Method.named(UnsafeBufferPointer(rebasing: $0[name.range])) } ?? .other(buffer[name])
+    }
+
     init(_ name: Extent, _ reader: Reader) {
         self = Method.named(UnsafeBufferPointer(start: reader.base + Int(name.start), count: name.count)) ?? .other(reader.text(name))
     }

@@ -49,15 +49,22 @@ struct Reader {
 
     @inline(__always) mutating func take(_ set: CharacterSet) -> Extent {
         let start = at
-        while at < end, classes[Int(base[at])] & set.rawValue != 0 { at &+= 1 }
+        at = end(of: set)
         return Extent(start, at)
+    }
+
+    /// The first position from here on whose byte is not in the set.
+    @inline(__always) private func end(of set: CharacterSet) -> Int {
+        var position = at
+        while position < end, classes[Int(base[position])] & set.rawValue != 0 { position &+= 1 }
+        return position
     }
 
     /// As `take`, and every "%" must begin an escape of two hexadecimal digits.
     mutating func takeEscaped(_ set: CharacterSet) throws(SyntaxError) -> Extent {
         let start = at
         while true {
-            while at < end, classes[Int(base[at])] & set.rawValue != 0 { at &+= 1 }
+            at = end(of: set)
             guard next == 0x25 else { return Extent(start, at) }
             guard hexadecimalDigit(byte(at + 1)) != nil, hexadecimalDigit(byte(at + 2)) != nil else { throw .malformed }
             at += 3

@@ -50,7 +50,8 @@ extension InviteSession {
             state = .answered
             dialog?.confirm()
             send(status, reason, headers, body, over: transaction, at: now)
-            expectAcknowledgement(transaction, sequence: request.cseq.number, isFirst: true, holdsOffer: request.content.isEmpty && !body.isEmpty, at: now)
+            let holdsOffer = request.content.isEmpty && !body.isEmpty
+            expectAcknowledgement(transaction, sequence: request.cseq.number, isFirst: true, holdsOffer: holdsOffer, at: now)
         default:
             send(status, reason, headers, body, over: transaction, at: now)
             finish(at: now)
@@ -76,6 +77,8 @@ extension InviteSession {
             UnacknowledgedResponse(
                 sequence: sequence, bytes: transaction.lastResponse, flow: transaction.responseFlow, isFirst: isFirst, holdsOffer: holdsOffer,
                 interval: timers.t1, due: now + timers.t1, limit: now + timers.patience))
+        // The transaction lives on for 64·T1 but never sends a 2xx again; the session does, and only until the ACK.
+        transaction.lastResponse = []
         refreshAlarm()
     }
 
@@ -98,13 +101,13 @@ extension InviteSession {
     }
 
     private func giveUp(_ index: Int, at now: Instant) {
-        unacknowledged.remove(at: index)
+        if unacknowledged.remove(at: index).isFirst { acknowledgementIsOverdue = true }
         emit(.acknowledgeTimeout, at: now)
         sendQueuedBye(at: now)
     }
 
     private func sendQueuedBye(at now: Instant) {
-        guard let reasons = queuedBye, !unacknowledged.contains(where: \.isFirst) else { return }
+        guard let reasons = queuedBye, state == .confirmed || acknowledgementIsOverdue else { return }
         queuedBye = nil
         sendBye(reasons, at: now)
     }

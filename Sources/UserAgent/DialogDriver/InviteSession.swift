@@ -54,6 +54,8 @@ public final class InviteSession {
     /// Theirs.
     var incomingOffer: ServerTransaction?
     var queuedBye: [Reason]?
+    /// Callee: 64·T1 went by without the ACK of the first 2xx.
+    var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }
 
     init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
@@ -76,7 +78,7 @@ public final class InviteSession {
         switch (state, role) {
         case (.inviting, .caller): cancel(reasons: reasons, at: now)
         case (.inviting, .callee): respond(status: 480, at: now)
-        case (.answered, .callee) where unacknowledged.contains { $0.isFirst }:
+        case (.answered, .callee) where !acknowledgementIsOverdue:
             if queuedBye == nil { queuedBye = reasons }
         case (.answered, .callee), (.confirmed, _): sendBye(reasons, at: now)
         case (.answered, .caller):

@@ -27,7 +27,8 @@ final class ClientTransaction {
     /// Counts the agent's transactions, so that a replay treats them in the same order.
     let serial: UInt64
     let request: Message
-    let bytes: [UInt8]
+    /// Until the final response: nothing is repeated after it.
+    var bytes: [UInt8]
     let flow: Flow
     let session: InviteSession?
     var machine: Machine

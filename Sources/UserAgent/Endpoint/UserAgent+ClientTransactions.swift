@@ -78,6 +78,7 @@ extension UserAgent {
             transaction.machine = .other(machine)
         }
         alarms.set(transaction.alarm, to: transaction.deadline)
+        if transaction.hasFinalResponse { transaction.bytes = [] }
         for output in outputs { perform(output, of: transaction, response: response, at: now) }
     }
 

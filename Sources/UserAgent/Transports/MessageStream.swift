@@ -8,14 +8,14 @@ final class MessageStream {
     let connection: TCPConnection
     let isAccepted: Bool
     var alarm: (token: TimerToken, due: Instant)?
-    /// When the message that is half here must be whole.
+    /// When the message that is half here must be whole; of a connection that was accepted, also the first one that is not here at all.
     private(set) var messageDeadline: Instant?
     private var framer = StreamFramer()
 
     var id: UInt64 { flow.connection }
 
-    init(flow: Flow, connection: TCPConnection, isAccepted: Bool) {
-        (self.flow, self.connection, self.isAccepted) = (flow, connection, isAccepted)
+    init(flow: Flow, connection: TCPConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
+        (self.flow, self.connection, self.isAccepted, messageDeadline) = (flow, connection, isAccepted, deadline)
     }
 
     var deadline: Instant? {

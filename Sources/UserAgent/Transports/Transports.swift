@@ -15,7 +15,7 @@ public final class Transports: SignallingNetwork {
         public var maximumConnections = 4_096
         /// Accepted connections from one address; one more is closed at once.
         public var maximumConnectionsPerSource = 256
-        /// How long a message may take from its first byte to its last.
+        /// How long a message may take from its first byte to its last, and the first one after the connection was accepted.
         public var messageTimeout: Duration = .seconds(30)
         /// The bounds of each connection.
         public var connection = TCPConnection.Limits()
@@ -38,7 +38,7 @@ public final class Transports: SignallingNetwork {
         public var opened = 0
         /// Closed at once because there were too many, in all or from that source.
         public var refused = 0
-        /// Streams that could not be cut into messages, or whose message took too long.
+        /// Streams that could not be cut into messages, or whose message took too long to come.
         public var malformed = 0
         /// Flows that were told as failed.
         public var failed = 0
@@ -177,7 +177,7 @@ extension Transports {
         }
         tally.accepted += 1
         acceptedFrom[remote.address, default: 0] += 1
-        keep(MessageStream(flow: flow, connection: connection, isAccepted: true))
+        keep(MessageStream(flow: flow, connection: connection, isAccepted: true, firstMessageBy: now + configuration.messageTimeout))
     }
 
     private func sendStream(_ bytes: [UInt8], over flow: Flow) {
@@ -199,7 +199,8 @@ extension Transports {
             // Our Via and Contact name the port that is listened on, not the one that this connection happens to have.
             let local = SocketAddress(connection.local.address, port: flow.local.port)
             let stream = MessageStream(
-                flow: Flow(transport: .tcp, local: local, remote: flow.remote, connection: id), connection: connection, isAccepted: false)
+                flow: Flow(transport: .tcp, local: local, remote: flow.remote, connection: id), connection: connection, isAccepted: false,
+                firstMessageBy: nil)
             keep(stream)
             return stream
         } catch {

@@ -31,6 +31,15 @@ public struct CallResult: Codable, Hashable, Sendable {
     public var isGood: Bool { (200..<300).contains(status) && failure == nil && verdict.isGood }
 }
 
+extension CallResult {
+    /// Of a call that could not even be tried.
+    public init(notCalled peer: String, failure: String) {
+        self.init(
+            peer: peer, direction: .outgoing, callID: "", status: 0, reason: "", endedBy: .nobody, failure: failure, earlyMediaIgnored: false, digitsReceived: "",
+            timesHeld: 0, verdict: .notConnected)
+    }
+}
+
 /// RTP of one call.
 public struct PacketFigures: Codable, Hashable, Sendable {
     public var sent: UInt64

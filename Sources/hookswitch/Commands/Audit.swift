@@ -38,7 +38,7 @@ struct AuditCommand: ParsableCommand {
         }
     }
 
-    private static func violations(of events: [JournalEvent]) -> [Violation] {
+    static func violations(of events: [JournalEvent]) -> [Violation] {
         var audit = Audit()
         return events.flatMap { audit.observe($0) } + audit.finish()
     }
@@ -57,4 +57,12 @@ func printJSON(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     print(String(decoding: try encoder.encode(value), as: UTF8.self))
+}
+
+/// One object on one line, keys sorted: the shape of `--json` where there are several.
+func printJSONLine(_ value: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let line = try? encoder.encode(value) else { preconditionFailure("a result that is no JSON") }
+    try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
 }

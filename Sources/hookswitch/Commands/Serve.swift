@@ -25,6 +25,8 @@ struct Serve: ParsableCommand {
         let configuration = try options.load()
         let log = Self.logger(configuration)
         try Self.makeFolder(configuration)
+        ProcessResources.raiseDescriptorLimit()
+        let stop = StopSignals()
         let server = try Self.start(configuration, log)
         let udp = server.listeners.filter { $0.transport == .udp }.map(\.address), tcp = server.listeners.filter { $0.transport == .tcp }.map(\.address)
         let summary = StartupSummary(configuration, udp: udp, tcp: tcp, ephemeral: EphemeralPortRange.current)
@@ -34,7 +36,7 @@ struct Serve: ParsableCommand {
             print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
         fflush(nil)
-        Drain(server, deadline: configuration.drainDeadline, log: log).waitForSignal()
+        Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop)
     }
 
     private static func start(_ configuration: ServeConfiguration, _ log: Logger) throws -> GatewayServer {
@@ -73,49 +75,59 @@ struct Serve: ParsableCommand {
     }
 }
 
+/// The signals that end a server: the first asks for a drain, the second for an end at once. Caught from the making on.
+final class StopSignals: Sendable {
+    let drain = DispatchSemaphore(value: 0), stop = DispatchSemaphore(value: 0)
+    private let trap: Trap
+
+    init() {
+        let (drain, stop) = (drain, stop)
+        trap = Trap(
+            SignalTrap(on: DispatchQueue(label: "signals")) { request in
+                switch request {
+                case .drain: drain.signal()
+                case .stop: stop.signal()
+                case .reload: break
+                }
+            })
+    }
+
+    /// Made once and only kept.
+    private struct Trap: @unchecked Sendable {
+        let trap: SignalTrap
+        init(_ trap: SignalTrap) { self.trap = trap }
+    }
+}
+
 /// The end of a server: a signal, then a drain, then exit 0.
 ///
 /// Calls end by themselves until the deadline; then those that are left are ended, and given a moment for their BYEs.
-final class Drain: Sendable {
+struct Drain {
     private let server: GatewayServer
     private let deadline: Duration
     private let log: Logger
-    private let queue = DispatchQueue(label: "drain")
 
-    init(_ server: GatewayServer, deadline: Duration, log: Logger) {
-        self.server = server
-        self.deadline = deadline
-        self.log = log
-    }
+    init(_ server: GatewayServer, deadline: Duration, log: Logger) { (self.server, self.deadline, self.log) = (server, deadline, log) }
 
     /// Returns when the server has stopped.
-    func waitForSignal() {
-        let requests = DispatchSemaphore(value: 0), stops = DispatchSemaphore(value: 0)
-        let trap = SignalTrap(on: queue) { request in
-            switch request {
-            case .drain: requests.signal()
-            case .stop: stops.signal()
-            case .reload: break
-            }
-        }
-        requests.wait()
+    func wait(for signals: StopSignals) {
+        signals.drain.wait()
         server.drain()
         log.notice("draining: \(server.legs) calls are up")
-        let isEarly = wait(stops, for: deadline)
+        let isEarly = wait(signals, for: deadline)
         if !isEarly, server.legs > 0 {
             server.endAll()
-            _ = wait(stops, for: .seconds(2))
+            _ = wait(signals, for: .seconds(2))
         }
         let violations = server.stop()
         log.notice("stopped; \(violations) violations of the contract in this run")
-        withExtendedLifetime(trap) {}
     }
 
     /// Until no call is left, the time is over, or a second signal came (true).
-    private func wait(_ stops: DispatchSemaphore, for limit: Duration) -> Bool {
+    private func wait(_ signals: StopSignals, for limit: Duration) -> Bool {
         let end = MonotonicClock.now + limit
         while server.legs > 0, MonotonicClock.now < end {
-            if stops.wait(timeout: .now() + .milliseconds(50)) == .success { return true }
+            if signals.stop.wait(timeout: .now() + .milliseconds(50)) == .success { return true }
         }
         return false
     }

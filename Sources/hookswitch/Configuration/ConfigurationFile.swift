@@ -114,8 +114,13 @@ struct ConfigurationFile {
         }
     }
 
+    /// Variables of our scripts and tests, which a server that they start may inherit.
+    private static let otherVariables: Set<String> = [
+        "HOOKSWITCH_BUILD", "HOOKSWITCH_CONTAINERS", "HOOKSWITCH_REHEARSALS", "HOOKSWITCH_SEED", "HOOKSWITCH_TEST_IMAGE",
+    ]
+
     private mutating func readEnvironment(_ environment: [String: String]) throws {
-        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("HOOKSWITCH_") {
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("HOOKSWITCH_") && !Self.otherVariables.contains(name) {
             guard let setting = Setting.all.first(where: { $0.environmentName == name }) else {
                 let known = Setting.all.map(\.environmentName)
                 throw ConfigurationError(place: "environment", message: "unknown variable \(name)\(Nearest.hint(for: name, among: known))")

@@ -4,16 +4,15 @@
 //   cc -O2 -o relay relay.c
 //   relay FIRST_PORT CALLS
 //
-// Call n uses 127.0.0.1 ports FIRST_PORT + 4n (side A) and FIRST_PORT + 4n + 2 (side B). Each side sends to the address that its last
-// packet came from; a packet that arrives before the other side is known is dropped. Prints "ready" when all ports are bound and, when
-// standard input ends, one line of JSON: packets relayed and the processor time of the process in microseconds.
+// Speaks what load.c wants of a relay: prints one line "PORT_A PORT_B" for each call and then "ready"; answers each line on standard input
+// with one line "PACKETS_RELAYED CPU_MICROSECONDS"; ends when standard input does.
+//
+// Each side sends to the address that its last packet came from; a packet that arrives before the other side is known is dropped.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -56,9 +55,10 @@ int main(int argc, char **argv) {
         sides[n].socket = bound(first + 2 * n);
         struct epoll_event event = {.events = EPOLLIN, .data.u32 = n};
         epoll_ctl(set, EPOLL_CTL_ADD, sides[n].socket, &event);
+        printf("%d%c", first + 2 * n, n % 2 ? '\n' : ' ');
     }
-    struct epoll_event quit = {.events = EPOLLIN | EPOLLHUP, .data.u32 = UINT32_MAX};
-    epoll_ctl(set, EPOLL_CTL_ADD, STDIN_FILENO, &quit);
+    struct epoll_event input = {.events = EPOLLIN, .data.u32 = UINT32_MAX};
+    epoll_ctl(set, EPOLL_CTL_ADD, STDIN_FILENO, &input);
     puts("ready");
     fflush(stdout);
 
@@ -70,9 +70,10 @@ int main(int argc, char **argv) {
         for (int n = 0; n < ready; n++) {
             uint32_t index = events[n].data.u32;
             if (index == UINT32_MAX) {
-                if (read(STDIN_FILENO, packet, sizeof packet) > 0) continue;
-                printf("{\"relayed\": %llu, \"cpu_us\": %.0f}\n", (unsigned long long)relayed, processor_microseconds());
-                return 0;
+                if (read(STDIN_FILENO, packet, sizeof packet) <= 0) return 0;
+                printf("%llu %.0f\n", (unsigned long long)relayed, processor_microseconds());
+                fflush(stdout);
+                continue;
             }
             struct side *from = &sides[index], *to = &sides[index ^ 1];
             socklen_t length = sizeof from->far;

@@ -147,14 +147,28 @@ import Testing
         #expect(station.counts.malformed == 1)
     }
 
+    @Test func `a connection that says nothing is closed sooner than one that fell silent`() async throws {
+        let station = try Station()
+        let silent = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        let fallenSilent = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        fallenSilent.write("\r\n\r\n")
+        #expect(fallenSilent.read() == "\r\n")
+        while station.counts.accepted < 2 { await Task.yield() }
+        station.wait(.seconds(30))
+        #expect(silent.readAll() == "")
+        #expect(station.counts.malformed == 1)
+        fallenSilent.write(request(1))
+        #expect(await station.next()?.text == request(1))
+    }
+
     @Test func `an idle connection is closed and told`() async throws {
         let station = try Station()
         let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
         peer.write(request(1))
         let flow = try #require(await station.next()).flow
-        station.wait(.seconds(590))
+        station.wait(.seconds(3_590))
         #expect(station.counts.connections == 1)
-        station.wait(.seconds(600))
+        station.wait(.seconds(3_600))
         #expect(peer.readAll() == "")
         let failure = await station.next()
         #expect(failure?.isFailure == true)

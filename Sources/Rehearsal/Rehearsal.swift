@@ -1,0 +1,225 @@
+import Foundation
+import Gateway
+import Media
+import Primitives
+import Runtime
+import UserAgent
+
+/// What is rehearsed. The same settings give the same calls, datagram for datagram.
+public struct RehearsalSettings: Sendable {
+    public var seed: UInt64
+    public var calls = 100
+    /// Calls begin at random within this time.
+    public var spread = Duration.seconds(20)
+    /// nil: drawn from the seed.
+    public var faults: LinkFaults?
+    /// Binds that fail, out of a thousand. nil: drawn from the seed.
+    public var bindFailures: Int?
+    /// Ends all calls in the middle, as a stop of the server does. nil: drawn from the seed.
+    public var stopsEarly: Bool?
+    /// Port pairs of the pool; few of them make calls fail with 503.
+    public var portPairs = 200
+
+    public init(seed: UInt64) { self.seed = seed }
+}
+
+/// What came of a rehearsal.
+public struct RehearsalVerdict: Sendable {
+    public let seed: UInt64
+    public var violations: [Violation] = []
+    /// What was left when everything should have been over, one sentence each; and what the wire's witness saw.
+    public var leaks: [String] = []
+    public var tally = Tally()
+    public var failedBinds = 0
+    public var secondAcceptances = 0
+    public var datagrams = 0, lostDatagrams = 0
+    public var events: UInt64 = 0
+    public var virtualTime = Duration.zero
+    /// The story of the first call that broke a rule.
+    public var ladder = ""
+
+    public var isGood: Bool { violations.isEmpty && leaks.isEmpty }
+
+    /// For a person: what went wrong, the story of the first call that did, and how to see it again.
+    public var report: String {
+        let lines = ["seed \(seed) (replay with HOOKSWITCH_SEED=\(seed))"] + violations.map(\.description) + leaks
+        return (lines + [ladder]).joined(separator: "\n")
+    }
+}
+
+/// The whole gateway with everybody around it, in virtual time on one thread.
+///
+/// Callers of several kinds call lines of several kinds over a network that loses, copies, delays and reorders; some give up, some
+/// vanish, some hang up at the same moment as the other end. Everything is drawn from one seed.
+public final class Rehearsal {
+    public let settings: RehearsalSettings
+    private let world: World
+    private let network: VirtualNetwork
+    private let media: VirtualMediaPlane
+    private let gateway: Gateway
+    private let stage: GatewayStage
+    private let sink = Transcript()
+    private var random: SeededRandom
+    private var callers: [Caller] = []
+    private var devices: [Phone] = []
+    private var witness = WireWitness(gateway: Cast.gateway)
+    private var verdict: RehearsalVerdict
+
+    private struct Caller {
+        let phone: Phone
+        /// The line that it calls as, with its password.
+        let line: (number: Text, password: Text)?
+    }
+
+    public init(_ settings: RehearsalSettings) {
+        self.settings = settings
+        verdict = RehearsalVerdict(seed: settings.seed)
+        random = SeededRandom(seed: settings.seed)
+        let start = Instant(nanoseconds: 1_000_000_000)
+        world = World(at: start)
+        network = VirtualNetwork(world: world, seed: random.next())
+        let configuration = Cast.configuration(portPairs: settings.portPairs, random: &random)
+        media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: random.next())
+        let journal = Journal(lane: "rehearsal", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
+        let environment = Gateway.Environment(
+            network: network, media: media, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
+            listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+        gateway = Gateway(configuration, environment, at: start)
+        stage = GatewayStage(gateway)
+        world.add(stage)
+        network.attach(stage, to: Cast.gateway)
+        makeCast()
+    }
+
+    /// Plays it to the end.
+    public func run() -> RehearsalVerdict {
+        watch()
+        registerDevices()
+        network.faults = settings.faults ?? .random(using: &random)
+        media.bindFailures = settings.bindFailures ?? [0, 0, 30, 150][Int.random(in: 0...3, using: &random)]
+        let begin = world.now
+        scheduleCalls()
+        playOut()
+        verdict.virtualTime = world.now - begin
+        judge()
+        network.detachAll()
+        world.removeAll()
+        return verdict
+    }
+
+    // MARK: Before
+
+    private func makeCast() {
+        for (index, caller) in Cast.callers.enumerated() {
+            let phone = makePhone("caller-\(index)", caller.address)
+            callers.append(Caller(phone: phone, line: caller.line))
+        }
+        for device in Cast.devices { devices.append(makePhone(device.user, device.address)) }
+        for trunk in Cast.trunks {
+            for (index, own) in trunk.members.enumerated() {
+                let phone = makePhone("trunk-\(index)", own)
+                if own != trunk.address { network.attach(phone, to: trunk.address) }
+                devices.append(phone)
+            }
+        }
+    }
+
+    private func makePhone(_ user: String, _ address: SocketAddress) -> Phone {
+        Phone(user: Text(user), address: address, world: world, network: network, seed: random.next())
+    }
+
+    private func watch() {
+        gateway.journal.onViolation = { [unowned self] in verdict.violations.append($0) }
+        network.onSend = { [unowned self] bytes, source, _ in witness.sent(bytes, from: source) }
+        network.onDelivery = { [unowned self] bytes, _, destination in witness.delivered(bytes, to: destination) }
+        world.afterEach = { [unowned self] in checkMedia() }
+    }
+
+    private func registerDevices() {
+        for (device, phone) in zip(Cast.devices, devices) {
+            phone.register(line: device.line, password: Cast.password, domain: Cast.domain, at: Cast.gateway)
+        }
+        while world.step(until: world.now + .seconds(5)) {}
+        for (device, phone) in zip(Cast.devices, devices) where !phone.isRegistered { verdict.leaks.append("\(device.user) could not register") }
+    }
+
+    private func scheduleCalls() {
+        for _ in 0..<settings.calls {
+            let script = random.callerScript(to: Cast.numbers)
+            let caller = callers[Int.random(in: callers.indices, using: &random)]
+            world.after(.milliseconds(Int64.random(in: 0...settings.spread.wholeMilliseconds, using: &random))) {
+                caller.phone.call(script, as: caller.line, domain: Cast.domain, at: Cast.gateway)
+            }
+        }
+        guard settings.stopsEarly ?? random.chance(100) else { return }
+        world.after(settings.spread) { [unowned self] in
+            gateway.drain(at: world.now)
+            gateway.endAll(at: world.now)
+        }
+    }
+
+    // MARK: Play
+
+    /// Until nothing is left, or longer than anything may last.
+    private func playOut() {
+        let limit = world.now + settings.spread + .seconds(400)
+        while !isOver, world.step(until: limit) {}
+        // Quarantined numbers come back.
+        let rest = world.now + .seconds(2)
+        while world.step(until: rest) {}
+    }
+
+    private var isOver: Bool {
+        world.pending == 0 && gateway.counts(at: world.now).isIdle && (callers.map(\.phone) + devices).allSatisfy { $0.agent.counts.isQuiet && $0.openCalls == 0 }
+    }
+
+    /// The wire's witness: no more legs with sockets than dialogs that are answered and not ended.
+    private func checkMedia() {
+        guard media.openLegs > witness.answeredDialogs, verdict.leaks.count < 10 else { return }
+        verdict.leaks.append("at \(world.now.nanoseconds) ns \(media.openLegs) legs are open, but only \(witness.answeredDialogs) dialogs are answered")
+    }
+
+    // MARK: After
+
+    private func judge() {
+        let counts = gateway.counts(at: world.now)
+        if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 { verdict.leaks.append("the gateway holds \(counts)") }
+        for phone in callers.map(\.phone) + devices {
+            if !phone.agent.counts.isQuiet || phone.openCalls > 0 { verdict.leaks.append("\(phone.user) holds \(phone.openCalls) calls and \(phone.agent.counts)") }
+            verdict.tally.add(phone.tally)
+        }
+        _ = gateway.finish(at: world.now)
+        verdict.failedBinds = media.failedBinds
+        verdict.secondAcceptances = witness.secondAcceptances
+        (verdict.datagrams, verdict.lostDatagrams) = (network.sent, network.lost)
+        verdict.events = gateway.journal.count
+        if let call = verdict.violations.first?.call { verdict.ladder = ladder(of: call) }
+    }
+
+    private func ladder(of call: CallUUID) -> String {
+        let events = transcript().events
+        return Ladder(events, calls: Ladder.calls(joinedWith: call, in: events), options: LadderOptions(width: 140)).text
+    }
+
+    /// The journal as it was written.
+    public func transcript() -> JournalReader.Result { JournalReader.parse(sink.bytes, name: "rehearsal \(settings.seed)") }
+}
+
+/// The gateway as an inhabitant of the world.
+private final class GatewayStage: Inhabitant {
+    private let gateway: Gateway
+
+    init(_ gateway: Gateway) { self.gateway = gateway }
+
+    var deadline: Instant? { gateway.deadline }
+    func advance(to now: Instant) { gateway.advance(to: now) }
+
+    func receive(_ bytes: [UInt8], at local: SocketAddress, from remote: SocketAddress, at now: Instant) {
+        gateway.receive(bytes, over: Flow(transport: .udp, local: local, remote: remote), at: now)
+    }
+}
+
+extension UserAgent.Counts {
+    /// Nothing goes on but registrations.
+    fileprivate var isQuiet: Bool { sessions + clientTransactions + serverTransactions == 0 }
+}

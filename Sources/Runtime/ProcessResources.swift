@@ -1,0 +1,26 @@
+import CLinux
+
+/// What this process may use and has used.
+public enum ProcessResources {
+    /// Processor time and memory since the process started.
+    public struct Usage: Hashable, Sendable {
+        public var user: Duration
+        public var system: Duration
+        /// The largest resident size so far, in bytes.
+        public var peakMemory: UInt64
+    }
+
+    /// Allows as many open descriptors as the system lets this process have; a call takes two to four of them, and the usual soft limit is 1024.
+    ///
+    /// - Returns: the limit that is in force now; 0 when the kernel does not tell.
+    @discardableResult
+    public static func raiseDescriptorLimit() -> Int { Int(clamping: clinux_raise_descriptor_limit()) }
+
+    public static var usage: Usage {
+        var figures = clinux_usage()
+        clinux_get_usage(&figures)
+        return Usage(
+            user: .microseconds(Int64(clamping: figures.user_microseconds)), system: .microseconds(Int64(clamping: figures.system_microseconds)),
+            peakMemory: figures.peak_kilobytes * 1024)
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import UserAgent
+import Workbench
+
+struct Answer: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Be a telephone that answers, or does not.",
+        discussion: """
+            Sends every call its own sound back unless told otherwise. Ends after --calls, or by SIGTERM or SIGINT: then it hangs up, takes its
+            registration back, and exits with 0. Exit code 1 when the registration is refused, 3 when the port is in use.
+
+            Examples:
+              hookswitch answer --register 1002 --password secret-1002 --server 127.0.0.1
+              hookswitch answer --listen 127.0.0.1:5070 --after 2000 --play hello.wav --record heard.wav --calls 1 --json
+            """)
+
+    @OptionGroup var line: LineOptions
+
+    @Option(help: ArgumentHelp("Where to take calls (default: any port, facing the server; without one 127.0.0.1:5070).", valueName: "address:port"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("Ring so long before answering.", valueName: "ms"))
+    var after = 200
+
+    @Option(help: ArgumentHelp("Refuse every call with this status instead: 486 busy, 603 declined.", valueName: "status"))
+    var reject: Int?
+
+    @Option(help: ArgumentHelp("Be busy (486) for every n-th call.", valueName: "n"))
+    var busyEvery: Int?
+
+    @Flag(help: "Send back what comes (default).") var echo = false
+
+    @Option(help: ArgumentHelp("Play this WAV file, again and again.", valueName: "wav"))
+    var play: String?
+
+    @Option(help: ArgumentHelp("Play a tone of so many Hz.", valueName: "hz"))
+    var tone: Double?
+
+    @Option(help: ArgumentHelp("Write what is heard to this WAV file; further calls get a number in the name.", valueName: "wav"))
+    var record: String?
+
+    @Option(help: ArgumentHelp("End after so many calls, refused ones included.", valueName: "n"))
+    var calls: Int?
+
+    @Flag(help: "Print one JSON object a line for each call that is over; all else goes to standard error.") var json = false
+
+    func run() throws {
+        let plan = try plan(), teller = Teller(json ? .standardError : .standardOutput)
+        defer { teller.finish() }
+        try AnswerRun(plan, teller: teller) { number, result, file in
+            if json { printJSONLine(result) } else { teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file))) }
+        }.perform()
+    }
+
+    private static func indented(_ text: String) -> String { text.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n") }
+
+    /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
+    func plan() throws -> AnswerPlan {
+        let server = try line.serverAddress(), registration = try line.registration()
+        if registration != nil, server == nil { throw Failure.usage("--register needs --server: where to register?") }
+        if line.password != nil, registration == nil { throw Failure.usage("--password needs --register: whose password is it?") }
+        if echo, play != nil || tone != nil { throw Failure.usage("--echo excludes --play and --tone") }
+        let place = try place(server), codecs = try line.codecs()
+        var policy = try policy()
+        let sound = try Sound(play: play, tone: tone, otherwise: .echo)
+        let recordings = try record.map(CallRecordings.init(path:))
+        (policy.script.source, policy.script.expectation, policy.script.tellsRecording) = (sound.source(repeats: true), .sound, recordings != nil)
+
+        var settings = LivePhoneSettings(user: registration?.user ?? "hookswitch", server: server ?? place ?? Self.ownPlace)
+        (settings.domain, settings.transport, settings.codecs) = (registration?.domain, line.tcp ? .tcp : .udp, codecs)
+        (settings.address, settings.port) = (place?.address, place?.port ?? 0)
+        settings.mediaPorts = try FreePorts.block(of: 4 * policy.maximumCalls, settings.server.address.family)
+        if let registration, let password = line.password { settings.credentials = .init(username: registration.user, password: Text(password)) }
+        return AnswerPlan(settings: settings, policy: policy, registers: registration != nil, recordings: recordings)
+    }
+
+    private static let ownPlace = SocketAddress(.loopback, port: 5_070)
+
+    private func place(_ server: SocketAddress?) throws -> SocketAddress? {
+        guard let listen else { return server == nil ? Self.ownPlace : nil }
+        guard let place = SocketAddress(listen, defaultPort: 5_060) else {
+            throw Failure.usage("--listen takes an address and port as 127.0.0.1:5070, got '\(listen)'")
+        }
+        guard !place.address.isAny else { throw Failure.usage("--listen takes one address of this machine, as callers are told it; got '\(listen)'") }
+        if let server, server.address.family != place.address.family {
+            throw Failure.usage("--listen and --server are of different families: '\(listen)', '\(server)'")
+        }
+        return place
+    }
+
+    private func policy() throws -> AnswerPolicy {
+        var policy = AnswerPolicy()
+        policy.answersAfter = .milliseconds(try Bounded.whole(after, option: "--after", of: "milliseconds", in: 0...3_600_000))
+        policy.refusal = try reject.map { try Bounded.whole($0, option: "--reject", of: "a status", in: 300...699) }
+        policy.busyEvery = try busyEvery.map { try Bounded.whole($0, option: "--busy-every", of: "a number of calls", in: 1...1_000_000) }
+        policy.totalCalls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...1_000_000_000) }
+        policy.maximumCalls = 64
+        return policy
+    }
+}

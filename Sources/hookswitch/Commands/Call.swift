@@ -1,0 +1,104 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import RTP
+import SDP
+import UserAgent
+import Workbench
+
+struct Call: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a call, listen, and judge its sound.",
+        discussion: """
+            Plays a signal like speech unless told otherwise, and listens whether it comes back; any other sound will do too.
+            Exit code 0 when the call was answered and sound arrived, 1 when it failed or was silent, 3 when it could not be tried.
+
+            Examples:
+              hookswitch call sip:9196@127.0.0.1 --duration 3
+              hookswitch call 1002 --server 127.0.0.1 --register 1001 --password secret-1001 --play hello.wav --record heard.wav
+            """)
+
+    @Argument(help: "sip:9196@127.0.0.1:5060, or a number alone with --server.") var target: String
+    @OptionGroup var line: LineOptions
+
+    @Option(help: ArgumentHelp("Who calls, without registering: 1001, or 1001@example.test.", valueName: "user"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("Play this WAV file: once and hang up, or again and again for --duration.", valueName: "wav"))
+    var play: String?
+
+    @Option(help: ArgumentHelp("Play a tone of so many Hz.", valueName: "hz"))
+    var tone: Double?
+
+    @Option(help: ArgumentHelp("Write what is heard to this WAV file.", valueName: "wav"))
+    var record: String?
+
+    @Option(help: ArgumentHelp("Press these keys half a second after the answer: 0-9, *, #, A-D.", valueName: "keys"))
+    var dtmf: String?
+
+    @Option(help: ArgumentHelp("Hang up so many seconds after the answer (default: 5, or the end of the file).", valueName: "s"))
+    var duration: Double?
+
+    @Option(help: ArgumentHelp("Cancel when there is no answer for so many seconds.", valueName: "s"))
+    var timeout = 60.0
+
+    @Flag(help: "Print the result as one JSON object, and nothing else.") var json = false
+
+    func run() throws {
+        let plan = try plan(), teller = Teller(json ? nil : .standardOutput)
+        let outcome = try CallRun(plan, teller: teller).perform()
+        teller.finish()
+        if json { try printJSON(outcome.result) } else { print(CallText.result(outcome.result, recordedIn: outcome.recordedIn)) }
+        if let complaint = outcome.complaint { throw complaint }
+        if !outcome.result.isGood { throw ExitCode(1) }
+    }
+
+    /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
+    func plan() throws -> CallPlan {
+        let server = try line.serverAddress()
+        let target = try CallTarget(target, server: server, usesTCP: line.tcp)
+        let caller = try identity()
+        let length = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...86_400) }
+        let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
+        let (codecs, digits) = (try line.codecs(), try digits())
+        let sound = try Sound(play: play, tone: tone, otherwise: .speech)
+        let recordings = try record.map(CallRecordings.init(path:))
+        return CallPlan(
+            target: target.uri, settings: try settings(target, caller, codecs), script: script(sound, digits, length), sound: sound,
+            registers: line.register != nil, patience: patience, recordings: recordings)
+    }
+
+    private func settings(_ target: CallTarget, _ caller: Identity?, _ codecs: [Codec]) throws -> LivePhoneSettings {
+        var settings = LivePhoneSettings(user: caller?.user ?? "hookswitch", server: target.server)
+        (settings.domain, settings.transport, settings.codecs) = (caller?.domain, target.transport, codecs)
+        settings.mediaPorts = try FreePorts.block(of: 8, target.server.address.family)
+        if let caller, let password = line.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
+        return settings
+    }
+
+    private func script(_ sound: Sound, _ digits: [DTMFDigit], _ length: Duration?) -> CallScript {
+        var script = CallScript()
+        (script.source, script.digits, script.tellsRecording) = (sound.source(repeats: length != nil), digits, true)
+        if case .recording = sound, length == nil { script.hangUpAfterPlaying = .milliseconds(300) } else { script.duration = length ?? Self.length(for: digits) }
+        return script
+    }
+
+    private func identity() throws -> Identity? {
+        let registered = try line.registration(), named = try from.map { try Identity($0, option: "--from") }
+        if registered != nil, named != nil { throw Failure.usage("--from and --register exclude each other: a registered line calls as itself") }
+        if line.password != nil, registered == nil, named == nil { throw Failure.usage("--password needs --register or --from: whose password is it?") }
+        return registered ?? named
+    }
+
+    private func digits() throws -> [DTMFDigit] {
+        guard let dtmf else { return [] }
+        let digits = dtmf.compactMap(DTMFDigit.init)
+        guard (1...100).contains(digits.count), digits.count == dtmf.count else {
+            throw Failure.usage("--dtmf takes up to 100 keys of 0-9, *, # and A-D, got '\(dtmf)'")
+        }
+        return digits
+    }
+
+    /// Five seconds, or longer where the keys need it.
+    private static func length(for digits: [DTMFDigit]) -> Duration { max(.seconds(5), .milliseconds(1_500 + 300 * digits.count)) }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Workbench
+
+struct Demo: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Two telephones bridged by a gateway of its own: ladder, audio, verdict.",
+        discussion: """
+            Starts a gateway on free ports of this machine's loopback, registers 1001 and 1002 with their passwords, lets 1001 call 1002 and both
+            speak. Then it draws what the gateway's journal has of the call, with a lane for the media, and checks the journal against the rules.
+            Exit code 0 only when speech arrived both ways, the journal breaks no rule, and nothing of the call is left.
+
+            Example:
+              hookswitch demo --codec pcmu --duration 2
+            """)
+
+    @Option(help: ArgumentHelp("What both telephones offer and take, best first: opus, g722, pcmu, pcma.", valueName: "codec,…"))
+    var codec = "opus,g722,pcmu,pcma"
+
+    @Option(help: ArgumentHelp("How many seconds they speak.", valueName: "s"))
+    var duration = 3.0
+
+    @Flag(help: "Print one JSON object, and nothing else.") var json = false
+
+    func run() throws {
+        let settings = try settings(), teller = Teller(json ? nil : .standardOutput)
+        let report = try DemoRun(settings, teller: teller).perform()
+        teller.finish()
+        if json {
+            try printJSON(report)
+        } else {
+            print("\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: isatty(1) == 1)))\n\(report.text)")
+        }
+        if !report.isGood { throw ExitCode(1) }
+    }
+
+    func settings() throws -> DemoSettings {
+        var settings = DemoSettings()
+        settings.codecs = try CodecList.parse(codec)
+        settings.duration = try Bounded.seconds(duration, option: "--duration", in: 2...60)
+        return settings
+    }
+}
+
+/// The terminal that the output goes to, if it is one.
+enum Terminal {
+    static var width: Int {
+        var size = winsize()
+        return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 120
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Gateway
+import Media
+import Primitives
+import Workbench
+
+/// How the demo went.
+struct DemoReport: Encodable {
+    /// 1001's and 1002's sides of the call.
+    var caller: CallResult?
+    var callee: CallResult?
+    /// How much of what one said was heard by the other, 0…1.
+    var callerHeard = 0.0, calleeHeard = 0.0
+    var isSpeechBothWays = false
+    var events = 0
+    var violations: [String] = []
+    /// What the gateway still had of the call when it was over.
+    var leftovers: [String] = []
+    /// What went wrong besides.
+    var failures: [String] = []
+    private(set) var ladder = ""
+
+    var isClean: Bool { events > 0 && violations.isEmpty }
+    var isGood: Bool { failures.isEmpty && isSpeechBothWays && isClean && leftovers.isEmpty }
+
+    private var journal: [JournalEvent] = []
+
+    private enum CodingKeys: CodingKey { case caller, callee, callerHeard, calleeHeard, isSpeechBothWays, events, violations, leftovers, failures, ladder }
+
+    mutating func judge(_ caller: CallRecord?, _ callee: CallRecord?) {
+        if let caller, let callee {
+            (calleeHeard, callerHeard, isSpeechBothWays) = CallRecord.bothWays(caller, callee)
+        }
+        (self.caller, self.callee) = (caller?.result(), callee?.result())
+    }
+
+    mutating func judge(_ result: JournalReader.Result) {
+        journal = result.events
+        events = result.events.count
+        violations = AuditCommand.violations(of: result.events).map(\.description) + result.brokenLines.map(\.description)
+        ladder = drawLadder(LadderOptions(width: 120))
+    }
+
+    func drawLadder(_ options: LadderOptions) -> String { Ladder(journal, options: options).text }
+
+    /// Figures and verdict, for a person.
+    var text: String {
+        var lines: [String] = []
+        for (name, side) in [("1001", caller), ("1002", callee)] {
+            guard let side else { continue }
+            lines.append("\(name)      \(CallText.status(side))")
+            if let packets = side.packets { lines.append("          \(CallText.figures(packets))\(side.codec.map { ", \($0)" } ?? "")") }
+        }
+        lines.append("speech    1002 heard \(percent(calleeHeard)) of 1001, 1001 heard \(percent(callerHeard)) of 1002")
+        lines.append("audit     \(events) events, \(violations.isEmpty ? "clean" : "\(violations.count) violations")")
+        lines += violations.map { "          \($0)" }
+        lines.append("after     \(leftovers.isEmpty ? "nothing of the call is left in the gateway" : "left: " + leftovers.joined(separator: ", "))")
+        lines += failures.map { "failed    \($0)" }
+        lines.append("verdict   \(isGood ? "audio both ways, and media only between answer and end" : verdict)")
+        return lines.joined(separator: "\n")
+    }
+
+    private var verdict: String {
+        if !failures.isEmpty { return "the demo failed" }
+        if !isSpeechBothWays { return "speech did not arrive both ways" }
+        return isClean ? "something of the call is left" : "the journal breaks the rules"
+    }
+
+    private func percent(_ part: Double) -> String { "\(Int((100 * part).rounded())) %" }
+}

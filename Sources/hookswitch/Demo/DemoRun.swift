@@ -1,0 +1,58 @@
+import Dispatch
+import Gateway
+import Media
+import Primitives
+import SDP
+import Workbench
+
+struct DemoSettings: Sendable {
+    var codecs = Codec.catalogue
+    /// How long both speak.
+    var duration = Duration.seconds(3)
+    /// What 1001 and 1002 say: two voices. Silence here is an unplugged microphone.
+    var caller = DemoSettings.voice(1001)
+    var callee = DemoSettings.voice(1002)
+
+    static func voice(_ seed: UInt64) -> MediaSource {
+        .samples(SpeechLikeSignal.samples(seed: seed, seconds: 10), sampleRate: SpeechLikeSignal.sampleRate, loops: true)
+    }
+}
+
+/// Two telephones, bridged by a gateway: everything real, on loopback, in one process.
+struct DemoRun {
+    private let settings: DemoSettings
+    private let teller: Teller
+
+    init(_ settings: DemoSettings, teller: Teller) { (self.settings, self.teller) = (settings, teller) }
+
+    /// - Throws: exit code 3, when it could not even begin. What was begun is ended all the same, in order: the telephones, then the gateway.
+    func perform() throws -> DemoReport {
+        let gateway = try DemoGateway()
+        teller.say("a gateway listens at udp \(gateway.address), with the lines 1001 and 1002")
+        var (report, caller, callee) = (DemoReport(), CallRecord?.none, CallRecord?.none)
+        do {
+            (caller, callee) = try call(over: gateway, &report)
+        } catch let failure as Failure { report.failures.append(failure.message) }
+        report.leftovers = gateway.leftovers()
+        report.judge(caller, callee)
+        report.judge(try gateway.stop())
+        return report
+    }
+
+    private func call(over gateway: DemoGateway, _ report: inout DemoReport) throws -> (CallRecord?, CallRecord?) {
+        let callee = try DemoPhone<AnswerClient>.callee(gateway, settings, source: settings.callee, teller)
+        defer { callee.close() }
+        guard callee.waitUntilRegistered() else {
+            report.failures.append("1002: \(callee.failure ?? "no answer to its registration")")
+            return (nil, nil)
+        }
+        teller.say("1002 Bob is registered")
+        let caller = try DemoPhone<CallClient>.caller(gateway, settings, source: settings.caller, teller)
+        defer { caller.close() }
+        if !caller.waitUntilOver(settings.duration + .seconds(20)) { report.failures.append("1001: the call does not end") }
+        if let failure = caller.failure { report.failures.append("1001: \(failure)") }
+        callee.stop()
+        if !callee.waitUntilOver(.seconds(5)) { report.failures.append("1002: does not end") }
+        return (caller.record, callee.record)
+    }
+}

@@ -1,0 +1,136 @@
+import Dispatch
+import Foundation
+import Media
+import Primitives
+import Synchronization
+import UserAgent
+import Workbench
+
+/// How calls are to be answered.
+struct AnswerPlan {
+    var settings: LivePhoneSettings
+    var policy: AnswerPolicy
+    var registers: Bool
+    var recordings: CallRecordings?
+}
+
+/// A telephone of our own that answers until it is told to stop.
+struct AnswerRun {
+    typealias Report = @Sendable (_ number: UInt64, CallResult, _ recordedIn: String?) -> Void
+
+    private let plan: AnswerPlan
+    private let teller: Teller
+    private let desk: Desk
+
+    /// - Parameter report: told of every call when it is over, one after the other, on a queue of its own.
+    init(_ plan: AnswerPlan, teller: Teller, report: @escaping Report) {
+        (self.plan, self.teller) = (plan, teller)
+        desk = Desk(plan.recordings, teller: teller, report: report)
+    }
+
+    /// Waits for the last call, or for SIGINT or SIGTERM.
+    ///
+    /// - Parameter onStart: called when the port is bound.
+    /// - Throws: exit code 3 when the port is in use or a file could not be written, 1 when the registration is refused.
+    func perform(onStart: () -> Void = {}) throws {
+        let phone = try start()
+        onStart()
+        let place = "\(plan.settings.transport == .tcp ? "tcp" : "udp") \(phone.address)"
+        teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
+        let desk = desk
+        let signals = HangupSignals {
+            phone.stop()
+            desk.finish(after: .seconds(5))   // a peer that does not answer our BYE must not keep us
+        }
+        desk.waitUntilFinished()
+        phone.close()
+        withExtendedLifetime(signals) {}
+        if let failure = desk.failure { throw failure }
+    }
+
+    private func start() throws -> LivePhone<AnswerClient> {
+        let (plan, desk) = (plan, desk)
+        do throws(LivePhoneError) {
+            return try LivePhone(plan.settings) { phone in
+                let client = AnswerClient(phone: phone, policy: plan.policy, registers: plan.registers)
+                client.onEvent = { event, _ in desk.hear(event) }
+                return client
+            }
+        } catch { throw Failure.cannotRun(error.description) }
+    }
+}
+
+/// Where the calls are listened to and judged, one after the other, away from the telephone's lane.
+private final class Desk: Sendable {
+    private struct State {
+        var isRegistered = false
+        var failure: Failure?
+
+        /// True the first time.
+        mutating func becomesRegistered() -> Bool {
+            defer { isRegistered = true }
+            return !isRegistered
+        }
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "desk")
+    private let finished = DispatchSemaphore(value: 0)
+    private let recordings: CallRecordings?
+    private let teller: Teller
+    private let report: AnswerRun.Report
+
+    init(_ recordings: CallRecordings?, teller: Teller, report: @escaping AnswerRun.Report) {
+        (self.recordings, self.teller, self.report) = (recordings, teller, report)
+    }
+
+    var failure: Failure? { state.withLock { $0.failure } }
+
+    func hear(_ event: AnswerClient.Event) {
+        switch event {
+        case .registered(let seconds):
+            if state.withLock({ $0.becomesRegistered() }) { teller.say("registered for \(seconds) s; ready") }
+        case .registrationFailed(let status, let retry): registrationFailed(status, retry)
+        case .call(let leg, let event): hear(event, of: leg.rawValue)
+        case .finished: finished.signal()
+        }
+    }
+
+    /// Refused for good, unless it had worked before or nobody answered.
+    private func registrationFailed(_ status: Int, _ retry: Duration) {
+        let isRefused = (400..<500).contains(status) && status != 408 && !state.withLock { $0.isRegistered }
+        guard isRefused else { return teller.say("the registration failed with \(status); again in \(retry.wholeMilliseconds / 1_000) s") }
+        note(Failure(message: "the registration was refused with \(status)", exitCode: 1))
+        finished.signal()
+    }
+
+    private func hear(_ event: PhoneCall.Event, of call: UInt64) {
+        switch event {
+        case .ringing: teller.say("call \(call) rings")
+        case .connected: teller.say("call \(call) is answered")
+        case .held: teller.say("call \(call) is held by the other side")
+        case .resumed: teller.say("call \(call) is resumed")
+        case .digit(let digit): teller.say("call \(call): key \(digit)")
+        case .recorded(let samples, let rate): queue.async { self.recordings?.append(samples, sampleRate: rate, of: call) }
+        case .ended(let record): queue.async { self.conclude(record, call) }
+        case .traced, .holdChanged, .holdRefused, .digitsSent: break
+        }
+    }
+
+    private func conclude(_ record: CallRecord, _ call: UInt64) {
+        var file: String?
+        if let recordings, record.answered != nil {
+            if let error = recordings.finish(call) { note(Failure(message: error.description, exitCode: 3)) } else { file = recordings.path(of: call) }
+        }
+        report(call, record.result(), file)
+    }
+
+    private func note(_ failure: Failure) { state.withLock { $0.failure = $0.failure ?? failure } }
+
+    func finish(after delay: Duration) { queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay.wholeMilliseconds))) { self.finished.signal() } }
+
+    func waitUntilFinished() {
+        finished.wait()
+        queue.sync {}
+    }
+}

@@ -1,0 +1,122 @@
+import Dispatch
+import Primitives
+import Runtime
+import SIP
+import Synchronization
+import Workbench
+
+/// One call to be made.
+struct CallPlan {
+    var target: URI
+    var settings: LivePhoneSettings
+    var script: CallScript
+    var sound: Sound
+    var registers: Bool
+    var patience: Duration
+    var recordings: CallRecordings?
+}
+
+struct CallOutcome {
+    var result: CallResult
+    var recordedIn: String?
+    /// What else went wrong, with its exit code.
+    var complaint: Failure?
+}
+
+/// A call of a telephone of our own, from the first packet to the verdict.
+struct CallRun {
+    private let plan: CallPlan
+    private let teller: Teller
+    private let ending = DispatchSemaphore(value: 0)
+    private let story = Story()
+
+    init(_ plan: CallPlan, teller: Teller) { (self.plan, self.teller) = (plan, teller) }
+
+    /// Waits for the end of the call. SIGINT and SIGTERM hang up.
+    func perform() throws -> CallOutcome {
+        let phone = try start()
+        defer { phone.close() }
+        let signals = HangupSignals { phone.stop() }
+        ending.wait()
+        withExtendedLifetime(signals) {}
+        return story.told { record, failure, digitsAreSent in outcome(record, failure, digitsAreSent) }
+    }
+
+    private func start() throws -> LivePhone<CallClient> {
+        let (plan, teller, story, ending) = (plan, teller, story, ending)
+        teller.say("calling \(plan.target) as \(plan.settings.user)")
+        do throws(LivePhoneError) {
+            return try LivePhone(plan.settings) { phone in
+                let client = CallClient(phone: phone, target: plan.target, script: plan.script, registers: plan.registers, patience: plan.patience)
+                client.onEvent = { event, now in
+                    story.hear(event, at: now, recordings: plan.recordings, teller: teller)
+                    if case .finished = event { ending.signal() }
+                }
+                return client
+            }
+        } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    private func outcome(_ record: CallRecord?, _ failure: String?, _ digitsAreSent: Bool) -> CallOutcome {
+        guard let record else { return CallOutcome(result: CallResult(notCalled: "\(plan.target)", failure: failure ?? "no call was made")) }
+        var outcome = CallOutcome(result: record.judged(plan.sound))
+        if let recordings = plan.recordings, record.answered != nil {
+            outcome.recordedIn = recordings.path(of: 1)
+            outcome.complaint = recordings.finish(1).map { .cannotRun($0.description) }
+        }
+        if record.answered != nil, !plan.script.digits.isEmpty, !digitsAreSent {
+            outcome.complaint = outcome.complaint ?? Failure(message: "the call ended before all keys were pressed, or the other side takes none", exitCode: 1)
+        }
+        return outcome
+    }
+}
+
+/// What has happened to the call so far. Heard on the lane, read when it is over.
+private final class Story: Sendable {
+    private struct State {
+        var began: Instant?, connected: Instant?
+        var digitsAreSent = false
+        var record: CallRecord?, failure: String?
+    }
+
+    private let state = Mutex(State())
+    private let disk = DispatchQueue(label: "recording")
+
+    func hear(_ event: CallClient.Event, at now: Instant, recordings: CallRecordings?, teller: Teller) {
+        switch event {
+        case .registered(let seconds): teller.say("registered for \(seconds) s")
+        case .call(.recorded(let samples, let rate)):
+            disk.async { recordings?.append(samples, sampleRate: rate, of: 1) }
+            guard let start = state.withLock({ $0.connected }) else { return }
+            teller.tick("talking for \((now - start).wholeMilliseconds / 1_000) s, \(CallText.level(of: samples))")
+        case .call(let step): hear(step, at: now, teller)
+        case .finished(let record, let failure): state.withLock { ($0.record, $0.failure) = (record, failure) }
+        }
+    }
+
+    private func hear(_ step: PhoneCall.Event, at now: Instant, _ teller: Teller) {
+        switch step {
+        case .traced: state.withLock { $0.began = $0.began ?? now }
+        case .ringing(let status): teller.say("\(status == 180 ? "ringing" : "progress \(status)") after \(sinceBegin(now)) ms")
+        case .connected:
+            teller.say("answered after \(sinceBegin(now)) ms")
+            state.withLock { $0.connected = now }
+        case .held: teller.say("the other side holds the call")
+        case .resumed: teller.say("the other side is back")
+        case .digit(let digit): teller.say("heard key \(digit)")
+        case .digitsSent:
+            state.withLock { $0.digitsAreSent = true }
+            teller.say("all keys are pressed")
+        case .holdChanged, .holdRefused, .recorded, .ended: break
+        }
+    }
+
+    private func sinceBegin(_ now: Instant) -> Int64 { Int64(state.withLock { now - ($0.began ?? now) }.wholeMilliseconds) }
+
+    /// What it came to, with everything on the disk.
+    func told<Outcome>(_ make: (CallRecord?, String?, Bool) -> Outcome) -> Outcome {
+        disk.sync {}
+        let (record, failure, digitsAreSent) = state.withLock { ($0.record, $0.failure, $0.digitsAreSent) }
+        return make(record, failure, digitsAreSent)
+    }
+}

@@ -1,0 +1,71 @@
+import Audio
+import Foundation
+import Primitives
+import Workbench
+
+/// Calls as a person reads them.
+enum CallText {
+    /// Several lines, without a newline at the end.
+    static func result(_ call: CallResult, recordedIn file: String? = nil) -> String {
+        var lines = ["status    \(status(call))"]
+        if let time = times(call) { lines.append("setup     \(time)") }
+        if let packets = call.packets { lines.append("packets   \(figures(packets))\(call.codec.map { ", \($0)" } ?? "")") }
+        if let audio = call.audio { lines.append("sound     \(figures(audio))") }
+        if !call.digitsReceived.isEmpty { lines.append("keys      \(call.digitsReceived)") }
+        if call.timesHeld > 0 { lines.append("held      \(call.timesHeld) times") }
+        if let file { lines.append("recorded  \(file)") }
+        lines.append("verdict   \(call.verdict.rawValue)")
+        return lines.joined(separator: "\n")
+    }
+
+    static func status(_ call: CallResult) -> String {
+        let code = switch (call.status, call.reason) {
+        case (0, _): "no call"
+        case (408, ""): "408, nobody answers there"
+        case (503, ""): "503, nothing can be sent there"
+        case (let status, ""): "\(status)"
+        case (let status, let reason): "\(status) \(reason)"
+        }
+        let length = call.duration.map { ", \(number($0 / 1_000)) s long" } ?? ""
+        let ender = switch call.endedBy {
+        case .us: ", ended by us"
+        case .them: ", ended by the other side"
+        case .nobody: ""
+        }
+        return code + length + ender + (call.failure.map { ": \($0)" } ?? "")
+    }
+
+    static func figures(_ packets: PacketFigures) -> String {
+        var parts = ["\(packets.sent) sent", "\(packets.received) received"]
+        if let lost = packets.lost { parts.append("\(lost) lost (\(number(packets.lossPercent ?? 0)) %)") }
+        if let jitter = packets.jitter { parts.append("jitter \(number(jitter)) ms") }
+        if let roundTrip = packets.roundTrip { parts.append("round trip \(number(roundTrip)) ms") }
+        if let lost = packets.remoteLost { parts.append("\(lost) of ours lost") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// The loudness of a piece of sound.
+    static func level(of samples: [Int16]) -> String {
+        var meter = LevelMeter()
+        meter.listen(to: samples.span)
+        return meter.level.isFinite ? "hearing \(number(meter.level)) dB" : "hearing silence"
+    }
+
+    private static func times(_ call: CallResult) -> String? {
+        let times = [call.setupTime.map { "ringing after \(number($0)) ms" }, call.answerTime.map { "answered after \(number($0)) ms" }].compactMap(\.self)
+        return times.isEmpty ? nil : times.joined(separator: ", ")
+    }
+
+    private static func figures(_ audio: AudioFigures) -> String {
+        var parts = ["\(number(audio.secondsHeard)) s heard", audio.level.map { "\(number($0)) dB" } ?? "silence"]
+        if let presence = audio.tonePresence { parts.append("the tone \(number(100 * presence)) % of the time") }
+        if let correlation = audio.correlation, let delay = audio.delay {
+            parts.append("\(number(100 * correlation)) % like what was expected, \(number(delay)) ms later")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    static func seconds(_ duration: Duration) -> String { number(Double(duration.wholeMilliseconds) / 1_000) + " s" }
+
+    static func number(_ value: Double) -> String { String(format: "%.1f", value) }
+}

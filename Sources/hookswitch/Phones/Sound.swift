@@ -1,0 +1,73 @@
+import Audio
+import Foundation
+import Media
+import Primitives
+import RTP
+import Runtime
+import Workbench
+
+/// What a telephone of ours plays.
+enum Sound {
+    /// Like speech, and like no other call's.
+    case speech
+    case echo
+    case tone(Double)
+    case recording(WAV)
+
+    /// From `--play` and `--tone`.
+    ///
+    /// - Parameter otherwise: where neither is given.
+    /// - Throws: what is wrong with the file, exit code 3.
+    init(play: String?, tone: Double?, otherwise: Sound) throws {
+        if play != nil, tone != nil { throw Failure.usage("--play and --tone exclude each other") }
+        if let tone, !(100...3_800).contains(tone) { throw Failure.usage("--tone takes a frequency from 100 to 3800 Hz, got \(Bounded.short(tone))") }
+        self = try tone.map { .tone($0) } ?? play.map { .recording(try Self.load($0)) } ?? otherwise
+    }
+
+    /// - Parameter repeats: a recording starts again when it is over.
+    func source(repeats: Bool) -> MediaSource {
+        switch self {
+        case .speech:
+            let random = SystemRandom()
+            return .samples(SpeechLikeSignal.samples(seed: random.next(), seconds: 20), sampleRate: SpeechLikeSignal.sampleRate, loops: true)
+        case .echo: return .echo
+        case .tone(let frequency): return .tone(Tone(frequency))
+        case .recording(let wav): return .samples(wav.samples, sampleRate: wav.sampleRate, loops: repeats)
+        }
+    }
+
+    /// What an echo of it is heard as; nil where it cannot be told.
+    var echo: CallScript.Expectation? {
+        switch self {
+        case .speech, .recording: .echo
+        case .tone(let frequency): .tone(frequency)
+        case .echo: nil
+        }
+    }
+
+    /// Reads a file, at a rate that every codec takes.
+    private static func load(_ path: String) throws -> WAV {
+        let wav: WAV
+        do { wav = try WAV(contentsOf: path) } catch { throw Failure.cannotRun(error.description) }
+        guard !wav.samples.isEmpty else { throw Failure.cannotRun("\(path) has no sound in it") }
+        if [8_000, 16_000, 24_000, 48_000].contains(wav.sampleRate) { return wav }
+        guard let converted = try? wav.resampled(to: wav.sampleRate < 16_000 ? 16_000 : 48_000) else {
+            throw Failure.cannotRun("\(path) has \(wav.sampleRate) samples a second, which cannot be converted; 8000, 16000 and 48000 can be played as they are")
+        }
+        return converted
+    }
+}
+
+extension CallRecord {
+    /// The result with the best that can be said: heard back what we played, or else any sound.
+    func judged(_ sound: Sound) -> CallResult {
+        var record = self
+        if let echo = sound.echo {
+            record.script.expectation = echo
+            let result = record.result()
+            if result.verdict.isGood { return result }
+        }
+        record.script.expectation = .sound
+        return record.result()
+    }
+}

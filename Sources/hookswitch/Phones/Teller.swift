@@ -1,0 +1,43 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Tells a person how things go: a line for each step, and on a terminal one more below them that is written over.
+///
+/// Thread-safe. Writing waits for nobody's lane: it has a queue of its own.
+final class Teller: Sendable {
+    private let queue = DispatchQueue(label: "teller")
+    private let file: FileHandle?
+    private let isTerminal: Bool
+    /// The length of the line that is to be written over. Only on the queue.
+    private let pending = Mutex(0)
+
+    /// - Parameter file: nil tells nothing.
+    init(_ file: FileHandle?) {
+        self.file = file
+        isTerminal = file.map { isatty($0.fileDescriptor) == 1 } ?? false
+    }
+
+    func say(_ line: String) { queue.async { self.write(line, stays: true) } }
+
+    /// Only on a terminal: a line that the next one takes the place of.
+    func tick(_ line: String) {
+        guard isTerminal else { return }
+        queue.async { self.write(line, stays: false) }
+    }
+
+    /// Returns when all is written.
+    func finish() {
+        queue.sync { if pending.withLock({ $0 }) > 0 { write("", stays: false) } }
+    }
+
+    private func write(_ line: String, stays: Bool) {
+        guard let file else { return }
+        let old = pending.withLock { length in
+            defer { length = stays ? 0 : line.count }
+            return length
+        }
+        let erased = old > 0 ? "\r" + String(repeating: " ", count: old) + "\r" : ""
+        try? file.write(contentsOf: Data((erased + line + (stays ? "\n" : "")).utf8))
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Gateway
+import Primitives
+import Rehearsal
+import Testing
+
+@Suite struct RehearsalTests {
+    /// HOOKSWITCH_SEED replays one seed; HOOKSWITCH_REHEARSALS sets how many are played (100 calls each).
+    private static func setting(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap(UInt64.init) }
+
+    private static let seeds: [UInt64] = setting("HOOKSWITCH_SEED").map { [$0] } ?? Array(1...(setting("HOOKSWITCH_REHEARSALS") ?? 100))
+
+    @Test(.timeLimit(.minutes(20)))
+    func `ten thousand calls with races break no rule and leave nothing behind`() async {
+        let verdicts = await Self.play(Self.seeds)
+        for verdict in verdicts where !verdict.isGood { Issue.record("\(verdict.report)") }
+        guard Self.seeds.count >= 20 else { return }
+        let all = verdicts.reduce(into: Tally()) { $0.add($1.tally) }
+        #expect(all.calls == 100 * verdicts.count)
+        // Each race came about: what did not happen was not tested.
+        #expect(all.answeredAfterCancel > 0 && all.crossedByes > 0 && all.byesOverOffers > 0 && all.glares > 0, "\(all)")
+        #expect(all.unacknowledged > 0 && all.neverAcknowledged > 0 && all.cancelled > 0 && all.rejected > 0, "\(all)")
+        #expect(all.connected > all.calls / 3, "\(all)")
+        #expect(verdicts.contains { $0.failedBinds > 0 } && verdicts.contains { $0.secondAcceptances > 0 } && verdicts.contains { $0.lostDatagrams > 0 })
+    }
+
+    /// Rehearsals side by side, as many as there are cores.
+    private static func play(_ seeds: [UInt64]) async -> [RehearsalVerdict] {
+        await withTaskGroup(of: RehearsalVerdict.self) { group in
+            for seed in seeds { group.addTask { Rehearsal(RehearsalSettings(seed: seed)).run() } }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.seed < $1.seed }
+        }
+    }
+
+    @Test func `a seed replays, event for event`() {
+        var settings = RehearsalSettings(seed: 7)
+        settings.calls = 40
+        settings.stopsEarly = true
+        let stories = (1...2).map { _ in
+            let rehearsal = Rehearsal(settings)
+            _ = rehearsal.run()
+            return rehearsal.transcript().events.map { "\($0.time.nanoseconds) \($0.kind.rawValue) \($0.call.map(\.description) ?? "-")" }
+        }
+        #expect(stories[0].count > 500)
+        let difference = zip(stories[0], stories[1]).enumerated().first { $1.0 != $1.1 }
+        #expect(difference == nil && stories[0].count == stories[1].count, "they part at \(String(describing: difference))")
+    }
+
+    @Test func `a journal that was written is judged offline as it was live`() {
+        var settings = RehearsalSettings(seed: 5)
+        settings.calls = 40
+        let rehearsal = Rehearsal(settings)
+        let verdict = rehearsal.run()
+        let written = rehearsal.transcript()
+        #expect(written.brokenLines.isEmpty)
+        #expect(UInt64(written.events.count) == verdict.events)
+        var audit = Audit()
+        let violations = written.events.flatMap { audit.observe($0) } + audit.finish()
+        #expect(violations == verdict.violations)
+        #expect(audit.gaps == 0 && audit.unfinishedCalls.isEmpty)
+    }
+
+    @Test func `with few ports calls are refused, and no port is lost`() {
+        var settings = RehearsalSettings(seed: 3)
+        settings.portPairs = 6
+        let verdict = Rehearsal(settings).run()
+        #expect(verdict.isGood, "\(verdict.report)")
+        #expect(verdict.tally.rejected > verdict.tally.connected)
+    }
+
+    @Test func `a stop in the middle ends every call`() {
+        var settings = RehearsalSettings(seed: 9)
+        settings.stopsEarly = true
+        let verdict = Rehearsal(settings).run()
+        #expect(verdict.isGood, "\(verdict.report)")
+        #expect(verdict.tally.connected > 10)
+    }
+}

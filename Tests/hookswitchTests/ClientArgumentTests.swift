@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import Testing
+import UserAgent
+import Workbench
+
+@testable import hookswitch
+
+/// What is typed at `call`, `answer` and `demo`.
+@Suite struct ClientArgumentTests {
+    /// The line that a person gets and the exit code; nil when the arguments are good.
+    private func complaint(_ line: String) -> (line: String, exitCode: Int32)? {
+        do {
+            switch try Hookswitch.parseAsRoot(line.split(separator: " ").map(String.init)) {
+            case let call as Call: _ = try call.plan()
+            case let answer as Answer: _ = try answer.plan()
+            case let demo as Demo: _ = try demo.settings()
+            default: Issue.record("'\(line)' is none of the clients' commands")
+            }
+            return nil
+        } catch let failure as Failure {
+            return (failure.message, failure.exitCode)
+        } catch { return (Hookswitch.message(for: error), 2) }
+    }
+
+    @Test(arguments: [
+        ("call", "Missing expected argument '<target>'"),
+        ("call 9196", "'9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
+        ("call sip:9196@example.test", "'sip:9196@example.test': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)"),
+        ("call sips:9196@127.0.0.1", "'sips:9196@127.0.0.1': TLS is not in this version; write sip:"),
+        ("call sip:9196@127.0.0.1:0", "'sip:9196@127.0.0.1:0': a port is a number from 1 to 65535"),
+        ("call a@b@c --server 127.0.0.1", "'a@b@c' is neither a number as 9196 nor a SIP URI as sip:9196@example.test"),
+        ("call 9196 --server example.test", "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got 'example.test'"),
+        ("call 9196 --server 0.0.0.0", "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '0.0.0.0'"),
+        ("call 9196 --server 127.0.0.1 --register @x", "--register takes a line as 1001 or 1001@example.test, got '@x'"),
+        ("call 9196 --server 127.0.0.1 --from 1001:x", "--from takes a line as 1001 or 1001@example.test, got '1001:x'"),
+        ("call 9196 --server 127.0.0.1 --from 1 --register 2", "--from and --register exclude each other: a registered line calls as itself"),
+        ("call 9196 --server 127.0.0.1 --password x", "--password needs --register or --from: whose password is it?"),
+        ("call 9196 --server 127.0.0.1 --codec pcmx", "--codec knows no codec 'pcmx'; there are opus, g722, pcmu, pcma"),
+        ("call 9196 --server 127.0.0.1 --codec opus,opus", "--codec names a codec twice: 'opus,opus'"),
+        ("call 9196 --server 127.0.0.1 --duration 0", "--duration takes seconds from 0.1 to 86400, got 0"),
+        ("call 9196 --server 127.0.0.1 --duration long", "The value 'long' is invalid for '--duration <s>'"),
+        ("call 9196 --server 127.0.0.1 --timeout 0.5", "--timeout takes seconds from 1 to 3600, got 0.5"),
+        ("call 9196 --server 127.0.0.1 --dtmf 12x", "--dtmf takes up to 100 keys of 0-9, *, # and A-D, got '12x'"),
+        ("call 9196 --server 127.0.0.1 --tone 20", "--tone takes a frequency from 100 to 3800 Hz, got 20"),
+        ("call 9196 --server 127.0.0.1 --tone 440 --play x.wav", "--play and --tone exclude each other"),
+        ("answer --register 1002", "--register needs --server: where to register?"),
+        ("answer --password x", "--password needs --register: whose password is it?"),
+        ("answer --listen here", "--listen takes an address and port as 127.0.0.1:5070, got 'here'"),
+        ("answer --listen 0.0.0.0:5070", "--listen takes one address of this machine, as callers are told it; got '0.0.0.0:5070'"),
+        ("answer --listen [::1]:5070 --server 127.0.0.1", "--listen and --server are of different families: '[::1]:5070', '127.0.0.1:5060'"),
+        ("answer --after=-1", "--after takes milliseconds from 0 to 3600000, got -1"),
+        ("answer --reject 200", "--reject takes a status from 300 to 699, got 200"),
+        ("answer --busy-every 0", "--busy-every takes a number of calls from 1 to 1000000, got 0"),
+        ("answer --calls 0", "--calls takes a number of calls from 1 to 1000000000, got 0"),
+        ("answer --echo --tone 440", "--echo excludes --play and --tone"),
+        ("demo --codec mp3", "--codec knows no codec 'mp3'; there are opus, g722, pcmu, pcma"),
+        ("demo --duration 100", "--duration takes seconds from 2 to 60, got 100"),
+    ])
+    func `a mistake gets one line, and exit code 2`(arguments: String, line: String) throws {
+        let complaint = try #require(self.complaint(arguments))
+        #expect(complaint.line == line)
+        #expect(complaint.exitCode == 2)
+    }
+
+    @Test(arguments: [
+        ("call sip:9196@127.0.0.1 --play /nowhere.wav", "/nowhere.wav cannot be read"),
+        ("call sip:9196@127.0.0.1 --play /dev/null", "/dev/null is no WAV that can be played: notWAV"),
+        ("call sip:9196@127.0.0.1 --record /nowhere/heard.wav", "/nowhere/heard.wav cannot be written: the place is not writable"),
+        ("answer --record /tmp", "/tmp cannot be written: the place is not writable"),
+    ])
+    func `a file that is not to be had is exit code 3`(arguments: String, line: String) throws {
+        let complaint = try #require(self.complaint(arguments))
+        #expect(complaint.line == line)
+        #expect(complaint.exitCode == 3)
+    }
+
+    @Test(arguments: [
+        ("call sip:9196@127.0.0.1", "sip:9196@127.0.0.1", "127.0.0.1:5060", Transport.udp),
+        ("call 9196 --server localhost:5062", "sip:9196@127.0.0.1:5062", "127.0.0.1:5062", .udp),
+        ("call sip:9196@example.test --server [::1]", "sip:9196@example.test", "[::1]:5060", .udp),
+        ("call sip:9196@127.0.0.1;transport=tcp", "sip:9196@127.0.0.1;transport=tcp", "127.0.0.1:5060", .tcp),
+        ("call 9196@127.0.0.1:5070 --tcp", "sip:9196@127.0.0.1:5070", "127.0.0.1:5070", .tcp),
+    ])
+    func `a target leads to a URI, a server and a transport`(arguments: String, uri: String, server: String, transport: Transport) throws {
+        let call = try #require(try Hookswitch.parseAsRoot(arguments.split(separator: " ").map(String.init)) as? Call), plan = try call.plan()
+        #expect("\(plan.target)" == uri && "\(plan.settings.server)" == server && plan.settings.transport == transport)
+    }
+
+    @Test func `a file is played once and ends the call, or again and again for the time that was asked for`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-\(UUID()).wav")
+        try Data(WAVBytes.oneSecond).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let once = try #require(try Hookswitch.parseAsRoot(["call", "sip:1@127.0.0.1", "--play", file.path]) as? Call).plan().script
+        #expect(once.duration == nil && once.hangUpAfterPlaying != nil)
+        let timed = try #require(try Hookswitch.parseAsRoot(["call", "sip:1@127.0.0.1", "--duration", "7", "--play", file.path]) as? Call).plan().script
+        #expect(timed.duration == .seconds(7) && timed.hangUpAfterPlaying == nil)
+    }
+
+    @Test func `further calls are recorded into files of their own`() throws {
+        let recordings = try CallRecordings(path: "/tmp/heard.wav"), paths = [1, 2, 11].map { recordings.path(of: $0) }
+        #expect(paths == ["/tmp/heard.wav", "/tmp/heard-2.wav", "/tmp/heard-11.wav"])
+    }
+}

@@ -1,0 +1,179 @@
+import ArgumentParser
+import Audio
+import Dispatch
+import Foundation
+import Gateway
+import Media
+import Primitives
+import SDP
+import Synchronization
+import Testing
+import UserAgent
+import Workbench
+
+@testable import hookswitch
+
+/// `call`, `answer` and `demo` over the sockets of this machine, in real time.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ClientCommandTests {
+    @Test func `a call to an echo hears itself, and is good`() throws {
+        let gateway = try EchoGateway()
+        defer { gateway.server.stop() }
+        let outcome = try call("9196 --server \(gateway.address) --duration 2")
+        #expect(outcome.result.verdict == .bothWays && outcome.result.isGood)
+        #expect(outcome.complaint == nil)
+        let correlation = try #require(outcome.result.audio?.correlation), packets = try #require(outcome.result.packets)
+        #expect(correlation > SignalCorrelation.threshold)
+        #expect(packets.received > 40)
+    }
+
+    @Test func `keys are pressed, and the echo presses them back`() throws {
+        let gateway = try EchoGateway()
+        defer { gateway.server.stop() }
+        let outcome = try call("9196 --server \(gateway.address) --dtmf 12# --codec g722")
+        #expect(outcome.result.digitsReceived == "12#")
+        #expect(outcome.result.isGood)
+        #expect(outcome.complaint == nil)
+        #expect(outcome.result.codec == "G722")
+    }
+
+    @Test func `a registered line calls over TCP, and the tone that it hears is in the file`() throws {
+        let gateway = try EchoGateway()
+        defer { gateway.server.stop() }
+        let file = NSTemporaryDirectory() + "hookswitch-\(gateway.address.port).wav"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let outcome = try call("9197 --server \(gateway.address) --tcp --register 1001 --password secret-1001 --duration 1.5 --codec pcma --record \(file)")
+        #expect(outcome.result.isGood)
+        #expect(outcome.result.codec == "PCMA")
+        #expect(outcome.recordedIn == file)
+        var detector = ToneDetector(frequency: 440, sampleRate: 8_000)
+        let heard = try WAV(contentsOf: file).resampled(to: 8_000).samples
+        detector.listen(to: heard.span)
+        #expect(detector.presence > 0.8)
+    }
+
+    @Test(arguments: [
+        ("4444", 404, "404 Not Found, ended by the other side"),
+        ("9196 --register 1001 --password wrong", 0, "no call: registration failed with 403"),
+    ])
+    func `a call that fails is exit code 1, and says why`(arguments: String, status: Int, line: String) throws {
+        let gateway = try EchoGateway()
+        defer { gateway.server.stop() }
+        let result = try call("\(arguments) --server \(gateway.address)").result
+        #expect(result.status == status && !result.isGood)
+        #expect(CallText.status(result) == line)
+        let command = try #require(try Hookswitch.parseAsRoot(("call --json --server \(gateway.address) " + arguments).split(separator: " ").map(String.init)) as? Call)
+        #expect(throws: ExitCode(1)) { try command.run() }
+    }
+
+    @Test func `a port in use is one line, and exit code 3`() throws {
+        let gateway = try EchoGateway()
+        defer { gateway.server.stop() }
+        let command = try #require(try Hookswitch.parseAsRoot(["answer", "--listen", "\(gateway.address)"]) as? Answer)
+        let failure = try #require(throws: Failure.self) { try command.run() }
+        #expect(failure.exitCode == 3 && failure.message.contains("\(gateway.address.port)") && !failure.message.contains("\n"))
+    }
+
+    @Test func `a refused registration ends the answerer with exit code 1`() throws {
+        let gateway = try EchoGateway()
+        defer { gateway.server.stop() }
+        let command = try #require(try Hookswitch.parseAsRoot(["answer", "--server", "\(gateway.address)", "--register", "1002", "--password", "x"]) as? Answer)
+        let failure = try #require(throws: Failure.self) { try command.run() }
+        #expect(failure.exitCode == 1 && failure.message == "the registration was refused with 403")
+    }
+
+    @Test func `an answerer takes one call, is busy for the next, and ends by itself`() throws {
+        let port = try FreePorts.block(of: 2, .v4).lowerBound
+        let arguments = "answer --listen 127.0.0.1:\(port) --busy-every 2 --calls 2 --after 0".split(separator: " ").map(String.init)
+        let answerer = BackgroundAnswer(try #require(try Hookswitch.parseAsRoot(arguments) as? Answer).plan())
+        let first = try call("sip:a@127.0.0.1:\(port) --duration 1.5").result, second = try call("sip:a@127.0.0.1:\(port)").result
+        #expect(first.isGood && first.verdict == .bothWays && second.status == 486)
+        let results = try answerer.results()
+        #expect(results.map(\.status) == [200, 486])
+        let packets = try #require(results[0].packets), audio = try #require(results[0].audio)
+        #expect(packets.received > 40)
+        #expect(audio.level != nil)
+    }
+
+    @Test func `the demo's speech arrives both ways, its journal is clean, and nothing is left`() throws {
+        let report = try DemoRun(DemoSettings(duration: .seconds(2)), teller: Teller(nil)).perform()
+        #expect(report.isGood, "\(report.text)")
+        #expect(report.callerHeard > 0.7 && report.calleeHeard > 0.7 && report.events > 40)
+        #expect(report.ladder.contains("media started") && report.ladder.contains("║ ║"))
+        #expect(report.text.contains("audio both ways"))
+    }
+
+    @Test(arguments: [true, false])
+    func `the demo fails when one microphone is unplugged, and all is ended as well`(isCallersUnplugged: Bool) throws {
+        var settings = DemoSettings(codecs: [.pcmu], duration: .seconds(2))
+        if isCallersUnplugged { settings.caller = .silence } else { settings.callee = .silence }
+        let report = try DemoRun(settings, teller: Teller(nil)).perform()
+        #expect(!report.isGood && !report.isSpeechBothWays)
+        let heard = isCallersUnplugged ? report.callerHeard : report.calleeHeard
+        #expect(heard > 0.7, "\(report.text)")
+        #expect(report.isClean && report.leftovers.isEmpty && report.failures.isEmpty)
+        #expect(report.text.contains("verdict   speech did not arrive both ways"))
+    }
+
+    private func call(_ arguments: String) throws -> CallOutcome {
+        let command = try #require(try Hookswitch.parseAsRoot(("call " + arguments).split(separator: " ").map(String.init)) as? Call)
+        return try CallRun(command.plan(), teller: Teller(nil)).perform()
+    }
+}
+
+/// A gateway with an echo, a tone and two lines, on free ports of loopback.
+private struct EchoGateway {
+    let server: GatewayServer
+    let address: SocketAddress
+
+    init() throws {
+        var configuration = GatewayConfiguration()
+        configuration.media.ports = try FreePorts.block(of: 20, .v4)
+        configuration.lines = ["1001", "1002", "9196", "9197"].map { LineConfiguration(number: $0) }
+        for index in 0..<2 { configuration.lines[index].password = "secret-" + configuration.lines[index].number }
+        configuration.lines[2].endpoint = .application(.echo)
+        configuration.lines[3].endpoint = .application(.tone)
+        let place = SocketAddress(.loopback, port: try FreePorts.block(of: 2, .v4).lowerBound)
+        var settings = GatewayServer.Settings(gateway: configuration, listeners: [.init(.udp, place), .init(.tcp, place)])
+        settings.mediaLanes = 1
+        server = try GatewayServer(settings) { notice in
+            if case .violation(let violation) = notice { Issue.record("\(violation)") }
+        }
+        address = place
+    }
+}
+
+/// `hookswitch answer` on a thread of its own.
+private final class BackgroundAnswer: Sendable {
+    private struct Outcome {
+        var results: [CallResult] = []
+        var failure: (any Error)?
+    }
+
+    private let outcome = Mutex(Outcome())
+    private let begun = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
+
+    /// Returns when the port is bound.
+    init(_ plan: AnswerPlan) {
+        Thread.detachNewThread { self.perform(plan) }
+        begun.wait()
+    }
+
+    private func perform(_ plan: AnswerPlan) {
+        let run = AnswerRun(plan, teller: Teller(nil)) { _, result, _ in self.outcome.withLock { $0.results.append(result) } }
+        do { try run.perform(onStart: { begun.signal() }) } catch { outcome.withLock { $0.failure = error } }
+        begun.signal()
+        done.signal()
+    }
+
+    /// Of all calls; waits for the end.
+    func results() throws -> [CallResult] {
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        let outcome = outcome.withLock { $0 }
+        if let failure = outcome.failure { throw failure }
+        return outcome.results
+    }
+}
+
+enum WAVBytes {
+    static let oneSecond = WAV(sampleRate: 8_000, samples: [Int16](repeating: 1_000, count: 8_000)).serialized()
+}
