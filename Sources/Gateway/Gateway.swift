@@ -186,6 +186,9 @@ public final class Gateway: SignallingEndpoint {
         clock.now = self.now
     }
 
+    /// Time that passed within a turn.
+    func reached(_ instant: Instant) { now = max(now, instant) }
+
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
     private func settle() {
         repeat {

@@ -78,6 +78,9 @@ final class Baresip: Sendable {
         return "<sip:\(plan.user)@\(gateway);transport=udp>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\n"
     }
 
+    /// Where it receives.
+    var mediaPorts: ClosedRange<UInt16> { plan.mediaPort...plan.mediaPort + 39 }
+
     // MARK: What it is told
 
     /// By its output: the registration may be done before the control socket is there.

@@ -42,6 +42,22 @@ struct Pair {
         try expect(callee, heard: said.caller, notItself: said.callee)
     }
 
+    /// The same by what a capture saw arrive in PCMU; for clients that stop decoding after a hold.
+    func expectSpeech(in packets: [Capture.Packet]) throws {
+        try expect(packets, to: caller, said: said.callee, notItself: said.caller)
+        try expect(packets, to: callee, said: said.caller, notItself: said.callee)
+    }
+
+    private func expect(_ packets: [Capture.Packet], to client: Baresip, said other: WAV, notItself own: WAV) throws {
+        let samples = packets.filter { $0.isRTP && $0.payloadType == 0 && client.mediaPorts.contains($0.destination) }.flatMap { $0.media.map(G711.decodeMu) }
+        #expect(samples.count > 12_000, "more than a second and a half")
+        let heard = WAV(sampleRate: 8_000, samples: samples)
+        let likeness = try Recordings.likeness(heard, toAnyOf: other)
+        #expect(likeness.score > 0.75, "\(likeness)")
+        let echo = try Recordings.likeness(heard, toAnyOf: own)
+        #expect(echo.score < 0.35, "it hears itself: \(echo)")
+    }
+
     private func expect(_ client: Baresip, heard other: WAV, notItself own: WAV) throws {
         let recording = try client.recording()
         let likeness = try Recordings.likeness(other, recording)
