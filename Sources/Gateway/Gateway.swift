@@ -76,13 +76,15 @@ public final class Gateway: SignallingEndpoint {
     private var lingering: [Leg] = []
     private var mediaIDs: UInt64 = 0
     /// The time of the input that is being worked off.
-    private(set) var now: Instant
+    private var turn: Instant
+    /// The time of this turn, or of what a media lane did later than that while the turn waited for it.
+    var now: Instant { max(turn, journal.latest) }
     /// No new call is taken: INVITE and OPTIONS are answered 503.
     public private(set) var isDraining = false
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration
-        self.now = now
+        turn = now
         media = environment.media
         journal = environment.journal
         hash = environment.hash
@@ -182,12 +184,9 @@ public final class Gateway: SignallingEndpoint {
     }
 
     private func enter(_ now: Instant) {
-        self.now = max(now, self.now)
-        clock.now = self.now
+        turn = max(now, self.now)
+        clock.now = turn
     }
-
-    /// Time that passed within a turn.
-    func reached(_ instant: Instant) { now = max(now, instant) }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
     private func settle() {

@@ -63,7 +63,7 @@ extension Leg {
         guard state != .ended else { return }
         let cause = endCause ?? .normalClearing
         endCause = cause
-        stopMedia()
+        media.stop(at: now)
         signalEnd(cause)
         state = .ended
     }
@@ -73,7 +73,7 @@ extension Leg {
         guard state == .connected, !isHeld else { return }
         isHeld = true
         hasAudioSession = false
-        stopMedia()
+        media.stop(at: now)
         renegotiate()
     }
 

@@ -53,15 +53,11 @@ struct LegMedia {
     }
 
     /// No packet leaves once this returns. Nothing when nothing runs.
-    ///
-    /// - Returns: when the media lane stopped. That may be later than the turn's clock, for packets left while the turn waited for a core.
-    @discardableResult
-    mutating func stop(at now: Instant) -> Instant {
-        guard state == .started else { return now }
+    mutating func stop(at now: Instant) {
+        guard state == .started else { return }
         advance(.stop)
         guard let interval = try? plane.stop(id, at: now) else { preconditionFailure("a started leg can be stopped") }
-        scribe.write(.mediaStopped, at: interval.stopped, interval.details)
-        return max(now, interval.stopped)
+        scribe.write(.mediaStopped, at: interval.stopped, interval.details)   // not the turn's clock: packets left while the turn waited for a core
     }
 
     /// New remote address, direction or payload types after a re-INVITE.
@@ -76,8 +72,9 @@ struct LegMedia {
     }
 
     /// Closes what is open and gives the number back. The call has ended.
-    mutating func finish(at turn: Instant) {
-        let now = stop(at: turn)
+    mutating func finish(at now: Instant) {
+        stop(at: now)
+        let now = max(now, scribe.journal.latest)
         if state == .activated || state == .stopped {
             advance(.deactivate)
             require { () throws(MediaError) in try plane.deactivate(id) }
