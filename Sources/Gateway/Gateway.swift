@@ -110,6 +110,11 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// Calls that are still up end with the systems that they belong to; nobody is there to be told.
+    deinit {
+        for line in lines { (line.journal.onEnd, line.journal.onSystemAction, line.journal.onAnswered) = (nil, nil, nil) }
+    }
+
     // MARK: Inputs
 
     /// One datagram, or one framed message.
@@ -180,6 +185,9 @@ public final class Gateway: SignallingEndpoint {
         self.now = max(now, self.now)
         clock.now = self.now
     }
+
+    /// Time that passed within a turn.
+    func reached(_ instant: Instant) { now = max(now, instant) }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
     private func settle() {

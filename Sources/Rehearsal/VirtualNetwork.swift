@@ -10,7 +10,7 @@ public struct LinkFaults: Sendable {
     public var delay: ClosedRange<Int64> = 1...1
     /// Out of a thousand datagrams: those that take so long that timers run out meanwhile, but less than T4, as SIP relies on.
     public var late = 0
-    /// Out of a thousand messages over a connection: those that break it.
+    /// Out of a thousand messages over a connection: those after which it breaks, as soon as nothing is on its way.
     public var cut = 0
 
     public init() {}
@@ -48,6 +48,8 @@ final class VirtualNetwork: SignallingNetwork {
         let opener: SocketAddress, listener: SocketAddress
         /// When the last message arrives: none overtakes it.
         var busyUntil: Instant
+        var underWay = 0
+        var isBreaking = false
 
         func joins(_ flow: Flow) -> Bool {
             flow.local == opener && flow.remote == listener || flow.local == listener && flow.remote == opener
@@ -100,12 +102,15 @@ final class VirtualNetwork: SignallingNetwork {
         var flow = flow
         if flow.connection == 0 { flow.connection = open(flow) }
         guard let connection = connections[flow.connection] else { return tellFailed(flow) }
-        if happens(faults.cut) { return cutConnection(flow) }
         let delay = Duration.milliseconds(Int64.random(in: faults.delay, using: &random))
         let arrival = max(world.now + delay, connection.busyUntil)
         connections[flow.connection]?.busyUntil = arrival
+        connections[flow.connection]?.underWay += 1
+        if happens(faults.cut) { connections[flow.connection]?.isBreaking = true }
         world.after(arrival - world.now) { [unowned self] in
-            if connections[flow.connection] != nil { deliver(bytes, flow) }
+            connections[flow.connection]?.underWay -= 1
+            deliver(bytes, flow)
+            breakIfIdle(flow)
         }
     }
 
@@ -118,12 +123,13 @@ final class VirtualNetwork: SignallingNetwork {
         return lastConnection
     }
 
-    /// What is on its way is lost; both ends are told.
-    private func cutConnection(_ flow: Flow) {
+    /// A message that is lost with its connection is not sent again, and one that ends a call would leave the other end in it for ever. So
+    /// connections break when they are idle; then both ends are told at once.
+    private func breakIfIdle(_ flow: Flow) {
+        guard let connection = connections[flow.connection], connection.isBreaking, connection.underWay == 0 else { return }
         cut += 1
         connections[flow.connection] = nil
-        tellFailed(flow)
-        tellFailed(flow.reversed)
+        for end in [flow, flow.reversed] { for inhabitant in inhabitants[end.local] ?? [] { inhabitant.failed(end, at: world.now) } }
     }
 
     private func tellFailed(_ flow: Flow) {

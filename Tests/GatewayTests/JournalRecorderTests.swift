@@ -159,6 +159,19 @@ import Testing
         #expect(reports.all.withLock { $0 }.contains(.failing(cause: "the disk is too slow: 8 bytes wait for it")))
     }
 
+    @Test func `a file longer than the reader's piece reads back whole`() throws {
+        let folder = try Folder()
+        let file = try JournalFile(path: folder.path + "/j") { _ in Issue.record("no report is due") }
+        let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: file, audit: nil)
+        for number in 1...6_000 { journal.record(.reportUpdated, at: Instant(nanoseconds: UInt64(number)), [.text: "a sentence of some length"]) }
+        journal.flush()
+        file.synchronize()
+        #expect(file.counts.writtenBytes > 512 * 1024)
+        let result = try JournalReader.read(path: folder.path + "/j")
+        #expect(result.brokenLines == [])
+        #expect(result.events.map(\.sequence) == Array(1...6_000))
+    }
+
     @Test func `a folder that is not there is an error that names it`() {
         #expect(throws: JournalFileError.self) { try JournalFile(path: "/nonexistent/j") { _ in } }
         #expect(throws: JournalFileError.self) { try JournalReader.read(path: "/nonexistent/j") }

@@ -63,7 +63,7 @@ extension Leg {
         guard state != .ended else { return }
         let cause = endCause ?? .normalClearing
         endCause = cause
-        media.stop(at: now)
+        stopMedia()
         signalEnd(cause)
         state = .ended
     }
@@ -73,7 +73,7 @@ extension Leg {
         guard state == .connected, !isHeld else { return }
         isHeld = true
         hasAudioSession = false
-        media.stop(at: now)
+        stopMedia()
         renegotiate()
     }
 

@@ -91,6 +91,9 @@ final class Leg {
         media.start(at: now)
     }
 
+    /// What follows is dated no earlier than the stop: the quarantine of a port counts from a time that the journal has, too.
+    func stopMedia() { gateway.reached(media.stop(at: now)) }
+
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
@@ -175,7 +178,7 @@ final class Leg {
     func endOutOfBand(_ reason: CXCallEndedReason, cause: EndCause, tellsPeer: Bool) {
         guard state != .ended else { return }
         endCause = endCause ?? cause
-        media.stop(at: now)
+        stopMedia()
         line.provider.reportCall(with: uuid, endedAt: nil, reason: reason)
         if tellsPeer { signalEnd(cause) }
         state = .ended
@@ -184,7 +187,7 @@ final class Leg {
     /// The system took the call away without an action (reset, a failed answer or start).
     func systemEnded() {
         guard state != .ended else { return }
-        media.stop(at: now)
+        stopMedia()
         signalEnd(endCause ?? .failed)
         state = .ended
     }

@@ -53,11 +53,15 @@ struct LegMedia {
     }
 
     /// No packet leaves once this returns. Nothing when nothing runs.
-    mutating func stop(at now: Instant) {
-        guard state == .started else { return }
+    ///
+    /// - Returns: when the media lane stopped. That may be later than the turn's clock, for packets left while the turn waited for a core.
+    @discardableResult
+    mutating func stop(at now: Instant) -> Instant {
+        guard state == .started else { return now }
         advance(.stop)
         guard let interval = try? plane.stop(id, at: now) else { preconditionFailure("a started leg can be stopped") }
-        scribe.write(.mediaStopped, at: interval.stopped, interval.details)   // not the turn's clock: packets left while the turn waited for a core
+        scribe.write(.mediaStopped, at: interval.stopped, interval.details)
+        return max(now, interval.stopped)
     }
 
     /// New remote address, direction or payload types after a re-INVITE.
@@ -72,8 +76,8 @@ struct LegMedia {
     }
 
     /// Closes what is open and gives the number back. The call has ended.
-    mutating func finish(at now: Instant) {
-        stop(at: now)
+    mutating func finish(at turn: Instant) {
+        let now = stop(at: turn)
         if state == .activated || state == .stopped {
             advance(.deactivate)
             require { () throws(MediaError) in try plane.deactivate(id) }

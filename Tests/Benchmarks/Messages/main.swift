@@ -51,19 +51,20 @@ func read(_ message: Message) -> Int {
 }
 
 if CommandLine.arguments.dropFirst() == ["--print"] {
-    invite.withUnsafeBytes { _ = fwrite($0.baseAddress, 1, $0.count, stdout) }
+    invite.withUnsafeBytes { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
 } else if CommandLine.arguments.count == 2, let rounds = Int(CommandLine.arguments[1]), rounds >= 10 {
     let parse = measure(rounds) { parsed().content.bytes.count }
     let parseAndRead = measure(rounds) { read(parsed()) }
     let response = Message.response(to: parsed(), status: 180, toTag: "a6c85cf")
     var bytes: [UInt8] = []
-    let write = measure(rounds) {
+    let writing = measure(rounds) {
         bytes.removeAll(keepingCapacity: true)
         response.serialize(into: &bytes)
         return bytes.count
     }
-    print(parse, parseAndRead, write)
+    print(parse, parseAndRead, writing)
 } else {
-    fputs("usage: message-bench ROUNDS | --print\n", stderr)
+    let usage = "usage: message-bench ROUNDS | --print\n"
+    _ = usage.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     exit(2)
 }
