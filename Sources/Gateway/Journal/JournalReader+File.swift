@@ -23,4 +23,15 @@ extension JournalReader {
             parser.feed(Array(piece[..<count]), each: each)
         }
     }
+
+    /// The files in the order in which they were written, as far as their first events tell: rotation gives the oldest the highest number.
+    public static func inOrder(_ paths: [String]) -> [String] {
+        let begun = paths.map { path -> (path: String, wall: UInt64) in (path, firstEvent(path: path)?.wall ?? .max) }
+        return begun.enumerated().sorted { ($0.element.wall, $0.offset) < ($1.element.wall, $1.offset) }.map(\.element.path)
+    }
+
+    private static func firstEvent(path: String) -> JournalEvent? {
+        guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
+        return parse(Array(head), name: path).events.first
+    }
 }
