@@ -116,9 +116,9 @@ extension Gateway: UserAgentDelegate {
 
     /// reserve < report < 180 < answer transaction.
     private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination]) {
-        // The same call by another way, or the answer to nothing that we asked: it is up already (mapping I21).
+        // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
         guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
-        let uuid = callUUID(of: session)
+        let uuid = randomUUID()
         let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
@@ -175,14 +175,6 @@ extension Gateway: UserAgentDelegate {
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
             media: media, scribe: scribe)
-    }
-
-    /// From Call-ID, From tag and the time: a client may use the first two again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
-    private func callUUID(of session: InviteSession) -> UUID {
-        let digest = hash(.sha256, Array((session.attempt + "|" + Text(now.nanoseconds)).bytes))
-        let bytes = digest.prefix(32).map { hexadecimalDigit($0) ?? 0 }
-        let high = bytes[..<16].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }, low = bytes[16...].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }
-        return CallUUID(high: high & ~0xF000 | 0x8000, low: low & ~(3 << 62) | 2 << 62).uuid
     }
 
     private static func update(for caller: CallerIdentity) -> CXCallUpdate {

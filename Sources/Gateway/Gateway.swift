@@ -61,7 +61,6 @@ public final class Gateway: SignallingEndpoint {
     let routing: Routing
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
-    let hash: DigestHash
     private let clock: InlineHost
     private let systemTimers: SystemTimers
     private var random: any RandomNumberGenerator
@@ -87,7 +86,6 @@ public final class Gateway: SignallingEndpoint {
         self.now = now
         media = environment.media
         journal = environment.journal
-        hash = environment.hash
         listeners = environment.listeners
         random = environment.random
         timers = TimerWheel(at: now)

@@ -70,7 +70,10 @@ extension Leg {
 
     /// stop, then tell the far end; its answer is not waited for (mapping §6).
     func performHold() {
-        guard state == .connected, !isHeld else { return }
+        guard state == .connected, !isHeld || resume != nil else { return }
+        // A resume that still waits for its answer is overtaken.
+        resume?.fail()
+        resume = nil
         isHeld = true
         hasAudioSession = false
         media.stop(at: now)
