@@ -116,7 +116,9 @@ extension Gateway: UserAgentDelegate {
 
     /// reserve < report < 180 < answer transaction.
     private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination]) {
-        let uuid = callUUID(of: session)
+        // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
+        guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
+        let uuid = randomUUID()
         let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
@@ -173,15 +175,6 @@ extension Gateway: UserAgentDelegate {
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
             media: media, scribe: scribe)
-    }
-
-    /// The same call for the same Call-ID and From tag, so that a merged INVITE is one that the system knows.
-    private func callUUID(of session: InviteSession) -> UUID {
-        let request = session.request
-        let digest = hash(.sha256, Array((request.callID + "|" + (request.from.tag ?? "")).bytes))
-        let bytes = digest.prefix(32).map { hexadecimalDigit($0) ?? 0 }
-        let high = bytes[..<16].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }, low = bytes[16...].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }
-        return CallUUID(high: high & ~0xF000 | 0x8000, low: low & ~(3 << 62) | 2 << 62).uuid
     }
 
     private static func update(for caller: CallerIdentity) -> CXCallUpdate {

@@ -61,7 +61,6 @@ public final class Gateway: SignallingEndpoint {
     let routing: Routing
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
-    let hash: DigestHash
     private let clock: InlineHost
     private let systemTimers: SystemTimers
     private var random: any RandomNumberGenerator
@@ -70,6 +69,8 @@ public final class Gateway: SignallingEndpoint {
     private var ringTimers: [UUID: TimerToken] = [:]
     private var lineOfCall: [UUID: Line] = [:]
     private var callOfMedia: [MediaLegID: UUID] = [:]
+    /// Incoming calls that are up, by Call-ID and From tag.
+    private var callOfAttempt: [Text: UUID] = [:]
     private var bridges: [UUID: Bridge] = [:]
     private var bridgeEvents: [(UUID, Bridge.Event)] = []
     private var ended: [Leg] = []
@@ -87,7 +88,6 @@ public final class Gateway: SignallingEndpoint {
         turn = now
         media = environment.media
         journal = environment.journal
-        hash = environment.hash
         listeners = environment.listeners
         random = environment.random
         timers = TimerWheel(at: now)
@@ -267,11 +267,15 @@ public final class Gateway: SignallingEndpoint {
 
     func leg(_ call: UUID) -> Leg? { lineOfCall[call]?.legs[call] }
 
+    /// The incoming leg that has the Call-ID and the From tag of this INVITE.
+    func leg(ofAttempt session: InviteSession) -> Leg? { callOfAttempt[session.attempt].flatMap(leg) }
+
     /// From here on the leg is known by its call; it is forgotten when it was taken down.
     func add(_ leg: Leg) {
         leg.line.legs[leg.uuid] = leg
         lineOfCall[leg.uuid] = leg.line
         callOfMedia[leg.media.id] = leg.uuid
+        if leg.direction == .incoming, let session = leg.session { callOfAttempt[session.attempt] = leg.uuid }
     }
 
     /// A leg whose call the system never had.
@@ -280,6 +284,7 @@ public final class Gateway: SignallingEndpoint {
         leg.line.legs[leg.uuid] = nil
         lineOfCall[leg.uuid] = nil
         callOfMedia[leg.media.id] = nil
+        if let attempt = leg.session?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
         leg.state = .ended
         if !leg.isSignallingOver { lingering.append(leg) }
     }

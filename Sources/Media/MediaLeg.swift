@@ -74,7 +74,7 @@ final class MediaLeg {
             rtcpSource = nil
             aim()
         }
-        if new.source != old.source { stream.pause() }
+        if new.source != old.source || new.audio.isSilenced != old.audio.isSilenced { stream.pause() }
         if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(at: now) }
         if keys.clockRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
@@ -83,7 +83,7 @@ final class MediaLeg {
     func role(of payloadType: UInt8) -> PayloadRole { roles[Int(payloadType & 0x7F)] }
 
     /// RTP may leave.
-    var canSend: Bool { state == .started && plan.audio.sends && plan.audio.remoteHold != .zeroAddress }
+    var canSend: Bool { state == .started && !plan.audio.isSilenced }
     /// RTP is expected and used.
     var canReceive: Bool { state == .started && plan.audio.receives }
 

@@ -17,6 +17,9 @@ extension NegotiatedAudio {
     /// Where RTP goes; nil while the far end has no address.
     var destination: SocketAddress? { remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP }
 
+    /// Nothing may leave: by either side's wish, or because the far end has no address.
+    var isSilenced: Bool { !sends || remoteHold == .zeroAddress }
+
     /// All payload types that may come.
     var receivedTypes: PayloadTypeSet {
         var types = PayloadTypeSet()

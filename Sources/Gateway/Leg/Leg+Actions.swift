@@ -41,7 +41,7 @@ extension Leg {
 
     /// The answer to the caller's offer, or our own offer where it made none (RFC 3261 §13.2.1).
     private func describe(allowing codecs: [Codec]?) -> SessionDescription? {
-        guard negotiation.state == .haveRemoteOffer else { return negotiation.offer(direction: .sendrecv) }
+        guard negotiation.state == .haveRemoteOffer else { return makeOffer(direction: .sendrecv) }
         guard let (answer, agreed) = try? negotiation.answer(codecs: codecs, direction: .sendrecv), let audio = agreed else { return nil }
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
@@ -70,7 +70,10 @@ extension Leg {
 
     /// stop, then tell the far end; its answer is not waited for (mapping §6).
     func performHold() {
-        guard state == .connected, !isHeld else { return }
+        guard state == .connected, !isHeld || resume != nil else { return }
+        // A resume that still waits for its answer is overtaken.
+        resume?.fail()
+        resume = nil
         isHeld = true
         hasAudioSession = false
         media.stop(at: now)
@@ -102,7 +105,7 @@ extension Leg {
     func offerWhenPossible() {
         guard needsOffer, state == .connected, let session, session.canOffer else { return }
         needsOffer = false
-        session.reinvite(body: negotiation.offer(direction: wantedDirection).serialized(), at: now)
+        session.reinvite(body: makeOffer(direction: wantedDirection).serialized(), at: now)
     }
 
     /// A resume is wanted before it is done.

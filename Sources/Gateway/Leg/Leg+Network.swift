@@ -54,7 +54,18 @@ extension Leg: InviteSessionDelegate {
             state = .early
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
-        if !response.body.isEmpty { scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)]) }
+        guard !response.body.isEmpty else { return }
+        scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
+        guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
+        earlyAnswers[tag.detached] = response.body
+    }
+
+    private static var maximumEarlyAnswers: Int { 16 }
+
+    /// The answer of a 2xx, which a callee may have given in a provisional response before and leave out here (RFC 3261 §13.2.1).
+    private func answer(in response: Message) -> [UInt8] {
+        guard response.body.isEmpty, let tag = response.to.tag else { return response.body }
+        return earlyAnswers[tag] ?? []
     }
 
     /// 2xx parsed < open < ACK < connected. An end that crossed it wins: ACK, BYE, nothing opened.
@@ -65,7 +76,8 @@ extension Leg: InviteSessionDelegate {
             session.bye(reasons: endCause?.reasons ?? [], at: now)
             return
         }
-        guard let audio = receiveAnswer(response.body) else { return fail(session, .notAcceptable) }
+        guard let audio = receiveAnswer(answer(in: response)) else { return fail(session, .notAcceptable) }
+        earlyAnswers = [:]
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         do { try media.open(plan(for: audio), near: nil, at: now) } catch {
@@ -90,7 +102,7 @@ extension Leg: InviteSessionDelegate {
         guard state != .ended else { return }
         let sawProvisional = state == .early
         let cause = EndCause.passing(status: status, phrase: response?.reasonPhrase, reasons: response?.reasons ?? [])
-        if status == 408, !sawProvisional { gateway.contactIsDead(self) }
+        if status == 408, response == nil, !sawProvisional { gateway.contactIsDead(self) }
         endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
     }
 
@@ -121,7 +133,7 @@ extension Leg: InviteSessionDelegate {
 
     /// A re-INVITE without a description asks for ours, and the ACK answers it; an UPDATE without one only refreshes.
     private func answerWithoutOffer(_ offer: OfferRequest, _ session: InviteSession) {
-        let body = offer.message.method == .invite ? negotiation.offer(direction: wantedDirection).serialized() : []
+        let body = offer.message.method == .invite ? makeOffer(direction: wantedDirection).serialized() : []
         session.answer(offer, status: 200, body: body, at: now)
     }
 

@@ -55,6 +55,8 @@ final class Leg {
     var hasAudioSession = false
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
+    /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
+    var earlyAnswers: [Text: [UInt8]] = [:]
 
     init(
         _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Destination?, flow: Flow,
@@ -142,6 +144,12 @@ final class Leg {
     /// The one codec that both legs of a bridge speak; nil where there is no bridge.
     var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated.map { [$0.primary.codec] } }
 
+    /// Our own offer within a bridge has only what the other leg speaks, for nothing is decoded between them.
+    func makeOffer(direction: SDP.Direction) -> SessionDescription {
+        if let codecs = bridgedCodecs { negotiation.local.codecs = codecs }
+        return negotiation.offer(direction: direction)
+    }
+
     func listenOnReservation() {
         guard let ports = media.reservation else { return }
         negotiation.local.port = ports.rtp
@@ -222,6 +230,9 @@ extension NegotiationError {
 }
 
 extension InviteSession {
+    /// What two copies of one INVITE have in common, and the client's next attempt may have too.
+    var attempt: Text { request.callID + "|" + (request.from.tag ?? "") }
+
     /// The final response of a call that is not to be.
     func refuse(_ cause: EndCause, at now: Instant) {
         let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) }

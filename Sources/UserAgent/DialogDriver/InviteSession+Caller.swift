@@ -42,6 +42,7 @@ extension InviteSession {
             sequence += 1
             return sequence
         }
+        exchange.followsRedirections = true
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
     }

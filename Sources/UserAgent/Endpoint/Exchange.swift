@@ -22,7 +22,11 @@ final class Exchange {
     var mayRetry = true
     /// How long an INVITE waits for its final response; nil waits as long as there are provisional ones.
     var patience: Duration?
-    private let flow: Flow
+    /// Whether other addresses that a response names are tried (RFC 3261 §8.1.3.4).
+    var followsRedirections = false
+    private var flow: Flow
+    private var alternatives: [URI] = []
+    private var tried: [URI] = []
     private let authentication: ClientAuthentication?
     private let session: InviteSession?
     private unowned let agent: UserAgent
@@ -56,7 +60,7 @@ final class Exchange {
     }
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
-        if case .response(let response, _) = outcome, retry(after: response, at: now) { return }
+        if case .response(let response, _) = outcome, retry(after: response, at: now) || redirect(after: response, at: now) { return }
         let handler = handler
         if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
         handler?(outcome, now)
@@ -74,5 +78,35 @@ final class Exchange {
         request = next
         send(at: now)
         return true
+    }
+
+    /// The next address that a 3xx named, where the one before did not accept either; a 6xx ends the search.
+    private func redirect(after response: Message, at now: Instant) -> Bool {
+        guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), attempts < Self.maximumAttempts else { return false }
+        if status < 400 { alternatives += response.contacts.prefix(Self.maximumAttempts).map(\.uri).filter(isReachable) }
+        alternatives.removeAll { uri in tried.contains { $0.isEquivalent(to: uri) } }
+        guard !alternatives.isEmpty else { return false }
+        let target = alternatives.removeFirst()
+        tried.append(target)
+        readdress(to: target)
+        send(at: now)
+        return true
+    }
+
+    /// Over the transport that we have, and by address: names are not resolved here.
+    private func isReachable(_ uri: URI) -> Bool {
+        guard uri.isSIP, let address = uri.address, address.family == flow.remote.address.family else { return false }
+        return uri.transport.map { $0.equalsIgnoringCase(flow.transport.name) } ?? true
+    }
+
+    /// A new request of the same call, with nothing that was meant for the old address.
+    private func readdress(to target: URI) {
+        guard let address = target.address else { preconditionFailure("only addresses are reachable") }
+        flow.remote = SocketAddress(address, port: target.port ?? 5060)
+        flow.connection = 0
+        request.startLine = .request(request.method, target)
+        request.cseq = CSeq(number: takeSequence(), method: request.method)
+        request.via = agent.makeVia(for: target, over: flow)
+        for name in [HeaderName.route, .authorization, .proxyAuthorization] { request.headers.remove(name) }
     }
 }
