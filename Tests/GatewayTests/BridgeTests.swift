@@ -43,9 +43,11 @@ import Testing
         var bridge = dialled()
         #expect(bridge.receive(.ended(first, missing)) == [])
         #expect(bridge.receive(.ended(second, busy)) == [.end(caller, busy)])
-        bridge = dialled()
-        _ = bridge.receive(.ended(first, declined))
-        #expect(bridge.receive(.ended(second, busy)) == [.end(caller, declined)])
+    }
+
+    @Test func `a 6xx of one callee speaks for all`() {
+        var bridge = dialled()
+        #expect(bridge.receive(.ended(first, declined)) == [.end(caller, declined), .end(second, declined)])
     }
 
     @Test func `nothing is given up before the last callee was dialled`() {
