@@ -1,3 +1,4 @@
+import Foundation
 import Gateway
 import Primitives
 import Testing
@@ -103,5 +104,13 @@ extension JournalAuditTests {
             most = max(most, audit.rememberedCalls)
         }
         #expect(most > 60 && most < 80)
+    }
+}
+
+extension JournalAuditTests {
+    /// The page for people says what the rules say.
+    @Test func `the documentation lists every rule with its statement`() throws {
+        let page = try String(contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/Gateway/Gateway.docc/TheProof.md"), encoding: .utf8)
+        for rule in AuditRule.all { #expect(page.contains("| \(rule.id.rawValue) | \(rule.statement) |")) }
     }
 }
