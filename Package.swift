@@ -61,6 +61,11 @@ let package = Package(
                 "Audio", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
             ], swiftSettings: strict),
 
+        // Run by scripts/bench; of no product.
+        .executableTarget(
+            name: "media-relay", dependencies: ["CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/MediaRelay", swiftSettings: strict),
+        .executableTarget(name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
+
         tests("Primitives"),
         tests("SIP", ["Runtime"]),
         tests("SDP"),

@@ -100,7 +100,7 @@ extension Gateway: UserAgentDelegate {
             registrar.contacts(of: line.configuration.number, at: now).map {
                 let record = URI(user: line.configuration.number, host: configuration.domain)
                 return Destination(
-                    target: $0.uri, addressOfRecord: record, flow: $0.origin, routes: $0.path, caller: caller, maxForwards: maxForwards)
+                    target: $0.uri, addressOfRecord: record, flow: $0.path.isEmpty ? $0.origin.towards($0.uri) : $0.origin, routes: $0.path, caller: caller, maxForwards: maxForwards)
             }
         }
     }

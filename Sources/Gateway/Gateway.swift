@@ -77,13 +77,15 @@ public final class Gateway: SignallingEndpoint {
     private var lingering: [Leg] = []
     private var mediaIDs: UInt64 = 0
     /// The time of the input that is being worked off.
-    private(set) var now: Instant
+    private var turn: Instant
+    /// The time of this turn, or of what a media lane did later than that while the turn waited for it.
+    var now: Instant { max(turn, journal.latest) }
     /// No new call is taken: INVITE and OPTIONS are answered 503.
     public private(set) var isDraining = false
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration
-        self.now = now
+        turn = now
         media = environment.media
         journal = environment.journal
         listeners = environment.listeners
@@ -108,6 +110,11 @@ public final class Gateway: SignallingEndpoint {
         userAgent.delegate = self
         for line in lines { listen(to: line) }
         settle()
+    }
+
+    /// Calls that are still up end with the systems that they belong to; nobody is there to be told.
+    deinit {
+        for line in lines { (line.journal.onEnd, line.journal.onSystemAction, line.journal.onAnswered) = (nil, nil, nil) }
     }
 
     // MARK: Inputs
@@ -177,8 +184,8 @@ public final class Gateway: SignallingEndpoint {
     }
 
     private func enter(_ now: Instant) {
-        self.now = max(now, self.now)
-        clock.now = self.now
+        turn = max(now, self.now)
+        clock.now = turn
     }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.

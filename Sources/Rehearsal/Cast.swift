@@ -13,13 +13,15 @@ enum Cast {
 
     struct CallerRole {
         let address: SocketAddress
+        let transport: Transport
         let line: (number: Text, password: Text)?
     }
 
-    /// Two that are trusted, and one that has to prove who it is.
+    /// Two that are trusted, one of them over connections, and two that have to prove who they are.
     static let callers = [
-        CallerRole(address: callerAddress(1), line: nil), CallerRole(address: callerAddress(2), line: nil),
-        CallerRole(address: callerAddress(129), line: ("1003", password)),
+        CallerRole(address: callerAddress(1), transport: .udp, line: nil), CallerRole(address: callerAddress(2), transport: .tcp, line: nil),
+        CallerRole(address: callerAddress(129), transport: .udp, line: ("1003", password)),
+        CallerRole(address: callerAddress(130), transport: .tcp, line: ("1003", password)),
     ]
 
     struct Device {
@@ -39,15 +41,17 @@ enum Cast {
         let address: SocketAddress
         /// A trunk with several members forks: each of them gets the INVITE.
         let members: [SocketAddress]
+        var usesTCP = false
     }
 
     static let trunks = [
         TrunkRole(number: "2000", address: deviceAddress(20), members: [deviceAddress(20)]),
+        TrunkRole(number: "2001", address: deviceAddress(21), members: [deviceAddress(21)], usesTCP: true),
         TrunkRole(number: "3000", address: deviceAddress(30), members: [deviceAddress(31), deviceAddress(32)]),
     ]
 
     /// What is called; one of them nobody has.
-    static let numbers: [Text] = ["1001", "1001", "1002", "1002", "2000", "2000", "3000", "3000", "9196", "9197", "4040"]
+    static let numbers: [Text] = ["1001", "1001", "1002", "1002", "2000", "2001", "3000", "3000", "9196", "9197", "4040"]
 
     static func configuration(portPairs: Int, random: inout SeededRandom) -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
@@ -62,7 +66,11 @@ enum Cast {
             line.password = password
             configuration.lines.append(line)
         }
-        for trunk in trunks { configuration.lines.append(line(trunk.number, .trunk(LineEndpoint.Trunk(address: trunk.address)), ring)) }
+        for trunk in trunks {
+            var endpoint = LineEndpoint.Trunk(address: trunk.address)
+            endpoint.usesTCP = trunk.usesTCP
+            configuration.lines.append(line(trunk.number, .trunk(endpoint), ring))
+        }
         configuration.lines += [line("9196", .application(.echo), ring), line("9197", .application(.tone), ring)]
         return configuration
     }

@@ -30,9 +30,8 @@ final class Phone: Inhabitant, UserAgentDelegate {
     var deadline: Instant? { agent.deadline }
     func advance(to now: Instant) { agent.advance(to: now) }
 
-    func receive(_ bytes: [UInt8], at local: SocketAddress, from remote: SocketAddress, at now: Instant) {
-        agent.receive(bytes, over: Flow(transport: .udp, local: local, remote: remote), at: now)
-    }
+    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { agent.receive(bytes, over: flow, at: now) }
+    func failed(_ flow: Flow, at now: Instant) { agent.failed(flow, at: now) }
 
     /// Calls that are not over for it.
     var openCalls: Int { calls.count }
@@ -48,10 +47,10 @@ final class Phone: Inhabitant, UserAgentDelegate {
         }
     }
 
-    func call(_ script: CallerScript, as line: (number: Text, password: Text)?, domain: Text, at gateway: SocketAddress) {
+    func call(_ script: CallerScript, as line: (number: Text, password: Text)?, domain: Text, over transport: Transport, at gateway: SocketAddress) {
         tally.calls += 1
         let call = PhoneCall(caller: script, phone: self, local: makeMedia(), sessionID: random.next())
-        let flow = Flow(transport: .udp, local: address, remote: gateway)
+        let flow = Flow(transport: transport, local: address, remote: gateway)
         let target = URI(user: script.number, host: domain)
         let from = NameAddress(uri: URI(user: line?.number ?? user, host: line == nil ? "elsewhere.test" : domain))
         var invite = OutgoingInvite(target: target, flow: flow, from: from, to: NameAddress(uri: target))

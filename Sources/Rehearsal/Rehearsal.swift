@@ -31,8 +31,9 @@ public struct RehearsalVerdict: Sendable {
     public var leaks: [String] = []
     public var tally = Tally()
     public var failedBinds = 0
-    public var secondAcceptances = 0
-    public var datagrams = 0, lostDatagrams = 0
+    /// 2xx of a fork whose other branch had been taken; 2xx that reached the gateway after its CANCEL had left.
+    public var secondAcceptances = 0, acceptancesAfterCancel = 0
+    public var messages = 0, lostDatagrams = 0, cutConnections = 0
     public var events: UInt64 = 0
     public var virtualTime = Duration.zero
     /// The story of the first call that broke a rule.
@@ -67,6 +68,7 @@ public final class Rehearsal {
 
     private struct Caller {
         let phone: Phone
+        let transport: Transport
         /// The line that it calls as, with its password.
         let line: (number: Text, password: Text)?
     }
@@ -83,7 +85,7 @@ public final class Rehearsal {
         let journal = Journal(lane: "rehearsal", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
         let environment = Gateway.Environment(
             network: network, media: media, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
-            listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+            listeners: [Transports.Listener(.udp, Cast.gateway), Transports.Listener(.tcp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
         gateway = Gateway(configuration, environment, at: start)
         stage = GatewayStage(gateway)
         world.add(stage)
@@ -112,7 +114,7 @@ public final class Rehearsal {
     private func makeCast() {
         for (index, caller) in Cast.callers.enumerated() {
             let phone = makePhone("caller-\(index)", caller.address)
-            callers.append(Caller(phone: phone, line: caller.line))
+            callers.append(Caller(phone: phone, transport: caller.transport, line: caller.line))
         }
         for device in Cast.devices { devices.append(makePhone(device.user, device.address)) }
         for trunk in Cast.trunks {
@@ -148,7 +150,7 @@ public final class Rehearsal {
             let script = random.callerScript(to: Cast.numbers)
             let caller = callers[Int.random(in: callers.indices, using: &random)]
             world.after(.milliseconds(Int64.random(in: 0...settings.spread.wholeMilliseconds, using: &random))) {
-                caller.phone.call(script, as: caller.line, domain: Cast.domain, at: Cast.gateway)
+                caller.phone.call(script, as: caller.line, domain: Cast.domain, over: caller.transport, at: Cast.gateway)
             }
         }
         guard settings.stopsEarly ?? random.chance(100) else { return }
@@ -190,8 +192,8 @@ public final class Rehearsal {
         }
         _ = gateway.finish(at: world.now)
         verdict.failedBinds = media.failedBinds
-        verdict.secondAcceptances = witness.secondAcceptances
-        (verdict.datagrams, verdict.lostDatagrams) = (network.sent, network.lost)
+        (verdict.secondAcceptances, verdict.acceptancesAfterCancel) = (witness.secondAcceptances, witness.acceptancesAfterCancel)
+        (verdict.messages, verdict.lostDatagrams, verdict.cutConnections) = (network.sent, network.lost, network.cut)
         verdict.events = gateway.journal.count
         if let call = verdict.violations.first?.call { verdict.ladder = ladder(of: call) }
     }
@@ -214,9 +216,8 @@ private final class GatewayStage: Inhabitant {
     var deadline: Instant? { gateway.deadline }
     func advance(to now: Instant) { gateway.advance(to: now) }
 
-    func receive(_ bytes: [UInt8], at local: SocketAddress, from remote: SocketAddress, at now: Instant) {
-        gateway.receive(bytes, over: Flow(transport: .udp, local: local, remote: remote), at: now)
-    }
+    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
+    func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
 }
 
 extension UserAgent.Counts {

@@ -1,15 +1,17 @@
 import Primitives
 import UserAgent
 
-/// How badly a network treats datagrams.
+/// How badly a network treats what it carries.
 public struct LinkFaults: Sendable {
-    /// Out of a thousand.
+    /// Datagrams, out of a thousand.
     public var lost = 0
     public var duplicated = 0
-    /// Each datagram takes a time of its own, so that they overtake one another.
+    /// Milliseconds. Each datagram takes a time of its own, so that they overtake one another.
     public var delay: ClosedRange<Int64> = 1...1
-    /// Out of a thousand: those that take so long that timers run out meanwhile, but less than T4, as SIP relies on.
+    /// Out of a thousand datagrams: those that take so long that timers run out meanwhile, but less than T4, as SIP relies on.
     public var late = 0
+    /// Out of a thousand messages over a connection: those after which it breaks, as soon as nothing is on its way.
+    public var cut = 0
 
     public init() {}
 
@@ -20,24 +22,39 @@ public struct LinkFaults: Sendable {
         faults.lost = [0, 10, 60, 150][badness]
         faults.duplicated = [0, 20, 50, 100][badness]
         faults.late = [0, 0, 10, 30][badness]
+        faults.cut = [0, 0, 10, 30][badness]
         faults.delay = 1...Int64.random(in: 1...80, using: &random)
         return faults
     }
 }
 
-/// Carries datagrams between virtual addresses, with faults drawn from a seed.
+/// Carries datagrams and connections between virtual addresses, with faults drawn from a seed.
 ///
 /// An address may have several inhabitants, as that of a forking proxy has: each gets what is sent there.
 final class VirtualNetwork: SignallingNetwork {
     private unowned let world: World
     private var random: SeededRandom
     private var inhabitants: [SocketAddress: [any Inhabitant]] = [:]
+    private var connections: [UInt64: Connection] = [:]
+    private var lastConnection: UInt64 = 0
     var faults = LinkFaults()
-    /// Sees every datagram as it is sent, lost or not.
+    /// Sees every message as it is sent, lost or not.
     var onSend: ([UInt8], _ from: SocketAddress, _ to: SocketAddress) -> Void = { _, _, _ in }
-    /// Sees every datagram as it arrives, before its receiver does.
+    /// Sees every message as it arrives, before its receiver does.
     var onDelivery: ([UInt8], _ from: SocketAddress, _ to: SocketAddress) -> Void = { _, _, _ in }
-    private(set) var sent = 0, lost = 0, duplicated = 0
+    private(set) var sent = 0, lost = 0, duplicated = 0, cut = 0
+
+    private struct Connection {
+        let opener: SocketAddress, listener: SocketAddress
+        /// When the last message arrives: none overtakes it.
+        var busyUntil: Instant
+        var underWay = 0
+        var isBreaking = false
+
+        func joins(_ flow: Flow) -> Bool {
+            flow.local == opener && flow.remote == listener || flow.local == listener && flow.remote == opener
+        }
+    }
 
     init(world: World, seed: UInt64) {
         self.world = world
@@ -50,24 +67,79 @@ final class VirtualNetwork: SignallingNetwork {
     func detachAll() { inhabitants = [:] }
 
     func send(_ bytes: [UInt8], over flow: Flow) {
-        precondition(flow.transport == .udp, "the virtual network carries datagrams")
         sent += 1
         onSend(bytes, flow.local, flow.remote)
-        guard !happens(faults.lost) else { return lost += 1 }
-        deliver(bytes, flow)
-        guard happens(faults.duplicated) else { return }
-        duplicated += 1
-        deliver(bytes, flow)
-    }
-
-    private func deliver(_ bytes: [UInt8], _ flow: Flow) {
-        var delay = Duration.milliseconds(Int64.random(in: faults.delay, using: &random))
-        if happens(faults.late) { delay += .milliseconds(Int64.random(in: 500...4_400, using: &random)) }
-        world.after(delay) { [unowned self] in
-            onDelivery(bytes, flow.local, flow.remote)
-            for inhabitant in inhabitants[flow.remote] ?? [] { inhabitant.receive(bytes, at: flow.remote, from: flow.local, at: world.now) }
-        }
+        if flow.transport.isReliable { sendStream(bytes, flow) } else { sendDatagram(bytes, flow) }
     }
 
     private func happens(_ thousandths: Int) -> Bool { thousandths > 0 && Int.random(in: 0..<1_000, using: &random) < thousandths }
+
+    // MARK: Datagrams
+
+    private func sendDatagram(_ bytes: [UInt8], _ flow: Flow) {
+        guard !happens(faults.lost) else { return lost += 1 }
+        deliverDatagram(bytes, flow)
+        guard happens(faults.duplicated) else { return }
+        duplicated += 1
+        deliverDatagram(bytes, flow)
+    }
+
+    private func deliverDatagram(_ bytes: [UInt8], _ flow: Flow) {
+        var delay = Duration.milliseconds(Int64.random(in: faults.delay, using: &random))
+        if happens(faults.late) { delay += .milliseconds(Int64.random(in: 500...4_400, using: &random)) }
+        world.after(delay) { [unowned self] in deliver(bytes, flow) }
+    }
+
+    private func deliver(_ bytes: [UInt8], _ flow: Flow) {
+        onDelivery(bytes, flow.local, flow.remote)
+        let seen = flow.reversed
+        for inhabitant in inhabitants[flow.remote] ?? [] { inhabitant.receive(bytes, over: seen, at: world.now) }
+    }
+
+    // MARK: Connections
+
+    private func sendStream(_ bytes: [UInt8], _ flow: Flow) {
+        var flow = flow
+        if flow.connection == 0 { flow.connection = open(flow) }
+        guard let connection = connections[flow.connection] else { return tellFailed(flow) }
+        let delay = Duration.milliseconds(Int64.random(in: faults.delay, using: &random))
+        let arrival = max(world.now + delay, connection.busyUntil)
+        connections[flow.connection]?.busyUntil = arrival
+        connections[flow.connection]?.underWay += 1
+        if happens(faults.cut) { connections[flow.connection]?.isBreaking = true }
+        world.after(arrival - world.now) { [unowned self] in
+            connections[flow.connection]?.underWay -= 1
+            deliver(bytes, flow)
+            breakIfIdle(flow)
+        }
+    }
+
+    /// One that is open already, or a new one. Nobody listens: 0.
+    private func open(_ flow: Flow) -> UInt64 {
+        if let known = connections.filter({ $0.value.joins(flow) }).keys.min() { return known }
+        guard inhabitants[flow.remote] != nil else { return 0 }
+        lastConnection += 1
+        connections[lastConnection] = Connection(opener: flow.local, listener: flow.remote, busyUntil: world.now)
+        return lastConnection
+    }
+
+    /// A message that is lost with its connection is not sent again, and one that ends a call would leave the other end in it for ever. So
+    /// connections break when they are idle; then both ends are told at once.
+    private func breakIfIdle(_ flow: Flow) {
+        guard let connection = connections[flow.connection], connection.isBreaking, connection.underWay == 0 else { return }
+        cut += 1
+        connections[flow.connection] = nil
+        for end in [flow, flow.reversed] { for inhabitant in inhabitants[end.local] ?? [] { inhabitant.failed(end, at: world.now) } }
+    }
+
+    private func tellFailed(_ flow: Flow) {
+        world.after(.milliseconds(1)) { [unowned self] in
+            for inhabitant in inhabitants[flow.local] ?? [] { inhabitant.failed(flow, at: world.now) }
+        }
+    }
+}
+
+extension Flow {
+    /// The same way as the other end sees it.
+    fileprivate var reversed: Flow { Flow(transport: transport, local: remote, remote: local, connection: connection) }
 }

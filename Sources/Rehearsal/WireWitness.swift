@@ -10,6 +10,9 @@ struct WireWitness {
     private var first: [Text: Dialog] = [:]
     /// 2xx of a fork whose other dialog had been accepted already.
     private(set) var secondAcceptances = 0
+    private var cancelled: Set<Text> = []
+    /// 2xx that reached the gateway after its CANCEL had left.
+    private(set) var acceptancesAfterCancel = 0
     private(set) var messages = 0
 
     /// A dialog by its Call-ID and the two tags, whoever is who.
@@ -24,15 +27,19 @@ struct WireWitness {
     var answeredDialogs: Int { answered.count }
 
     mutating func sent(_ bytes: [UInt8], from source: SocketAddress) {
-        if source == gateway { note(bytes) }
+        guard source == gateway, let message = try? Message(parsing: bytes) else { return }
+        if message.isRequest, message.method == .cancel { cancelled.insert(Text(Array(message.callID.bytes))) }
+        note(message)
     }
 
     mutating func delivered(_ bytes: [UInt8], to destination: SocketAddress) {
-        if destination == gateway { note(bytes) }
+        guard destination == gateway, let message = try? Message(parsing: bytes) else { return }
+        if message.status == 200, message.cseq.method == .invite, cancelled.remove(message.callID) != nil { acceptancesAfterCancel += 1 }
+        note(message)
     }
 
-    private mutating func note(_ bytes: [UInt8]) {
-        guard let message = try? Message(parsing: bytes), let from = message.from.tag, let to = message.to.tag else { return }
+    private mutating func note(_ message: Message) {
+        guard let from = message.from.tag, let to = message.to.tag else { return }
         messages += 1
         let dialog = Dialog(callID: Text(Array(message.callID.bytes)), tags: [Text(Array(from.bytes)), Text(Array(to.bytes))])
         if let status = message.status, (200..<300).contains(status), message.cseq.method == .invite {

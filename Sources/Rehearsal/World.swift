@@ -1,11 +1,14 @@
 import Primitives
+import UserAgent
 
 /// Something that lives in virtual time: a gateway, a phone.
 protocol Inhabitant: AnyObject {
     /// When it next has something to do by itself.
     var deadline: Instant? { get }
     func advance(to now: Instant)
-    func receive(_ bytes: [UInt8], at local: SocketAddress, from remote: SocketAddress, at now: Instant)
+    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant)
+    /// A connection is gone, or could not be opened.
+    func failed(_ flow: Flow, at now: Instant)
 }
 
 /// Virtual time and everybody in it, on one thread: nothing happens but what is due, and time jumps from one thing to the next.
@@ -33,9 +36,9 @@ final class World {
     /// Does the next thing, unless it is later than the limit. False when nothing was done; the time is the limit's then.
     func step(until limit: Instant) -> Bool {
         let alarm = inhabitants.compactMap { inhabitant in inhabitant.deadline.map { (due: $0, inhabitant: inhabitant) } }.min { $0.due < $1.due }
-        let due = min(alarm?.due ?? .distantFuture, agenda.deadline ?? .distantFuture)
-        guard due <= limit else {
-            now = max(now, limit)
+        let next = [alarm?.due, agenda.deadline].compactMap(\.self).min()
+        guard let due = next, due <= limit else {
+            if limit != .distantFuture { now = max(now, limit) }
             return false
         }
         now = max(now, due)

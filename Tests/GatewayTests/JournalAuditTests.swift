@@ -59,6 +59,28 @@ extension JournalAuditTests {
         #expect(audit.gaps == 0)
     }
 
+    @Test(arguments: GoodJournal.all)
+    func `a good journal is good wherever it breaks off, and wherever it begins`(journal: GoodJournal) {
+        for index in journal.events.indices {
+            #expect(Self.violations(of: Array(journal.events[..<index])) == [], "up to event \(index)")
+            #expect(Self.violations(of: Array(journal.events[index...])) == [], "from event \(index + 1)")
+        }
+    }
+
+    @Test func `a complete run is judged as a whole when the next one begins`() {
+        let unending = BrokenJournal.all.filter { $0.fault == "never ended" }
+        #expect(unending.count == 1)
+        let violations = Self.violations(of: unending[0].events + GoodJournal.echo.events)
+        #expect(violations.map(\.rule) == [.R10])
+    }
+
+    @Test func `a call that begins in a cut journal is judged`() {
+        let journal = BrokenJournal.all.filter { $0.fault == "BYE while media runs" }
+        #expect(journal.count == 1)
+        let violations = Self.violations(of: Array(journal[0].events.dropFirst(2)))
+        #expect(violations.map(\.rule) == [.M4])
+    }
+
     @Test func `missing sequence numbers are counted`() {
         var audit = Audit()
         for event in GoodJournal.echo.events where event.kind != .dtmfReceived { _ = audit.observe(event) }

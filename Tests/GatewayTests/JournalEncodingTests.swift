@@ -117,6 +117,26 @@ final class MemorySink: JournalSink {
             ])
     }
 
+    @Test(arguments: [1, 7, 100, 4096])
+    func `a journal that comes in pieces reads as in one`(size: Int) {
+        let bytes = Array("\(Self.good)\n\nnonsense\n\(Self.good)\n\(Self.good)".utf8)
+        var parser = JournalParser(name: "a.jsonl")
+        var events: [JournalEvent] = []
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            parser.feed(Array(bytes[start..<min(start + size, bytes.count)])) { events.append($0) }
+        }
+        let whole = JournalReader.parse(bytes, name: "a.jsonl")
+        #expect(events == whole.events && events.count == 2)
+        #expect(parser.finish() == whole.brokenLines)
+    }
+
+    @Test func `a line without an end is not gathered for ever`() {
+        var parser = JournalParser(name: "a.jsonl")
+        for _ in 0..<40 { parser.feed([UInt8](repeating: 0x61, count: 100_000)) { _ in Issue.record("no event is there") } }
+        parser.feed([0x0A]) { _ in Issue.record("no event is there") }
+        #expect(parser.finish().map(\.cause) == [.tooLong])
+    }
+
     @Test func `no line makes the reader trap`() {
         var random = SeededRandom(seed: 11)
         let line = Array(#"{"seq":1,"t":2,"wall":3,"call":"00000000-0000-0001-0000-000000000002","lane":"s0","kind":"sip.rx","details":{"method":"a\u0041","cseq":-7}}"#.utf8)

@@ -133,7 +133,9 @@ import Testing
     @Test func `when a lost folder comes back, so does writing, and the loss is told`() throws {
         let folder = try Folder()
         let reports = Reports()
-        let file = try JournalFile(path: folder.path + "/sub", settings: .init()) { reports.take($0) }
+        var settings = JournalFile.Settings()
+        settings.retryPause = .zero
+        let file = try JournalFile(path: folder.path + "/sub", settings: settings) { reports.take($0) }
         try FileManager.default.removeItem(atPath: folder.path)
         file.accept(Array("lost\n".utf8))
         file.synchronize()
@@ -143,6 +145,22 @@ import Testing
         #expect(folder.read("sub") == "kept\n")
         let path = folder.path + "/sub"
         #expect(reports.all.withLock { $0 } == [.failing(cause: "cannot open \(path): No such file or directory"), .recovered(lostBytes: 5)])
+    }
+
+    @Test func `after a failure nothing is tried until the pause is over`() throws {
+        let folder = try Folder()
+        let reports = Reports()
+        var settings = JournalFile.Settings()
+        settings.retryPause = .seconds(3600)
+        let file = try JournalFile(path: folder.path + "/sub", settings: settings) { reports.take($0) }
+        try FileManager.default.removeItem(atPath: folder.path)
+        file.accept(Array("lost\n".utf8))
+        file.synchronize()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        file.accept(Array("lost too\n".utf8))
+        file.synchronize()
+        #expect(file.counts.lostBytes == 14 && file.counts.failures == 1 && file.counts.waitingBytes == 0)
+        #expect(reports.all.withLock { $0.count } == 1)
     }
 
     @Test func `a backlog that is too long drops whole batches and says so`() throws {
@@ -157,6 +175,19 @@ import Testing
         #expect(folder.read("j") == "short\n")
         #expect(file.counts.lostBytes == 17)
         #expect(reports.all.withLock { $0 }.contains(.failing(cause: "the disk is too slow: 8 bytes wait for it")))
+    }
+
+    @Test func `a file longer than the reader's piece reads back whole`() throws {
+        let folder = try Folder()
+        let file = try JournalFile(path: folder.path + "/j") { _ in Issue.record("no report is due") }
+        let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: file, audit: nil)
+        for number in 1...6_000 { journal.record(.reportUpdated, at: Instant(nanoseconds: UInt64(number)), [.text: "a sentence of some length"]) }
+        journal.flush()
+        file.synchronize()
+        #expect(file.counts.writtenBytes > 512 * 1024)
+        let result = try JournalReader.read(path: folder.path + "/j")
+        #expect(result.brokenLines == [])
+        #expect(result.events.map(\.sequence) == Array(1...6_000))
     }
 
     @Test func `a folder that is not there is an error that names it`() {

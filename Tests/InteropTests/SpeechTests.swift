@@ -1,35 +1,37 @@
 import Audio
 import Testing
 
-/// baresip to baresip through the gateway: what one says is what the other hears.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SpeechTests {
-    static let codecs = ["opus", "pcmu", "pcma", "g722"]
+extension Talks {
+    /// baresip to baresip through the gateway: what one says is what the other hears.
+    @Suite(.serialized, .timeLimit(.minutes(3))) struct SpeechTests {
+        static let codecs = ["opus", "pcmu", "pcma", "g722"]
 
-    @Test(arguments: codecs)
-    func `speech arrives at both ends`(codec: String) async throws {
-        let gateway = try await Gateway.start()
-        let pair = try await Pair.start(at: gateway, codecs: [codec])
-        try await pair.connect()
-        try await pair.caller.waitForRecording(of: 4)
-        try await pair.callee.waitForRecording(of: 4)
-        pair.caller.hangUp()
-        try await pair.callee.event("CALL_CLOSED")
-        try pair.expectSpeech()
-        let journal = try await gateway.stop()
-        journal.expectNothingLeft()
-        #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [codec], "both legs speak it, so nothing is transcoded")
-    }
+        @Test(arguments: codecs)
+        func `speech arrives at both ends`(codec: String) async throws {
+            let gateway = try await Gateway.start()
+            let pair = try await Pair.start(at: gateway, codecs: [codec])
+            try await pair.connect()
+            try await pair.caller.waitForRecording(of: 4)
+            try await pair.callee.waitForRecording(of: 4)
+            pair.caller.hangUp()
+            try await pair.callee.event("CALL_CLOSED")
+            try pair.expectSpeech()
+            let journal = try await gateway.stop()
+            journal.expectNothingLeft()
+            #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [codec], "both legs speak it, so nothing is transcoded")
+        }
 
-    @Test func `a caller with all codecs and a callee with one agree on that one`() async throws {
-        let gateway = try await Gateway.start()
-        let pair = try await Pair.start(at: gateway, codecs: ["opus", "g722", "pcmu", "pcma"], calleeCodecs: ["pcma"])
-        try await pair.connect()
-        try await pair.caller.waitForRecording(of: 4)
-        try await pair.callee.waitForRecording(of: 4)
-        pair.callee.hangUp()
-        try await pair.caller.event("CALL_CLOSED")
-        try pair.expectSpeech()
-        let journal = try await gateway.stop()
-        #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == ["pcma"])
+        @Test func `a caller with all codecs and a callee with one agree on that one`() async throws {
+            let gateway = try await Gateway.start()
+            let pair = try await Pair.start(at: gateway, codecs: ["opus", "g722", "pcmu", "pcma"], calleeCodecs: ["pcma"])
+            try await pair.connect()
+            try await pair.caller.waitForRecording(of: 4)
+            try await pair.callee.waitForRecording(of: 4)
+            pair.callee.hangUp()
+            try await pair.caller.event("CALL_CLOSED")
+            try pair.expectSpeech()
+            let journal = try await gateway.stop()
+            #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == ["pcma"])
+        }
     }
 }

@@ -132,6 +132,7 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algori
         #expect(verdict(answer(challenge, password: "guess")) == .refused(.wrongPassword))
         #expect(verdict(answer(challenge), .invite) == .refused(.wrongPassword))
         #expect(verdict(answer(challenge, uri: "sip:elsewhere.test")) == .refused(.mismatch))
+        #expect(verdict(answer(challenge, uri: "sip:1003@192.0.2.9")) == .refused(.mismatch))
         #expect(verdict(answer(challenge, clientNonce: nil)) == .refused(.mismatch))
         var other = answer(challenge)
         other.realm = "other"
@@ -143,6 +144,7 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algori
         other.nonceCount = "1"
         #expect(verdict(other) == .refused(.mismatch))
         #expect(verdict(answer(challenge, uri: "sip:example.test;transport=tcp")) == .accepted)
+        #expect(verdict(answer(challenge, uri: "sip:192.0.2.9:5060", count: 2)) == .accepted, "sipp names the server by its address")
     }
 
     @Test func `without the demand for quality an old digest is taken`() {

@@ -44,9 +44,11 @@ public final class Journal {
     /// Violations found so far.
     public private(set) var violations = 0
 
+    /// The date of the last event.
+    public private(set) var latest = Instant.zero
+
     /// May be set anew when the time of day was adjusted.
     public var clock: WallClock
-    private var latest = Instant.zero
     private let lane: Text
     private let sink: (any JournalSink)?
     private let limits: Limits

@@ -15,6 +15,8 @@ public final class JournalFile: JournalSink {
         public var rotatedFiles = 5
         /// What may wait for the disk.
         public var backlogBytes = 8 * 1024 * 1024
+        /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
+        public var retryPause = Duration.seconds(1)
 
         public init(rotationBytes: Int? = nil) { self.rotationBytes = rotationBytes }
     }
@@ -40,6 +42,7 @@ public final class JournalFile: JournalSink {
         var isDraining = false
         /// nil while writing works.
         var lostSinceFailure: Int?
+        var failedAt: ContinuousClock.Instant?
     }
 
     private let queue = DispatchQueue(label: "hookswitch.journal")
@@ -81,6 +84,7 @@ public final class JournalFile: JournalSink {
 
     private func drain() {
         while let batch = next() {
+            if backlog.withLock({ $0.drops(batch.count, until: settings.retryPause) }) { continue }
             let outcome = writer.withLock { writer in write(batch, to: &writer) }
             let report = backlog.withLock { $0.wrote(batch.count, outcome: outcome) }
             if let report { onReport(report) }
@@ -132,9 +136,21 @@ extension JournalFile.Backlog {
         return .failing(cause: cause)
     }
 
+    /// True, and counted as lost, while the pause after a failure lasts.
+    fileprivate mutating func drops(_ bytes: Int, until pause: Duration) -> Bool {
+        guard let failedAt, .now - failedAt < pause else { return false }
+        counts.waitingBytes -= bytes
+        _ = lose(bytes, cause: "")
+        return true
+    }
+
     fileprivate mutating func wrote(_ bytes: Int, outcome: WriteOutcome) -> JournalFile.Report? {
         counts.waitingBytes -= bytes
-        if let error = outcome.error { return lose(bytes, cause: error.description) }
+        if let error = outcome.error {
+            failedAt = .now
+            return lose(bytes, cause: error.description)
+        }
+        failedAt = nil
         counts.writtenBytes += bytes
         if outcome.rotated { counts.rotations += 1 }
         if let lost = lostSinceFailure {

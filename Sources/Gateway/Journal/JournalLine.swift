@@ -11,6 +11,7 @@ public enum JournalLineError: Error, Equatable, Sendable, CustomStringConvertibl
     case badCall(String)
     /// The end of the file without a newline.
     case unfinished
+    case tooLong
 
     public var description: String {
         switch self {
@@ -21,6 +22,7 @@ public enum JournalLineError: Error, Equatable, Sendable, CustomStringConvertibl
         case .unknownKind(let kind): "unknown kind \"\(kind)\""
         case .badCall(let text): "\"\(text)\" is not a call UUID"
         case .unfinished: "the line is not finished"
+        case .tooLong: "the line is too long for an event"
         }
     }
 }

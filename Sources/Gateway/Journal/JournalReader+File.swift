@@ -3,9 +3,35 @@ import Foundation
 extension JournalReader {
     /// Reads a whole file. Throws when it cannot be read; broken lines are in the result.
     public static func read(path: String) throws(JournalFileError) -> Result {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw JournalFileError(operation: "read", path: path, code: access(path, R_OK) == 0 ? EIO : errno)
+        var events: [JournalEvent] = []
+        let brokenLines = try read(path: path) { events.append($0) }
+        return Result(events: events, brokenLines: brokenLines)
+    }
+
+    /// Reads a file of any length piece by piece, and calls `each` for every event. Returns the broken lines.
+    public static func read(path: String, each: (JournalEvent) -> Void) throws(JournalFileError) -> [BrokenLine] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw JournalFileError(operation: "read", path: path, code: errno) }
+        defer { close(descriptor) }
+        var parser = JournalParser(name: path)
+        var piece = [UInt8](repeating: 0, count: 256 * 1024)
+        while true {
+            let count = piece.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw JournalFileError(operation: "read", path: path, code: errno) }
+            guard count > 0 else { return parser.finish() }
+            parser.feed(Array(piece[..<count]), each: each)
         }
-        return parse(Array(data), name: path)
+    }
+
+    /// The files in the order in which they were written, as far as their first events tell: rotation gives the oldest the highest number.
+    public static func inOrder(_ paths: [String]) -> [String] {
+        let begun = paths.map { path -> (path: String, wall: UInt64) in (path, firstEvent(path: path)?.wall ?? .max) }
+        return begun.enumerated().sorted { ($0.element.wall, $0.offset) < ($1.element.wall, $1.offset) }.map(\.element.path)
+    }
+
+    private static func firstEvent(path: String) -> JournalEvent? {
+        guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
+        return parse(Array(head), name: path).events.first
     }
 }

@@ -20,22 +20,60 @@ public enum JournalReader {
 
     /// Empty lines are skipped. A last line without a newline is broken even when it parses: the writer was killed in the middle of it.
     public static func parse(_ bytes: [UInt8], name: String) -> Result {
-        var result = Result()
+        var events: [JournalEvent] = []
+        var parser = JournalParser(name: name)
+        parser.feed(bytes) { events.append($0) }
+        return Result(events: events, brokenLines: parser.finish())
+    }
+}
+
+/// Reads a journal that comes in pieces; what is kept between two of them is less than a line.
+public struct JournalParser {
+    /// A line longer than this is broken: no event is.
+    public static let longestLine = 1 << 20
+
+    private let name: String
+    private var line = 0
+    private var rest: [UInt8] = []
+    private var brokenLines: [JournalReader.BrokenLine] = []
+
+    /// `name` is the file's, for the reports.
+    public init(name: String) { self.name = name }
+
+    /// Calls `each` for every event of the lines that this piece completes.
+    public mutating func feed(_ bytes: [UInt8], each: (JournalEvent) -> Void) {
         var start = 0
-        var number = 0
-        while start < bytes.count {
-            number += 1
-            let end = bytes[start...].firstIndex(of: 0x0A)
-            let line = bytes[start..<(end ?? bytes.count)]
-            start = (end ?? bytes.count) + 1
-            if line.isEmpty { continue }
-            do throws(JournalLineError) {
-                guard end != nil else { throw .unfinished }
-                result.events.append(try JournalLine.parse(line))
-            } catch {
-                result.brokenLines.append(BrokenLine(file: name, line: number, cause: error))
+        while let end = bytes[start...].firstIndex(of: 0x0A) {
+            if rest.isEmpty {
+                read(bytes[start..<end], each)
+            } else {
+                rest += bytes[start..<end]
+                read(rest[...], each)
+                rest = []
             }
+            start = end + 1
         }
-        return result
+        if rest.count <= Self.longestLine { rest += bytes[start...] }
+    }
+
+    /// The lines that could not be read, in all. What is left without a newline is one of them.
+    public mutating func finish() -> [JournalReader.BrokenLine] {
+        if !rest.isEmpty {
+            line += 1
+            brokenLines.append(.init(file: name, line: line, cause: .unfinished))
+            rest = []
+        }
+        return brokenLines
+    }
+
+    private mutating func read(_ bytes: ArraySlice<UInt8>, _ each: (JournalEvent) -> Void) {
+        line += 1
+        guard !bytes.isEmpty else { return }
+        do throws(JournalLineError) {
+            guard bytes.count <= Self.longestLine else { throw .tooLong }
+            each(try JournalLine.parse(bytes))
+        } catch {
+            brokenLines.append(.init(file: name, line: line, cause: error))
+        }
     }
 }

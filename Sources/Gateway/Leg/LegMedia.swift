@@ -74,6 +74,7 @@ struct LegMedia {
     /// Closes what is open and gives the number back. The call has ended.
     mutating func finish(at now: Instant) {
         stop(at: now)
+        let now = max(now, scribe.journal.latest)
         if state == .activated || state == .stopped {
             advance(.deactivate)
             require { () throws(MediaError) in try plane.deactivate(id) }

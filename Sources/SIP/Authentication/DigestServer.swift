@@ -82,11 +82,13 @@ public struct DigestServer: Sendable {
         return use(credentials, at: now) ? .accepted : .stale
     }
 
-    /// The digest's URI must be the request's, but for parameters, which some telephones leave out (RFC 3261 §22.4).
+    /// The digest's URI must be the request's, but for parameters, which some telephones leave out (RFC 3261 §22.4), and for those
+    /// that name the server alone and by its address, as sipp does.
     private func isMeant(_ credentials: DigestCredentials, for uri: URI) -> Bool {
         guard let named = try? URI(parsing: credentials.uri) else { return false }
         if named.isEquivalent(to: uri) { return true }
-        return named.isSIP && uri.isSIP && named.user == uri.user && named.host.equalsIgnoringCase(uri.host)
+        guard named.isSIP, uri.isSIP else { return false }
+        return named.host.equalsIgnoringCase(uri.host) ? named.user == nil || named.user == uri.user : named.user == nil && named.address != nil
     }
 
     private func quality(of credentials: DigestCredentials) -> (isUsed: Bool, count: Text, clientNonce: Text)? {

@@ -29,12 +29,12 @@ extension Flow {
         return connection == other.connection || connection == 0
     }
 
-    /// Where a request inside of a dialog goes whose next hop is this URI.
+    /// Where a request goes whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
     ///
-    /// A connection is used as long as the dialog lives. Over UDP an address in the URI is followed, unless it is a private one that
+    /// A connection is used as long as it lives. Over UDP an address in the URI is followed, unless it is a private one that
     /// differs from where the peer's messages come from: then the peer is behind a translator, and only the way back works.
-    /// Names are not resolved inside of a dialog: they stay on the flow.
-    func towards(_ uri: URI) -> Flow {
+    /// Names are not resolved: they stay on the flow.
+    public func towards(_ uri: URI) -> Flow {
         guard transport == .udp, let address = uri.address, address.family == remote.address.family else { return self }
         guard address == remote.address || !address.isPrivate else { return self }
         var flow = self

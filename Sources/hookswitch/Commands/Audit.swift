@@ -5,7 +5,10 @@ import Gateway
 struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Check journals against the rules of the contract.",
-        discussion: "Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read.")
+        discussion: """
+            Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read. Rotated files \
+            may be given together, in any order: they are read as one journal.
+            """)
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
     @Flag(help: "Print one JSON object.") var json = false
@@ -19,23 +22,35 @@ struct AuditCommand: ParsableCommand {
     }
 
     func run() throws {
-        var report = Report()
-        for file in files { try check(file, into: &report) }
+        let report = try Self.check(files)
         if json { try printJSON(report) } else { printText(report) }
         if !report.isClean { throw ExitCode(1) }
     }
 
-    private func check(_ file: String, into report: inout Report) throws {
-        let journal: JournalReader.Result
-        do { journal = try JournalReader.read(path: file) } catch { throw Failure.cannotRun("\(file): cannot be read") }
-        report.events += journal.events.count
-        report.calls += Set(journal.events.compactMap(\.call)).count
-        report.unreadable += journal.brokenLines.map(\.description)
-        for violation in Self.violations(of: journal.events) {
+    /// Reads the files piece by piece as one journal. The end of a run may show only in the file after it.
+    static func check(_ files: [String]) throws -> Report {
+        var report = Report()
+        var audit = Audit()
+        var calls: Set<CallUUID> = []
+        var file = ""
+        let note = { (violation: Violation) in
             report.violations.append(
-                .init(
-                    file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence, text: violation.sentence))
+                .init(file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence, text: violation.sentence))
         }
+        for next in JournalReader.inOrder(files) {
+            file = next
+            do {
+                let brokenLines = try JournalReader.read(path: file) { event in
+                    report.events += 1
+                    if let call = event.call { calls.insert(call) }
+                    audit.observe(event).forEach(note)
+                }
+                report.unreadable += brokenLines.map(\.description)
+            } catch { throw Failure.cannotRun("\(file): cannot be read") }
+        }
+        audit.finish().forEach(note)
+        report.calls = calls.count
+        return report
     }
 
     static func violations(of events: [JournalEvent]) -> [Violation] {

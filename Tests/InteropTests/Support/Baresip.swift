@@ -16,6 +16,7 @@ final class Baresip: Sendable {
         var mediaPort: UInt16
         /// What it says.
         var source: String
+        var transport = "udp"
         /// Seconds of a registration; 0: does not register.
         var registration = 3600
     }
@@ -75,8 +76,11 @@ final class Baresip: Sendable {
     private static func account(_ plan: Plan, _ gateway: String) -> String {
         let codecs = plan.codecs.map { ["opus": "opus/48000/2", "g722": "g722/16000/1"][$0] ?? $0 }.joined(separator: ",")
         let secret = plan.password.map { ";auth_user=\(plan.user);auth_pass=\($0)" } ?? ""
-        return "<sip:\(plan.user)@\(gateway);transport=udp>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\n"
+        return "<sip:\(plan.user)@\(gateway);transport=\(plan.transport)>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\n"
     }
+
+    /// Where it receives.
+    var mediaPorts: ClosedRange<UInt16> { plan.mediaPort...plan.mediaPort + 39 }
 
     // MARK: What it is told
 

@@ -32,6 +32,8 @@ final class Capture: Sendable {
 
     private let program: Program
     private let file: String
+    /// Of the run: where probes go.
+    private let port: UInt16
 
     /// Captures UDP from and to a run of ports; from its return on nothing is missed.
     static func start(_ ports: ClosedRange<UInt16>, in folder: Folder) async throws -> Capture {
@@ -39,25 +41,26 @@ final class Capture: Sendable {
         let filter = "udp portrange \(ports.lowerBound)-\(ports.upperBound)"
         let program = try Program("/usr/bin/dumpcap", ["-i", "lo", "-P", "-q", "-B", "16", "-f", filter, "-w", file])
         try await program.line(containing: "File:")
-        let capture = Capture(program, file)
-        try await capture.prove(ports.upperBound)
+        let capture = Capture(program, file, ports.upperBound)
+        try await capture.prove(capture.port)
         return capture
     }
 
-    private init(_ program: Program, _ file: String) { (self.program, self.file) = (program, file) }
+    private init(_ program: Program, _ file: String, _ port: UInt16) { (self.program, self.file, self.port) = (program, file, port) }
 
     /// Sends a datagram of its own until it is in the file: only then the capture is known to run.
     private func prove(_ port: UInt16) async throws {
         let probe = try UDPPeer()
-        try await eventually("the capture runs") {
+        try await eventually("the capture sees what is sent now") {
             probe.send([0], to: port)
             return try read().contains { $0.source == probe.port }
         }
     }
 
-    /// Ends the capture and reads it.
+    /// Ends the capture and reads it: all that passed before this call is in it.
     func stop() async throws -> [Packet] {
-        program.signal(SIGINT)
+        try await prove(port)
+        program.signal(SIGTERM)
         try await program.exitCode(within: .seconds(10))
         return try read()
     }

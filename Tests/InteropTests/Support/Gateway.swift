@@ -12,6 +12,8 @@ final class Gateway: Sendable {
         /// Further settings, as YAML lines at the top level.
         var settings: [String] = []
         var usesIPv6 = false
+        /// Ports that the lines name, kept for as long as the gateway is.
+        var others: Ports?
 
         static let usual = [
             #"{ number: "1001", password: secret-1001, name: Alice }"#, #"{ number: "1002", password: secret-1002, name: Bob }"#,
@@ -21,6 +23,7 @@ final class Gateway: Sendable {
 
     let folder: Folder
     let ports: Ports
+    private let others: Ports?
     let program: Program
     let mediaRange: ClosedRange<UInt16>
     let sipPort: UInt16
@@ -37,6 +40,7 @@ final class Gateway: Sendable {
 
     private init(_ setup: Setup, _ environment: [String: String]) throws {
         folder = try Folder()
+        others = setup.others
         ports = try Ports(setup.clientPorts + setup.mediaPorts)
         sipPort = ports[0]
         mediaRange = ports.part(setup.clientPorts, setup.mediaPorts)
@@ -49,9 +53,10 @@ final class Gateway: Sendable {
         let lines = setup.lines.map { "  - \($0)" }
         let text = [
             "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]", "  tcp: [\(addresses.joined(separator: ", "))]",
-            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)", "data: \(data)", "test-mode: true", "lines:",
+            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)", "test-mode: true",
         ]
-        return (text + lines + setup.settings).joined(separator: "\n") + "\n"
+        let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
+        return (text + journal + setup.settings + ["lines:"] + lines).joined(separator: "\n") + "\n"
     }
 
     var address: String { "127.0.0.1:\(sipPort)" }

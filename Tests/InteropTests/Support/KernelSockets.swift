@@ -19,6 +19,12 @@ enum KernelSockets {
         return Set(udp.filter { inodes.contains($0.inode) }.map(\.port))
     }
 
+    /// TCP sockets, listeners included.
+    static func tcpSocketCount(of pid: Int32) -> Int {
+        let inodes = socketInodes(of: pid)
+        return (table("tcp") + table("tcp6")).count { inodes.contains($0.inode) }
+    }
+
     static func tcpPorts(of pid: Int32) -> Set<UInt16> {
         let inodes = socketInodes(of: pid)
         return Set((table("tcp") + table("tcp6")).filter { inodes.contains($0.inode) }.map(\.port))
@@ -41,11 +47,20 @@ enum KernelSockets {
 
     /// `sl local_address rem_address st … inode`, addresses as hexadecimal `address:port`.
     private static func table(_ name: String) -> [Socket] {
-        let text = (try? String(contentsOfFile: "/proc/net/\(name)", encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").dropFirst().compactMap { line in
+        return contents("/proc/net/\(name)").split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.split(separator: " ")
             guard fields.count > 9, let port = fields[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) }), let inode = UInt64(fields[9]) else { return nil }
             return Socket(port: port, inode: inode)
         }
+    }
+
+    /// The whole of a file of the kernel's, which says it has no length and gives a page at a time.
+    private static func contents(_ path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var bytes: [UInt8] = [], page = [UInt8](repeating: 0, count: 65_536)
+        while case let count = read(file, &page, page.count), count > 0 { bytes += page[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -8,7 +8,7 @@ struct Pair {
     let callee: Baresip
     private let said: (caller: WAV, callee: WAV)
 
-    static func start(at gateway: Gateway, codecs: [String], calleeCodecs: [String]? = nil, repeating: Bool = false) async throws -> Pair {
+    static func start(at gateway: Gateway, codecs: [String], calleeCodecs: [String]? = nil, calleeTransport: String = "udp", repeating: Bool = false) async throws -> Pair {
         let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: repeating, in: gateway.folder, as: "first.wav")
         let second = try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: repeating, in: gateway.folder, as: "second.wav")
         let caller = try await Baresip.start(
@@ -16,7 +16,7 @@ struct Pair {
         let callee = try await Baresip.start(
             .init(
                 user: "1002", password: "secret-1002", codecs: calleeCodecs ?? codecs, port: gateway.clientPort(60), mediaPort: gateway.clientPort(70),
-                source: gateway.folder.file("second.wav")), at: gateway)
+                source: gateway.folder.file("second.wav"), transport: calleeTransport), at: gateway)
         try await caller.waitUntilRegistered()
         try await callee.waitUntilRegistered()
         return Pair(gateway: gateway, caller: caller, callee: callee, said: (first, second))
@@ -42,10 +42,26 @@ struct Pair {
         try expect(callee, heard: said.caller, notItself: said.callee)
     }
 
+    /// The same by what a capture saw arrive in PCMU; for clients that stop decoding after a hold.
+    func expectSpeech(in packets: [Capture.Packet]) throws {
+        try expect(packets, to: caller, said: said.callee, notItself: said.caller)
+        try expect(packets, to: callee, said: said.caller, notItself: said.callee)
+    }
+
+    private func expect(_ packets: [Capture.Packet], to client: Baresip, said other: WAV, notItself own: WAV) throws {
+        let samples = packets.filter { $0.isRTP && $0.payloadType == 0 && client.mediaPorts.contains($0.destination) }.flatMap { $0.media.map(G711.decodeMu) }
+        #expect(samples.count > 12_000, "more than a second and a half")
+        let heard = WAV(sampleRate: 8_000, samples: samples)
+        let likeness = try Recordings.likeness(heard, toAnyOf: other)
+        #expect(likeness.score > 0.6, "\(likeness)")
+        let echo = try Recordings.likeness(heard, toAnyOf: own)
+        #expect(echo.score < 0.35, "it hears itself: \(echo)")
+    }
+
     private func expect(_ client: Baresip, heard other: WAV, notItself own: WAV) throws {
         let recording = try client.recording()
         let likeness = try Recordings.likeness(other, recording)
-        #expect(likeness.score > 0.75, "\(likeness)")
+        #expect(likeness.score > 0.6, "\(likeness)")
         let echo = try Recordings.likeness(own, recording)
         #expect(echo.score < 0.3, "it hears itself: \(echo)")
     }

@@ -44,6 +44,13 @@ final class Program: Sendable {
         return code
     }
 
+    /// SIGTERM, and exit 0.
+    func stopped(within limit: Duration = .seconds(20)) async throws {
+        signal(SIGTERM)
+        let code = try await exitCode(within: limit)
+        if code != 0 { throw Unmet("\(name) ended with \(code).\(transcript)") }
+    }
+
     /// Not yet waited for, so that its pid is still its own.
     var isRunning: Bool { exit.end == 0 }
 
@@ -130,12 +137,21 @@ private final class Spawner: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
         posix_spawn_file_actions_adddup2(&actions, pipes[1], 2)
+        // This thread's blocked and ignored signals are not the child's.
+        var attributes = posix_spawnattr_t(), none = sigset_t(), all = sigset_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let place = folder.map { ["/usr/bin/env", "-C", $0] } ?? []
         let arguments = (["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + place + words).map { strdup($0) } + [nil]
         let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for word in arguments + variables { free(word) } }
         var pid: Int32 = 0
-        let error = posix_spawn(&pid, "/usr/bin/setpriv", &actions, nil, arguments, variables)
+        let error = posix_spawn(&pid, "/usr/bin/setpriv", &actions, &attributes, arguments, variables)
         guard error == 0 else { throw Unmet("\(words[0]) cannot be started: \(String(cString: strerror(error)))") }
         return Child(pid: pid, output: pipes[0])
     }

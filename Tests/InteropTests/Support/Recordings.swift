@@ -8,6 +8,13 @@ enum Recordings {
         G711.encodeA(Int16(8_000 * sin(2 * Double.pi * 440 * Double(index) / 8_000)))
     }
 
+    /// A minute of 440 Hz as a WAV that baresip plays.
+    static func tone(in folder: Folder) throws -> String {
+        let samples = (0..<48_000 * 60).map { Int16(8_000 * sin(2 * Double.pi * 440 * Double($0) / 48_000)) }
+        try Data(WAV(sampleRate: 48_000, samples: samples).serialized()).write(to: URL(filePath: folder.file("tone.wav")))
+        return folder.file("tone.wav")
+    }
+
     static let firstText = "The quick brown fox jumps over the lazy dog, and seven wizards mix a potion of old beer."
     static let secondText = "Please call Stella, and ask her to bring six spoons of fresh snow peas and five thick slabs of cheese."
 
@@ -30,5 +37,11 @@ enum Recordings {
     static func likeness(_ sent: WAV, _ received: WAV) throws -> SignalCorrelation {
         let left = try sent.resampled(to: 8_000), right = try received.resampled(to: 8_000)
         return try SignalCorrelation(sent: left.samples, received: right.samples, sampleRate: 8_000)
+    }
+
+    /// How alike a piece is to a text that is said over and over.
+    static func likeness(_ piece: WAV, toAnyOf said: WAV) throws -> SignalCorrelation {
+        let once = try said.resampled(to: 8_000).samples
+        return try SignalCorrelation(sent: piece.samples, received: once + once + once, sampleRate: 8_000, maximumDelay: 20_000)
     }
 }

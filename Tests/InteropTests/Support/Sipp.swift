@@ -43,7 +43,7 @@ final class Sipp: Sendable {
         var arguments = ["\(host):\(gateway.sipPort)", "-sf", try scenario(plan, folder), "-m", "\(plan.calls)", "-r", "\(plan.rate)", "-l", "\(plan.calls + 10)"]
         arguments += ["-i", host, "-p", "\(plan.port)", "-mi", plan.host, "-mp", "\(plan.mediaPort)", "-ci", "127.0.0.1", "-cp", "\(plan.port + 1)"]
         arguments += ["-d", "\(plan.duration)", "-t", plan.transport.rawValue, "-key", "user", plan.user, "-s", plan.target ?? plan.user]
-        arguments += ["-nostdin", "-trace_err", "-error_file", "errors.log", "-timeout", "\(plan.limit)s", "-timeout_error", "-f", "60"]
+        arguments += ["-nostdin", "-max_socket", "1000", "-trace_err", "-error_file", "errors.log", "-timeout", "\(plan.limit)s", "-timeout_error", "-f", "60"]
         if let password = plan.password { arguments += ["-au", plan.user, "-ap", password] }
         return arguments
     }

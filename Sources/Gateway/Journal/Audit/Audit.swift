@@ -2,8 +2,9 @@ import Primitives
 
 /// Checks the rules of the journal event by event, as a value: the same events give the same violations, live or from a file.
 ///
-/// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run and
-/// forgets what an earlier one left. Events of other journals must not be mixed in: the order is the proof.
+/// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier one
+/// is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose beginning is
+/// in it. Events of other journals must not be mixed in: the order is the proof.
 public struct Audit: Sendable {
     public struct Options: Sendable {
         /// Also checks M5s: closed only after the session was deactivated, unless another connected call needs it.
@@ -17,8 +18,9 @@ public struct Audit: Sendable {
         public var quarantine = Duration.seconds(1)
         /// By when every call must be over after a reset.
         public var resetLimit = Duration.seconds(5)
-        /// How much later than `media.stopped` says the last packet may have left: the lane's time is that of its wake-up.
-        public var stopTolerance = Duration.milliseconds(20)
+        /// How much later than `media.stopped` says the last packet may have left: the event's time is that of the lane's wake-up, in which
+        /// many calls may be stopped one after the other. (That none left after the stop shows in the total of `media.closed`.)
+        public var stopTolerance = Duration.milliseconds(250)
         /// The rules to check.
         public var rules = Set(AuditRule.ID.allCases)
 
@@ -42,6 +44,8 @@ public struct Audit: Sendable {
     private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
     private var wasStopped = false
+    /// The run began before the first event.
+    private var isCut = false
 
     public init(options: Options = Options()) {
         self.options = options
@@ -53,18 +57,19 @@ public struct Audit: Sendable {
 
     /// The violations of one event.
     public mutating func observe(_ event: JournalEvent) -> [Violation] {
+        var violations: [Violation] = []
         switch event.kind {
         case .auditViolation, .journalFailed, .journalRecovered:
             noteSequence(event)
             return []
-        case .gatewayStarted: begin()
+        case .gatewayStarted: violations = begin()
         default: noteSequence(event)
         }
         (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
         lastSequence = event.sequence
         facts.look(at: event)
-        var violations = dropForgotten(at: event.time)
-        for rule in rules[event.kind] ?? [] {
+        violations += dropForgotten(at: event.time)
+        for rule in rules[event.kind] ?? [] where !isCut || canJudge(event, by: rule) {
             guard let sentence = rule.check(event, facts) else { continue }
             violations.append(Violation(rule: rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
         }
@@ -81,8 +86,8 @@ public struct Audit: Sendable {
         for call in known {
             if isComplete || facts.calls[call]?.isOver == true { violations += settle(call) } else { unfinishedCalls.append(call) }
         }
-        if isComplete, options.rules.contains(.M9) { violations += openSessions() }
-        facts = AuditFacts(options: options)
+        if isComplete, !isCut, options.rules.contains(.M9) { violations += openSessions() }
+        (facts, lingering, lastSequence, wasStopped, isCut) = (AuditFacts(options: options), FIFO(), nil, false, false)
         return violations
     }
 }
@@ -92,16 +97,22 @@ extension Audit {
     private var lingerTime: Duration { options.t1 * 128 + .seconds(5) }
     private static let mostLingering = 65_536
 
+    /// In a journal whose beginning is missing: only calls that are all there, and sessions only of lines of which it is known how they are.
+    private func canJudge(_ event: JournalEvent, by rule: AuditRule) -> Bool {
+        guard facts.current.hasBegun else { return false }
+        switch rule.id {
+        case .M2, .M5s, .M9, .R16: return facts.knowsLine(event.line)
+        default: return true
+        }
+    }
+
     private mutating func noteSequence(_ event: JournalEvent) {
-        if let lastSequence, event.sequence != lastSequence + 1 { gaps += 1 }
+        if let lastSequence { if event.sequence != lastSequence + 1 { gaps += 1 } } else { isCut = event.sequence != 1 }
         lastSequence = event.sequence
     }
 
-    private mutating func begin() {
-        unfinishedCalls += facts.calls.filter { !$0.value.isOver }.map(\.key)
-        facts = AuditFacts(options: options)
-        lingering = FIFO()
-    }
+    /// A new run: what was before is over.
+    private mutating func begin() -> [Violation] { lastSequence == nil ? [] : finish() }
 
     private mutating func linger(_ call: CallUUID, at now: Instant) {
         guard let known = facts.calls[call], known.isOver, !known.lingers else { return }
@@ -123,6 +134,7 @@ extension Audit {
     private mutating func settle(_ call: CallUUID) -> [Violation] {
         guard let known = facts.calls[call] else { return [] }
         defer { facts.drop(call) }
+        guard !isCut || known.hasBegun else { return [] }
         return closingRules.compactMap { rule in
             rule.checkClosing?(known, facts).map { Violation(rule: rule.id, call: call, sequence: lastSequence ?? 0, sentence: $0) }
         }

@@ -3,6 +3,7 @@ import Primitives
 /// All that the rules may look at: the state before an event. `note` moves it past the event.
 struct AuditFacts: Sendable {
     struct Line: Sendable {
+        var isConfigured = false
         var sessionPerGroup = false
         var calls: Set<CallUUID> = []
         /// Those whose media runs.
@@ -60,6 +61,9 @@ struct AuditFacts: Sendable {
 
     init(options: Audit.Options) { self.options = options }
 
+    /// Whether the journal says how the line's sessions are.
+    func knowsLine(_ number: Text) -> Bool { lines[number]?.isConfigured ?? false }
+
     func line(_ number: Text) -> Line { lines[number] ?? Line() }
 
     /// The key of the session that an event of a line names.
@@ -98,6 +102,7 @@ extension AuditFacts {
     mutating func note(_ event: JournalEvent) {
         noteSystem(event)
         guard let call = event.call, calls[call] != nil || event.beginsFacts(message) else { return }
+        if calls[call] == nil { current.isWhole = message != nil || event.kind == .performStart && event.action.map { actions[$0] != nil } ?? false }
         if current.group == nil { current.group = newGroup(of: call) }
         if let message { current.note(message, of: event) } else { noteCall(event, call) }
         calls[call] = current
@@ -106,7 +111,9 @@ extension AuditFacts {
 
     private mutating func noteSystem(_ event: JournalEvent) {
         switch event.kind {
-        case .lineConfigured: lines[event.line, default: Line()].sessionPerGroup = event.details.text(.scope) == "perGroup"
+        case .lineConfigured:
+            lines[event.line, default: Line()].sessionPerGroup = event.details.text(.scope) == "perGroup"
+            lines[event.line]?.isConfigured = true
         case .providerReset: noteReset(event)
         case .transactionAccepted, .systemAction: noteAccepted(event)
         case .sessionActivated:

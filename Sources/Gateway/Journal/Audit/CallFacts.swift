@@ -7,6 +7,8 @@ struct CallFacts: Sendable {
 
     var line = Text.empty
     var direction = Direction.unknown
+    /// The first event was one with which a call begins.
+    var isWhole = false
 
     // SIP. "The INVITE" is the one that makes the dialog; re-INVITEs have another CSeq.
     var inviteCSeq: Int64?
@@ -60,6 +62,9 @@ extension CallFacts {
     var isEnding: Bool {
         beganEnd || endedReports > 0 || ended != nil || remoteEnd != nil || resetAt != nil || failedStartOrAnswer || isRefused
     }
+
+    /// All of it is in the journal, from its INVITE or its start on.
+    var hasBegun: Bool { isWhole && (report != .none || beganStart) }
 
     var isRefused: Bool { if case .refused = report { true } else { false } }
 
