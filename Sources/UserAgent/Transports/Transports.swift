@@ -224,11 +224,18 @@ extension Transports {
         switch event {
         case .connected: break
         case .received(let bytes): read(bytes, from: stream, at: now)
-        // Answers still leave on it; a new request would never get one.
-        case .peerFinished: if streamTo[stream.flow.remote] == id { streamTo[stream.flow.remote] = nil }
+        case .peerFinished: peerFinished(stream)
         case .ended: forget(stream)
         }
         watch(stream)
+    }
+
+    /// Answers still leave on it; a new request would never get one. Who leaves in the middle of a message waits for no answer.
+    private func peerFinished(_ stream: MessageStream) {
+        if streamTo[stream.flow.remote] == stream.id { streamTo[stream.flow.remote] = nil }
+        guard stream.messageDeadline != nil else { return }
+        stream.connection.close()
+        forget(stream)
     }
 
     private func read(_ bytes: [UInt8], from stream: MessageStream, at now: Instant) {
