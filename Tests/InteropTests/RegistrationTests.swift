@@ -37,7 +37,7 @@ extension Calls {
             #expect(journal.count("report.incoming") == 1)
         }
 
-        @Test func `a registration that is too brief is told the least, and the least expires`() async throws {
+        @Test func `a registration that is too brief is refused`() async throws {
             let gateway = try await Gateway.start()
             try await Self.register(gateway, expires: 1, status: "423")
             try await gateway.program.stopped()

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A run of ports on loopback that no other test has, in this process or another, below the kernel's own range.
+/// A run of ports on loopback that no other test has, in this process or another, below those that clients and the kernel choose from.
 ///
 /// Slots of 100 ports, each with a lock file that the kernel opens again when the process ends.
 final class Ports: Sendable {
     let range: ClosedRange<UInt16>
     private let locks: [Int32]
 
-    private static let first = 12_000, slot = 100, slots = 200
+    private static let first = 7_000, slot = 100, slots = 90
 
     init(_ count: Int) throws {
         let needed = (count + Self.slot - 1) / Self.slot
