@@ -15,6 +15,8 @@ public final class JournalFile: JournalSink {
         public var rotatedFiles = 5
         /// What may wait for the disk.
         public var backlogBytes = 8 * 1024 * 1024
+        /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its turns.
+        public var gathering = DispatchTimeInterval.milliseconds(10)
 
         public init(rotationBytes: Int? = nil) { self.rotationBytes = rotationBytes }
     }
@@ -68,7 +70,7 @@ public final class JournalFile: JournalSink {
             return (nil, !backlog.isDraining)
         }
         if let overflow { queue.async { [onReport] in onReport(overflow) } }
-        if mustDrain { queue.async { self.drain() } }
+        if mustDrain { queue.asyncAfter(deadline: .now() + settings.gathering) { self.drain() } }
     }
 
     /// Returns when all that was accepted is on the disk or counted as lost. Blocks; not for a lane in service.
