@@ -151,7 +151,8 @@ public final class Gateway: SignallingEndpoint {
 
     /// When `advance` next has something to do.
     public var deadline: Instant? {
-        [userAgent.deadline, registrar.deadline, timers.nextDeadline].compactMap(\.self).min()
+        let next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
+        return next == .distantFuture ? nil : next
     }
 
     /// Takes no new call from now on; those that are up go on until `endAll`.

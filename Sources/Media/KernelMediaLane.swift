@@ -26,9 +26,10 @@ actor KernelMediaLane: MediaLaneDoor {
     }
 
     /// Not on the lane itself, where it could never come back.
-    nonisolated func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+    nonisolated func turn(_ work: (MediaEngine) -> Void) {
         dispatchPrecondition(condition: .notOnQueue(executor.queue))
-        return try executor.queue.sync { assumeIsolated { $0.result(of: work) } }.get()
+        nonisolated(unsafe) let work = work   // done in the turn, while the caller waits
+        executor.queue.sync { assumeIsolated { $0.run(work) } }
     }
 
     nonisolated func close() { pump.stop() }
@@ -50,15 +51,13 @@ actor KernelMediaLane: MediaLaneDoor {
     }
 
     /// A turn of signalling: afterwards posts what there is to say, and calls the pump where something became due before its next visit.
-    private func result<Value: Sendable, Failure: Error>(of work: (MediaEngine) throws(Failure) -> Value) -> Result<Value, Failure> {
-        defer {
-            deliver()
-            if let deadline = engine.deadline, deadline < visit {
-                visit = deadline
-                pump.wake()
-            }
+    private func run(_ work: (MediaEngine) -> Void) {
+        work(engine)
+        deliver()
+        if let deadline = engine.deadline, deadline < visit {
+            visit = deadline
+            pump.wake()
         }
-        do throws(Failure) { return .success(try work(engine)) } catch { return .failure(error) }
     }
 
     private func deliver() {

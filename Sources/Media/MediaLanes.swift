@@ -163,13 +163,23 @@ struct LegSuitcase: @unchecked Sendable {
 /// The way into one media lane, for signalling.
 protocol MediaLaneDoor: AnyObject {
     /// Does `work` as one turn of that lane and waits for it.
-    func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value
+    func turn(_ work: (MediaEngine) -> Void)
 
     /// The last call: its sockets and its thread go away soon.
     func close()
 }
 
 extension MediaLaneDoor {
+    /// A turn with an answer. The answer is written from the turn: returned through Dispatch it would cost a look-up of its type each time.
+    func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+        var answer: Result<Value, Failure>?
+        turn { engine in
+            do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }
+        }
+        guard let answer else { preconditionFailure("the lane did not take its turn") }
+        return try answer.get()
+    }
+
     func counts(added counts: MediaCounts) -> MediaCounts {
         enter { engine in
             var sum = counts
@@ -185,7 +195,7 @@ private final class InlineMediaLane: MediaLaneDoor {
 
     init(_ engine: MediaEngine) { self.engine = engine }
 
-    func enter<Value: Sendable, Failure: Error>(_ work: @Sendable (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value { try work(engine) }
+    func turn(_ work: (MediaEngine) -> Void) { work(engine) }
 
     func close() {}
 }

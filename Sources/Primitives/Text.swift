@@ -6,8 +6,8 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
 
     @inlinable public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
     @inlinable public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
-    public init(_ string: String) { bytes = Array(string.utf8)[...] }
-    public init(_ number: some BinaryInteger) { self.init(String(number)) }
+    @inlinable public init(_ string: String) { bytes = Array(string.utf8)[...] }
+    @inlinable public init(_ number: some BinaryInteger) { self.init(String(number)) }
     public init(stringLiteral value: StaticString) {
         bytes = value.withUTF8Buffer { Array($0) }[...]
     }
@@ -50,7 +50,7 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     }
 
     /// The number that the text spells in decimal digits alone; nil for anything else and for what overflows.
-    public func integer<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
+    @inlinable public func integer<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
         guard !isEmpty else { return nil }
         var value: Number = 0
         for byte in bytes {

@@ -2,8 +2,8 @@ public import Primitives
 
 /// A timer that is set in a `TimerWheel`. It goes stale when the timer fires or is cancelled; a stale one cancels nothing.
 public struct TimerToken: Hashable, Sendable {
-    let index: Int32
-    let generation: UInt32
+    @usableFromInline let index: Int32
+    @usableFromInline let generation: UInt32
 }
 
 /// Many timers for one lane: setting and cancelling cost the same however many there are.
@@ -12,33 +12,70 @@ public struct TimerToken: Hashable, Sendable {
 /// 4096 slots of 10 ms holds the next 40 seconds; a second one of 4096 turns of the first holds the rest. The memory (40 bytes and the identifier for
 /// each timer) is that of the largest number that was ever set at once.
 public struct TimerWheel<ID> {
+    // Only the identifiers are generic: the rest is compiled once, and not for each step through the identifier's metadata.
+    @usableFromInline var slab: TimerSlab
+    @usableFromInline var ids: [ID?] = []
+
+    /// How many timers are set.
+    @inlinable public var count: Int { slab.count }
+
+    /// - Parameter now: no later than the first use. One that is much earlier only makes the first announcement early.
+    @inlinable public init(at now: Instant = .zero) { slab = TimerSlab(at: now) }
+
+    /// No later than the earliest timer; nil when none is set. At most one announcement in 40 s is earlier than the timer, and then `advance` finds
+    /// nothing due.
+    @inlinable public var nextDeadline: Instant? { slab.nextDeadline }
+
+    /// Sets a timer. One whose deadline has passed is due at the next `advance`.
+    @inlinable @discardableResult
+    public mutating func arm(_ id: ID, at deadline: Instant) -> TimerToken {
+        let token = slab.arm(at: deadline)
+        if Int(token.index) == ids.count { ids.append(id) } else { ids[Int(token.index)] = id }
+        return token
+    }
+
+    /// Takes a timer back; nil when it has fired or was cancelled before.
+    @inlinable @discardableResult
+    public mutating func cancel(_ token: TimerToken) -> ID? {
+        slab.cancel(token) ? ids[Int(token.index)].take() : nil
+    }
+
+    /// Everything that is due, by deadline, and where that is equal in the order of arming. Time does not go back: an earlier `now` finds what is left.
+    @inlinable public mutating func advance(to now: Instant) -> [ID] {
+        let due = slab.advance(to: now)
+        guard !due.isEmpty else { return [] }
+        var fired: [ID] = []
+        fired.reserveCapacity(due.count)
+        for index in due { if let id = ids[Int(index)].take() { fired.append(id) } }
+        return fired
+    }
+}
+
+extension TimerWheel: Sendable where ID: Sendable {}
+
+/// The deadlines of a wheel, by place. An entry's place is free again when it fired or was cancelled.
+@usableFromInline
+struct TimerSlab: Sendable {
     private var near = Ring()
     private var far = Ring()
     private var entries: [Entry] = []
     private var free = Int32.nowhere
     private var tick: UInt64
     private var serial: UInt64 = 0
+    @usableFromInline private(set) var count = 0
 
-    /// How many timers are set.
-    public private(set) var count = 0
+    @usableFromInline init(at now: Instant) { tick = now.nanoseconds / tickLength }
 
-    /// - Parameter now: no later than the first use. One that is much earlier only makes the first announcement early.
-    public init(at now: Instant = .zero) { tick = now.nanoseconds / tickLength }
-
-    /// No later than the earliest timer; nil when none is set. At most one announcement in 40 s is earlier than the timer, and then `advance` finds
-    /// nothing due.
-    public var nextDeadline: Instant? {
+    @usableFromInline var nextDeadline: Instant? {
         let turn = far.firstOccupied(from: tick / slotCount + 1).map { Instant(nanoseconds: $0 * slotCount * tickLength) }
         guard let slot = near.firstOccupied(from: tick) else { return turn }
         return min(earliest(in: near.heads[Int(slot % slotCount)]), turn ?? .distantFuture)
     }
 
-    /// Sets a timer. One whose deadline has passed is due at the next `advance`.
-    @discardableResult
-    public mutating func arm(_ id: ID, at deadline: Instant) -> TimerToken {
+    @usableFromInline mutating func arm(at deadline: Instant) -> TimerToken {
         let index = freeEntry()
         serial += 1
-        entries[Int(index)].id = id
+        entries[Int(index)].isSet = true
         entries[Int(index)].deadline = deadline
         entries[Int(index)].serial = serial
         count += 1
@@ -46,17 +83,17 @@ public struct TimerWheel<ID> {
         return TimerToken(index: index, generation: entries[Int(index)].generation)
     }
 
-    /// Takes a timer back; nil when it has fired or was cancelled before.
-    @discardableResult
-    public mutating func cancel(_ token: TimerToken) -> ID? {
+    /// False when it has fired or was cancelled before.
+    @usableFromInline mutating func cancel(_ token: TimerToken) -> Bool {
         let index = Int(token.index)
-        guard entries.indices.contains(index), entries[index].generation == token.generation, entries[index].id != nil else { return nil }
+        guard entries.indices.contains(index), entries[index].generation == token.generation, entries[index].isSet else { return false }
         unlink(token.index)
-        return release(token.index)
+        release(token.index)
+        return true
     }
 
-    /// Everything that is due, by deadline, and where that is equal in the order of arming. Time does not go back: an earlier `now` finds what is left.
-    public mutating func advance(to now: Instant) -> [ID] {
+    /// The places of what is due, in order.
+    @usableFromInline mutating func advance(to now: Instant) -> [Int32] {
         let target = max(now.nanoseconds / tickLength, tick)
         var due: [Due] = []
         while let next = nextTick, next <= target {
@@ -67,8 +104,8 @@ public struct TimerWheel<ID> {
         }
         tick = target
         unrollTurn()
-        due.sort { ($0.deadline, $0.serial) < ($1.deadline, $1.serial) }
-        return due.map(\.id)
+        if due.count > 1 { due.sort { ($0.deadline, $0.serial) < ($1.deadline, $1.serial) } }
+        return due.map { $0.index }
     }
 
     /// The next tick at which there is something to look at.
@@ -96,7 +133,8 @@ public struct TimerWheel<ID> {
             let entry = entries[Int(index)]
             if entry.deadline <= now {
                 unlink(index)
-                if let id = release(index) { due.append(Due(deadline: entry.deadline, serial: entry.serial, id: id)) }
+                release(index)
+                due.append(Due(deadline: entry.deadline, serial: entry.serial, index: index))
             }
             index = entry.next
         }
@@ -114,9 +152,9 @@ public struct TimerWheel<ID> {
 }
 
 // The slab and its lists.
-extension TimerWheel {
-    fileprivate struct Entry {
-        var id: ID?
+extension TimerSlab {
+    private struct Entry {
+        var isSet = false
         var deadline = Instant.zero
         var serial: UInt64 = 0
         var generation: UInt32 = 0
@@ -129,7 +167,7 @@ extension TimerWheel {
     private struct Due {
         let deadline: Instant
         let serial: UInt64
-        let id: ID
+        let index: Int32
     }
 
     private mutating func freeEntry() -> Int32 {
@@ -141,13 +179,12 @@ extension TimerWheel {
         return free
     }
 
-    private mutating func release(_ index: Int32) -> ID? {
-        let id = entries[Int(index)].id.take()
+    private mutating func release(_ index: Int32) {
+        entries[Int(index)].isSet = false
         entries[Int(index)].generation &+= 1
         entries[Int(index)].next = free
         free = index
         count -= 1
-        return id
     }
 
     private mutating func link(_ index: Int32) {
@@ -183,9 +220,6 @@ extension TimerWheel {
         }
     }
 }
-
-extension TimerWheel: Sendable where ID: Sendable {}
-extension TimerWheel.Entry: Sendable where ID: Sendable {}
 
 /// 4096 lists and a bit for each that is not empty, so that a quiet stretch is passed 64 slots at a time.
 private struct Ring: Sendable {

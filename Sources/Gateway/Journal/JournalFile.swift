@@ -17,6 +17,8 @@ public final class JournalFile: JournalSink {
         public var backlogBytes = 8 * 1024 * 1024
         /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
         public var retryPause = Duration.seconds(1)
+        /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its turns.
+        public var gathering = DispatchTimeInterval.milliseconds(10)
 
         public init(rotationBytes: Int? = nil) { self.rotationBytes = rotationBytes }
     }
@@ -71,7 +73,7 @@ public final class JournalFile: JournalSink {
             return (nil, !backlog.isDraining)
         }
         if let overflow { queue.async { [onReport] in onReport(overflow) } }
-        if mustDrain { queue.async { self.drain() } }
+        if mustDrain { queue.asyncAfter(deadline: .now() + settings.gathering) { self.drain() } }
     }
 
     /// Returns when all that was accepted is on the disk or counted as lost. Blocks; not for a lane in service.
