@@ -1,7 +1,7 @@
 import Foundation
 
 /// The principal class of a call directory extension. Override `beginRequest(with:)`.
-open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling, @unchecked Sendable {
+open class CXCallDirectoryProvider: NSObject, NSExtensionRequestHandling {
     public override init() { super.init() }
 
     /// Give the context all entries, or what has changed, then complete or cancel the request; at once or later.

@@ -20,7 +20,7 @@ public final class CallDirectories: @unchecked Sendable {
     }
 
     struct Load {
-        var provider: CXCallDirectoryProvider?
+        var provider: Relay<CXCallDirectoryProvider>?
         let completion: Relay<((any Error)?) -> Void>
     }
 
@@ -96,7 +96,7 @@ public final class CallDirectories: @unchecked Sendable {
 
     private func run(_ identifier: String, _ make: @Sendable () -> CXCallDirectoryProvider, _ base: CallDirectoryData?) {
         let provider = make()
-        directories.withLock { $0[identifier]?.load?.provider = provider }
+        directories.withLock { $0[identifier]?.load?.provider = Relay(provider) }
         let request = CallDirectoryRequest(base: base, limits: limits)
         // Strong: the load must end even if its owner lets go of the directories.
         let context = CXCallDirectoryExtensionContext(request, queue: queue) { outcome in
