@@ -1,4 +1,4 @@
-import Foundation
+@_exported import Foundation
 
 /// The part of AVFoundation that CallKit code touches: an audio session that records what the app asked of it.
 ///
@@ -12,6 +12,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
         public var mode = Mode.default
         public var options: CategoryOptions = []
         public var isActive = false
+        public var outputPort = PortOverride.none
+        /// Samples a second; nil: the app does not mind.
+        public var sampleRate: Double?
+        /// Seconds; nil: the app does not mind.
+        public var ioBufferDuration: TimeInterval?
     }
 
     private let lock = NSLock()
@@ -41,6 +46,19 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
 
     open func setMode(_ mode: Mode) throws { lock.withLock { state.mode = mode } }
+
+    open func overrideOutputAudioPort(_ portOverride: PortOverride) throws { lock.withLock { state.outputPort = portOverride } }
+
+    open func setPreferredSampleRate(_ sampleRate: Double) throws { lock.withLock { state.sampleRate = sampleRate } }
+    public var preferredSampleRate: Double { wishes.sampleRate ?? 0 }
+
+    open func setPreferredIOBufferDuration(_ duration: TimeInterval) throws { lock.withLock { state.ioBufferDuration = duration } }
+    public var preferredIOBufferDuration: TimeInterval { wishes.ioBufferDuration ?? 0 }
+
+    /// There is no microphone to protect: always granted, on a queue of the system.
+    open func requestRecordPermission(_ response: @escaping @Sendable (Bool) -> Void) {
+        DispatchQueue.global().async { response(true) }
+    }
 
     open func setActive(_ active: Bool, options: SetActiveOptions = []) throws { lock.withLock { state.isActive = active } }
 }
@@ -79,11 +97,24 @@ extension AVAudioSession {
         public static let mixWithOthers = CategoryOptions(rawValue: 0x1)
         public static let duckOthers = CategoryOptions(rawValue: 0x2)
         public static let allowBluetooth = CategoryOptions(rawValue: 0x4)
+        public static let allowBluetoothHFP = CategoryOptions(rawValue: 0x4)
         public static let defaultToSpeaker = CategoryOptions(rawValue: 0x8)
         public static let interruptSpokenAudioAndMixWithOthers = CategoryOptions(rawValue: 0x11)
         public static let allowBluetoothA2DP = CategoryOptions(rawValue: 0x20)
         public static let allowAirPlay = CategoryOptions(rawValue: 0x40)
     }
+
+    public enum PortOverride: UInt, Sendable {
+        case none = 0
+        /// `'spkr'`
+        case speaker = 0x7370_6b72
+    }
+
+    // Nobody posts these here: nothing interrupts a session, and its route does not change by itself.
+    public static let interruptionNotification = Notification.Name("AVAudioSessionInterruptionNotification")
+    public static let routeChangeNotification = Notification.Name("AVAudioSessionRouteChangeNotification")
+    public static let mediaServicesWereLostNotification = Notification.Name("AVAudioSessionMediaServicesWereLostNotification")
+    public static let mediaServicesWereResetNotification = Notification.Name("AVAudioSessionMediaServicesWereResetNotification")
 
     public struct SetActiveOptions: OptionSet, Hashable, Sendable {
         public let rawValue: UInt

@@ -102,6 +102,7 @@ class Delegate: NSObject, CXProviderDelegate {
     func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) { perform(action) }
     func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) { perform(action) }
     func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) { perform(action) }
+    func provider(_ provider: CXProvider, perform action: CXSetTranslatingCallAction) { perform(action) }
 
     func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {
         log.add("→ timed out \(text(action))")
@@ -232,6 +233,7 @@ func text(_ action: CallAction) -> String {
         case .mute(let muted): muted ? "mute" : "unmute"
         case .group(let other): other == nil ? "leave" : "join"
         case .tones: "tones"
+        case .translate: "translate"
         case .other: "other"
         }
     return "\(verb) \(action.call.map { String(Character($0)) } ?? "-")"

@@ -8,6 +8,9 @@ import Testing
         #expect([CXCallEndedReason.failed, .remoteEnded, .unanswered, .answeredElsewhere, .declinedElsewhere].map(\.rawValue) == [1, 2, 3, 4, 5])
         #expect([CXHandle.HandleType.generic, .phoneNumber, .emailAddress].map(\.rawValue) == [1, 2, 3])
         #expect([CXPlayDTMFCallAction.ActionType.singleTone, .softPause, .hardPause].map(\.rawValue) == [1, 2, 3])
+        #expect([CXCallDirectoryManager.EnabledStatus.unknown, .disabled, .enabled].map(\.rawValue) == [0, 1, 2])
+        #expect([CXTranslationEngine.default, .custom].map(\.rawValue) == [0, 1])
+        #expect(CXCallDirectoryPhoneNumberMax == 9_223_372_036_854_775_806)
     }
 
     @Test func `error domains and codes are Apple's`() {
@@ -74,6 +77,7 @@ import Testing
         #expect(configuration.ringtoneSound == nil)
         #expect(configuration.iconTemplateImageData == nil)
         #expect(configuration.localizedName == nil)
+        #expect(!configuration.supportsAudioTranslation)
         #expect(CXProviderConfiguration(localizedName: "Hotline").localizedName == "Hotline")
 
         let rig = Rig()
@@ -90,7 +94,7 @@ import Testing
     @Test func `a new action's deadline runs from its creation`() {
         for (action, seconds) in [
             (CXAction.start("A"), 600.0), (.answer("A"), 60), (.end("A"), 5), (.hold("A"), 5), (.mute("A"), 5), (.leave("A"), 5),
-            (.tones("A"), 5), (CXAction(), 5),
+            (.tones("A"), 5), (Self.translation, 5), (CXAction(), 5),
         ] {
             let left = action.timeoutDate.timeIntervalSinceNow
             #expect(left <= seconds && left > seconds - 1)
@@ -131,12 +135,16 @@ import Testing
         #expect(CXTransaction(actions: [.end("A"), .end("B")]).actions.count == 2)
     }
 
+    private static var translation: CXAction {
+        CXSetTranslatingCallAction(call: .call("A"), isTranslating: true, localLanguage: "it", remoteLanguage: "tr")
+    }
+
     private static func samples() -> [CXAction] {
         let start = CXStartCallAction(call: .call("A"), handle: .bob)
         (start.contactIdentifier, start.isVideo) = ("contact", true)
         return [
             CXAction(), CXCallAction(call: .call("A")), start, .answer("A"), .end("A"), .hold("A"), .resume("A"), .mute("A"),
-            .join("A", "B"), .leave("A"), CXPlayDTMFCallAction(call: .call("A"), digits: "12#", type: .hardPause),
+            .join("A", "B"), .leave("A"), CXPlayDTMFCallAction(call: .call("A"), digits: "12#", type: .hardPause), translation,
         ]
     }
 
@@ -149,6 +157,8 @@ import Testing
         case let action as CXSetHeldCallAction: lines.append("\(action.isOnHold)")
         case let action as CXSetMutedCallAction: lines.append("\(action.isMuted)")
         case let action as CXSetGroupCallAction: lines.append("\(action.callUUIDToGroupWith?.uuidString ?? "none")")
+        case let action as CXSetTranslatingCallAction:
+            lines += ["\(action.isTranslating)", action.localLanguage, action.remoteLanguage]
         case let action as CXPlayDTMFCallAction: lines += [action.digits, "\(action.type)"]
         default: break
         }
@@ -201,5 +211,78 @@ import Testing
         #expect(session.wishes.mode == .default)
         #expect(session.wishes.category == .playback)
         #expect(AVAudioSession.sharedInstance() === AVAudioSession.sharedInstance())
+    }
+
+    /// Class, and the keys of its archive.
+    static let archiveKeys: [(String, Set<String>)] = [
+        ("CXAction", ["UUID"]), ("CXCallAction", ["UUID", "callUUID"]),
+        ("CXStartCallAction", ["UUID", "callUUID", "handle", "contactIdentifier", "isVideo"]),
+        ("CXAnswerCallAction", ["UUID", "callUUID"]), ("CXEndCallAction", ["UUID", "callUUID"]),
+        ("CXSetHeldCallAction", ["UUID", "callUUID", "onHold"]), ("CXSetMutedCallAction", ["UUID", "callUUID", "muted"]),
+        ("CXSetGroupCallAction", ["UUID", "callUUID", "callUUIDToGroupWith"]),
+        ("CXPlayDTMFCallAction", ["UUID", "callUUID", "digits", "type"]),
+        ("CXSetTranslatingCallAction", ["UUID", "callUUID", "isTranslating", "localLanguage", "remoteLanguage"]),
+    ]
+
+    @Test func `actions are archived under Apple's keys`() throws {
+        let keys = Dictionary(uniqueKeysWithValues: Self.archiveKeys)
+        var seen: Set<String> = []
+        for action in Self.samples() where (action as? CXSetGroupCallAction).map({ $0.callUUIDToGroupWith != nil }) ?? true {
+            let data = try NSKeyedArchiver.archivedData(withRootObject: action, requiringSecureCoding: true)
+            let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            let object = (list?["$objects"] as? [Any])?[1] as? [String: Any]
+            #expect(object.map { Set($0.keys).subtracting(["$class"]) } == keys["\(type(of: action))"], "\(type(of: action))")
+            seen.insert("\(type(of: action))")
+        }
+        #expect(seen == Set(keys.keys))
+    }
+
+    @Test func `a copied configuration has every setting, and is its own`() {
+        let one = CXProviderConfiguration(localizedName: "Hotline")
+        (one.ringtoneSound, one.iconTemplateImageData) = ("ring.wav", Data([1]))
+        (one.maximumCallGroups, one.maximumCallsPerCallGroup) = (3, 4)
+        (one.includesCallsInRecents, one.supportsVideo, one.supportsAudioTranslation) = (false, true, true)
+        one.supportedHandleTypes = [.generic, .emailAddress]
+        let copy = one.copy() as! CXProviderConfiguration
+        #expect(copy !== one)
+        #expect(copy.localizedName == "Hotline" && copy.ringtoneSound == "ring.wav" && copy.iconTemplateImageData == Data([1]))
+        #expect(copy.maximumCallGroups == 3 && copy.maximumCallsPerCallGroup == 4)
+        #expect(!copy.includesCallsInRecents && copy.supportsVideo && copy.supportsAudioTranslation)
+        #expect(copy.supportedHandleTypes == [.generic, .emailAddress])
+        one.supportsVideo = false
+        #expect(copy.supportsVideo)
+    }
+
+    @Test func `pending actions are found by class and call, complete ones of a pending transaction too`() {
+        let rig = Rig(groups: 3)
+        rig.connect("A")
+        rig.connect("B")
+        rig.delegate.act = { if $0 is CXSetMutedCallAction { $0.fulfill() } }
+        rig.request(.mute("A"), .tones("A"), .tones("B"))
+        #expect(rig.provider.pendingTransactions.map { $0.actions.map(text) } == [["mute A", "tones A", "tones B"]])
+        func found(_ type: AnyClass, _ call: Character) -> [String] {
+            rig.provider.pendingCallActions(of: type, withCall: .call(call)).map(text)
+        }
+        #expect(found(CXPlayDTMFCallAction.self, "A") == ["tones A"])
+        #expect(found(CXSetMutedCallAction.self, "A") == ["mute A"])
+        #expect(found(CXCallAction.self, "A") == ["mute A", "tones A"])
+        #expect(found(CXEndCallAction.self, "A") == [])
+        rig.provider.pendingCallActions(of: CXPlayDTMFCallAction.self, withCall: .call("A")).forEach { $0.fulfill() }
+        rig.provider.pendingCallActions(of: CXPlayDTMFCallAction.self, withCall: .call("B")).forEach { $0.fulfill() }
+        #expect(rig.provider.pendingTransactions.isEmpty)
+    }
+
+    @Test func `an error is its struct, its code and its bridged NSError`() throws {
+        let error: any Error = CXErrorCodeRequestTransactionError(.unknownCallUUID)
+        let struct_ = try #require(error as? CXErrorCodeRequestTransactionError)
+        #expect(struct_.code == .unknownCallUUID && struct_.errorCode == 4 && struct_.userInfo.isEmpty)
+        let optional: (any Error)? = error
+        #expect((optional as NSError?)?.code == 4)
+        #expect((error as NSError).userInfo.isEmpty)
+        #expect(error.localizedDescription.contains("com.apple.CallKit.error.requesttransaction error 4"))
+        let plain: any Error = NSError(domain: CXErrorDomainRequestTransaction, code: 4, userInfo: nil)
+        #expect(CXErrorCodeRequestTransactionError.unknownCallUUID ~= plain)
+        #expect(!(CXErrorCodeRequestTransactionError.emptyTransaction ~= plain))
+        #expect(!(CXErrorCodeIncomingCallError.filteredByBlockList ~= plain))
     }
 }

@@ -30,8 +30,11 @@ struct CallGroups: Equatable {
 struct GroupLimits: Equatable {
     var groups: Int
     var callsPerGroup: Int
+    /// Whether calls can be translated.
+    var translation: Bool
 
     init(_ configuration: CXProviderConfiguration) {
         (groups, callsPerGroup) = (configuration.maximumCallGroups, configuration.maximumCallsPerCallGroup)
+        translation = configuration.supportsAudioTranslation
     }
 }

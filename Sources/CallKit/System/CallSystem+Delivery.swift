@@ -110,6 +110,7 @@ extension CallSystem {
         case let action as CXSetMutedCallAction: delegate.provider(provider, perform: action)
         case let action as CXSetGroupCallAction: delegate.provider(provider, perform: action)
         case let action as CXPlayDTMFCallAction: delegate.provider(provider, perform: action)
+        case let action as CXSetTranslatingCallAction: delegate.provider(provider, perform: action)
         default: noteUnimplemented(action.uuid)
         }
     }

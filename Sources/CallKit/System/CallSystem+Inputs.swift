@@ -59,15 +59,18 @@ extension CallSystem {
     func reportIncoming(
         _ uuid: UUID, update: CXCallUpdate, provider: CXProvider, completion: @escaping ((any Error)?) -> Void
     ) {
-        let (verdict, fields, number) = (filter?(uuid, update), update.fields, provider.number)
+        let (fields, number, screening) = (update.fields, provider.number, screen(fields: update.fields))
+        let verdict = filter?(uuid, update) ?? screening.verdict
         submit(.incoming(Relay(completion), number)) {
-            $0.state.reportIncoming(uuid, update: fields, provider: number, verdict: verdict, at: host.now)
+            $0.state.reportIncoming(
+                uuid, update: fields, provider: number, verdict: verdict, identification: screening.identification, at: host.now)
         }
     }
 
     func reportUpdate(_ uuid: UUID, update: CXCallUpdate) {
         let fields = update.fields
-        submit { $0.state.reportUpdate(uuid, fields) }
+        let identification = fields.remoteHandle == nil ? nil : screen(fields: fields).identification
+        submit { $0.state.reportUpdate(uuid, fields, identification: identification) }
     }
 
     func reportEnded(_ uuid: UUID, at date: Date?, reason: CXCallEndedReason) {
@@ -103,8 +106,8 @@ extension CallSystem {
     }
 
     /// The app has completed an action.
-    func complete(_ action: UUID, fulfilled: Bool, date: Date?) {
-        submit { $0.state.complete(action, fulfilled: fulfilled, date: date, at: host.now) }
+    func complete(_ action: UUID, _ completion: ActionCompletion) {
+        submit { $0.state.complete(action, completion, at: host.now) }
     }
 
     func noteUnimplemented(_ action: UUID) {
@@ -137,6 +140,8 @@ extension CallAction.Kind {
         case let object as CXSetMutedCallAction: self = .mute(object.isMuted)
         case let object as CXSetGroupCallAction: self = .group(with: object.callUUIDToGroupWith)
         case let object as CXPlayDTMFCallAction: self = .tones(object.digits, object.type)
+        case let object as CXSetTranslatingCallAction:
+            self = .translate(object.isTranslating, local: object.localLanguage, remote: object.remoteLanguage)
         default: self = .other
         }
     }

@@ -33,12 +33,8 @@ public final class CallSystem: @unchecked Sendable {
 
     /// Do Not Disturb, the block list, and whatever else may turn a call away. nil lets every call in.
     public var filter: Filter? {
-        get { core.withLock { $0.filter } }
-        set {
-            var filter = newValue
-            // The old one goes outside of the lock: what it holds may come back here when it dies.
-            core.withLock { swap(&$0.filter, &filter) }
-        }
+        get { core.withLock { $0.hooks.filter } }
+        set { setHook(\.filter, newValue) }
     }
 
     /// Who writes down what happens. Held weakly; set it before the first call.

@@ -33,6 +33,8 @@ public struct CallSystemConfiguration: Sendable {
     public var holdsAutomatically = true
     /// How long an incoming call rings before the system issues a `CXEndCallAction`; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
+    /// Whether call directories may block the user's contacts, too.
+    public var directoriesBlockContacts = false
     public var overLimitError = OverLimitError.maximumCallGroupsReached
 
     /// As a telephone.

@@ -7,7 +7,10 @@ extension CallSystem {
     /// A provider that is read out of here must leave the lock with the reader: its `deinit` comes back to the system.
     struct Core {
         var state: CallSystemState
-        var filter: Filter?
+        var hooks = Hooks()
+        /// In the order in which they are asked.
+        var enabledDirectories: [String] = []
+        var directoryManager: CXCallDirectoryManager?
         weak var journal: (any CallSystemJournal)?
         var providers: [ProviderNumber: Seat] = [:]
         var lastProvider = 0

@@ -83,6 +83,7 @@ public struct CallAction: Hashable, Sendable {
         case mute(Bool)
         case group(with: UUID?)
         case tones(String, CXPlayDTMFCallAction.ActionType)
+        case translate(Bool, local: String, remote: String)
         /// A call action of a class that the system does not know, or (call nil) none at all.
         case other
     }
@@ -110,8 +111,12 @@ public struct CallSnapshot: Hashable, Sendable {
     public let isOutgoing: Bool
     public let handle: CXHandle?
     public let localizedCallerName: String?
+    /// Who the user's contacts or an enabled call directory say it is.
+    public let identification: CallIdentification?
     public let isOnHold: Bool
     public let isMuted: Bool
+    /// Who translates the call; nil while nobody does.
+    public let translation: CXTranslationEngine?
     public let hasConnected: Bool
     public let hasEnded: Bool
     /// False only while the start action of an outgoing call is not yet fulfilled.

@@ -14,12 +14,14 @@ extension CallSystemState {
     }
 
     /// The delegate has completed an action. One that is complete already is left alone.
-    mutating func complete(_ uuid: UUID, fulfilled: Bool, date: Date?, at now: Instant) -> [Output] {
+    mutating func complete(_ uuid: UUID, _ completion: ActionCompletion, at now: Instant) -> [Output] {
         guard let record = actions[uuid] else { return [] }
-        var outputs: [Output] = [.event(fulfilled ? .actionFulfilled(record.action, date) : .actionFailed(record.action))]
+        var outputs: [Output] = [
+            .event(completion.isFulfilled ? .actionFulfilled(record.action, completion.date) : .actionFailed(record.action))
+        ]
         finish(uuid, into: &outputs)
-        if fulfilled {
-            applyEffect(of: record, at: now, into: &outputs)
+        if completion.isFulfilled {
+            applyEffect(of: record, completion, at: now, into: &outputs)
         } else {
             applyFailure(of: record, at: now, into: &outputs)
         }
@@ -35,12 +37,14 @@ extension CallSystemState {
         case .start: end(record.call, .startTimedOut, into: &outputs)
         case .answer: issue([(record.call, .end)], cause: .answerTimeout, provider: provider, at: now, into: &outputs)
         case .end: end(record.call, .endTimedOut, into: &outputs)
-        case .hold, .mute, .group, .tones, .other: break
+        case .hold, .mute, .group, .tones, .translate, .other: break
         }
         replan(record)
     }
 
-    private mutating func applyEffect(of record: Action, at now: Instant, into outputs: inout [Output]) {
+    private mutating func applyEffect(
+        of record: Action, _ completion: ActionCompletion, at now: Instant, into outputs: inout [Output]
+    ) {
         let uuid = record.call
         switch record.action.kind {
         case .start: calls[uuid]?.isStarted = true
@@ -49,6 +53,7 @@ extension CallSystemState {
         case .hold(let onHold): calls[uuid]?.isOnHold = onHold
         case .mute(let muted): calls[uuid]?.isMuted = muted
         case .group(let other): regroup(record, with: other)
+        case .translate(let on, _, _): calls[uuid]?.translation = on ? completion.engine : nil
         case .tones, .other: return
         }
         change(uuid, into: &outputs)
@@ -60,7 +65,7 @@ extension CallSystemState {
         case .start: end(record.call, .startFailed, into: &outputs)
         case .answer: end(record.call, .answerFailed, into: &outputs)
         case .end: if let call = calls[record.call] { armRinging(call, at: now) }
-        case .hold, .mute, .group, .tones, .other: break
+        case .hold, .mute, .group, .tones, .translate, .other: break
         }
     }
 

@@ -33,7 +33,7 @@ extension CallSystemState {
     /// - Parameter verdict: what Do Not Disturb, block list and the like say; nil lets the call in.
     mutating func reportIncoming(
         _ uuid: UUID, update: CXCallUpdate.Fields, provider number: ProviderNumber,
-        verdict: CXErrorCodeIncomingCallError.Code?, at now: Instant
+        verdict: CXErrorCodeIncomingCallError.Code?, identification: CallIdentification?, at now: Instant
     ) -> [Output] {
         var outputs: [Output] = [.event(.incomingReported(uuid))]
         if let error = refusalOfIncoming(uuid, provider: number, verdict: verdict) {
@@ -41,6 +41,7 @@ extension CallSystemState {
         }
         var call = Call(uuid: uuid, provider: number, serial: nextSerial(), isOutgoing: false, isStarted: true)
         call.apply(update)
+        call.identification = identification
         let group = newGroup()
         providers[number]?.groups.move(uuid, to: group)
         providers[number]?.planned.move(uuid, to: group)
@@ -63,9 +64,13 @@ extension CallSystemState {
         }
     }
 
-    mutating func reportUpdate(_ uuid: UUID, _ update: CXCallUpdate.Fields) -> [Output] {
+    /// - Parameter identification: of the new handle, if the update has one.
+    mutating func reportUpdate(
+        _ uuid: UUID, _ update: CXCallUpdate.Fields, identification: CallIdentification?
+    ) -> [Output] {
         guard calls[uuid] != nil else { return [] }
         calls[uuid]?.apply(update)
+        if update.remoteHandle != nil { calls[uuid]?.identification = identification }
         return [.event(.updated(uuid))]
     }
 

@@ -56,6 +56,10 @@ struct CallSystemState {
         var isConnected = false
         var isOnHold = false
         var isMuted = false
+        /// Who translates the call; nil while nobody does.
+        var translation: CXTranslationEngine?
+        /// Who the system thinks is calling.
+        var identification: CallIdentification?
         /// Incomplete actions on this call, oldest first.
         var outstanding: [UUID] = []
 
@@ -112,8 +116,8 @@ struct CallSystemState {
         CallSnapshot(
             uuid: call.uuid, provider: call.provider, group: providers[call.provider]?.groups.group(of: call.uuid) ?? 0,
             isOutgoing: call.isOutgoing, handle: call.handle, localizedCallerName: call.localizedCallerName,
-            isOnHold: call.isOnHold, isMuted: call.isMuted, hasConnected: call.isConnected, hasEnded: hasEnded,
-            isVisible: call.isStarted)
+            identification: call.identification, isOnHold: call.isOnHold, isMuted: call.isMuted, translation: call.translation,
+            hasConnected: call.isConnected, hasEnded: hasEnded, isVisible: call.isStarted)
     }
 }
 
@@ -174,4 +178,13 @@ extension CallSystemState {
         case .deactivated(let last): return (change, .sessionDeactivated(name, last: last))
         }
     }
+}
+
+/// How the delegate completed an action.
+struct ActionCompletion {
+    let isFulfilled: Bool
+    /// When it was done; nil is now.
+    let date: Date?
+    /// For a translation.
+    let engine: CXTranslationEngine
 }

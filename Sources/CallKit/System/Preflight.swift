@@ -60,6 +60,8 @@ extension CallSystemState {
         case .group(let other):
             if let code = refusalOfGroup(uuid, with: other, provider: number, started: started) { return code }
             return addsTooMany ? .maximumCallGroupsReached : nil
+        case .translate:
+            guard provider.limits.translation, call?.isConnected ?? false else { return .invalidAction }
         case .start, .end, .mute, .other: break
         }
         return nil

@@ -56,8 +56,9 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// Seconds from creation to the deadline.
     class var limit: TimeInterval { 5 }
 
-    final func complete(fulfilled: Bool, date: Date?) {
-        custody.withLock { $0.isComplete ? nil : $0.holder }?.complete(uuid, fulfilled: fulfilled, date: date)
+    final func complete(fulfilled: Bool, date: Date?, engine: CXTranslationEngine = .default) {
+        let completion = ActionCompletion(isFulfilled: fulfilled, date: date, engine: engine)
+        custody.withLock { $0.isComplete ? nil : $0.holder }?.complete(uuid, completion)
     }
 }
 
@@ -126,9 +127,9 @@ open class CXCallAction: CXAction, @unchecked Sendable {
 }
 
 extension NSCoder {
-    func encode(_ uuid: UUID, forKey key: String) { encode(uuid.uuidString as NSString, forKey: key) }
+    func encode(_ uuid: UUID, forKey key: String) { encode(uuid as NSUUID, forKey: key) }
 
     func decodeUUID(forKey key: String) -> UUID? {
-        decodeObject(of: NSString.self, forKey: key).flatMap { UUID(uuidString: $0 as String) }
+        decodeObject(of: NSUUID.self, forKey: key).map { $0 as UUID }
     }
 }

@@ -12,7 +12,11 @@ open class CXCallController: NSObject, @unchecked Sendable {
     public convenience override init() { self.init(system: .current, completionQueue: nil) }
 
     /// Completions run on `queue`. Works on `CallSystem.current`.
-    public convenience init(queue: DispatchQueue) { self.init(system: .current, completionQueue: queue) }
+    public init(queue: DispatchQueue) {
+        (system, self.queue) = (.current, queue)
+        callObserver = CXCallObserver(observing: .current)
+        super.init()
+    }
 
     init(system: CallSystem, completionQueue: DispatchQueue?) {
         (self.system, queue) = (system, completionQueue)

@@ -41,7 +41,10 @@ open class CXCallObserver: NSObject, @unchecked Sendable {
     private let wiring = Guarded(Wiring())
 
     /// Watches `CallSystem.current`.
-    public convenience override init() { self.init(observing: .current) }
+    public override init() {
+        system = .current
+        super.init()
+    }
 
     init(observing system: CallSystem) {
         self.system = system

@@ -87,15 +87,22 @@ open class CXProvider: NSObject, @unchecked Sendable {
         system.reportConnected(uuid, at: dateConnected)
     }
 
-    /// For notification service extensions, which do not exist here: always completes with
-    /// `missingNotificationFilteringEntitlement`, on a queue of the system.
+    /// From a notification service extension: hands a push to `CallSystem.voipPush` of the current system. Without that,
+    /// fails with `missingNotificationFilteringEntitlement`. The completion runs on a queue of the system.
     open class func reportNewIncomingVoIPPushPayload(
         _ dictionaryPayload: [AnyHashable: Any], completion: (((any Error)?) -> Void)? = nil
     ) {
+        let push = CallSystem.current.voipPush
+        push?(dictionaryPayload)
         guard let completion else { return }
         let relay = Relay(completion)
-        DispatchQueue.global().async {
-            relay.value(CXErrorCodeNotificationServiceExtensionError(.missingNotificationFilteringEntitlement))
+        let error = push == nil ? CXErrorCodeNotificationServiceExtensionError(.missingNotificationFilteringEntitlement) : nil
+        DispatchQueue.global().async { relay.value(error) }
+    }
+
+    open class func reportNewIncomingVoIPPushPayload(_ dictionaryPayload: [AnyHashable: Any]) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            reportNewIncomingVoIPPushPayload(dictionaryPayload) { continuation.resume(with: $0.map(Result.failure) ?? .success(())) }
         }
     }
 

@@ -1,5 +1,5 @@
 @_exported import AVFoundation
-import Foundation
+@_exported import Foundation
 
 /// The only place where an app acts on calls. All methods but `providerDidReset` may be left out.
 ///
@@ -18,6 +18,7 @@ public protocol CXProviderDelegate: NSObjectProtocol {
     func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction)
     func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction)
     func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction)
+    func provider(_ provider: CXProvider, perform action: CXSetTranslatingCallAction)
     /// The action has failed because its deadline passed; do not complete it any more.
     func provider(_ provider: CXProvider, timedOutPerforming action: CXAction)
     /// Audio may start.
@@ -36,6 +37,7 @@ extension CXProviderDelegate {
     public func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) { provider._unimplemented(action) }
     public func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) { provider._unimplemented(action) }
     public func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) { provider._unimplemented(action) }
+    public func provider(_ provider: CXProvider, perform action: CXSetTranslatingCallAction) { provider._unimplemented(action) }
     public func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) {}
     public func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {}
     public func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) {}

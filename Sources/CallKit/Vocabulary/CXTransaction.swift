@@ -26,6 +26,7 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
         let classes: [AnyClass] = [
             NSArray.self, CXAction.self, CXCallAction.self, CXStartCallAction.self, CXAnswerCallAction.self, CXEndCallAction.self,
             CXSetHeldCallAction.self, CXSetMutedCallAction.self, CXSetGroupCallAction.self, CXPlayDTMFCallAction.self,
+            CXSetTranslatingCallAction.self,
         ]
         guard let uuid = coder.decodeUUID(forKey: "UUID"),
             let actions = coder.decodeObject(of: classes, forKey: "actions") as? [CXAction]

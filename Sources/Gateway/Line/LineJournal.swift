@@ -87,7 +87,7 @@ final class LineJournal: CallSystemJournal {
         case .tones(let digits, _):
             kind = .performDTMF
             details[.digits] = .init(digits)
-        case .other: return
+        case .translate, .other: return
         }
         write(kind, action.call, now, details)
     }
@@ -118,6 +118,7 @@ extension CallAction.Kind {
         case .mute: "muted"
         case .group: "group"
         case .tones: "dtmf"
+        case .translate: "translating"
         case .other: "other"
         }
     }
