@@ -19,7 +19,7 @@ extension Target.Dependency {
 let package = Package(
     name: "hookswitch",
     products: [
-        .library(name: "CallKit", targets: ["CallKit"]),
+        .library(name: "CallKit", targets: ["CallKit", "AVFoundation", "PushKit", "Intents", "UIKit"]),
         .library(name: "SIP", targets: ["SIP"]),
         .library(name: "SDP", targets: ["SDP"]),
         .library(name: "RTP", targets: ["RTP"]),
@@ -41,6 +41,9 @@ let package = Package(
         .target(name: "RTP", dependencies: ["Primitives"], swiftSettings: strict),
         .target(name: "Audio", dependencies: ["COpus", "Primitives"], swiftSettings: strict),
         .target(name: "AVFoundation", swiftSettings: strict),
+        .target(name: "PushKit", swiftSettings: strict),
+        .target(name: "Intents", swiftSettings: strict),
+        .target(name: "UIKit", dependencies: ["Intents"], swiftSettings: strict),
         .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], swiftSettings: strict),
 
         .target(name: "Runtime", dependencies: ["CLinux", "COpenSSL", "Primitives"], swiftSettings: strict),
@@ -71,7 +74,10 @@ let package = Package(
         tests("SDP"),
         tests("RTP"),
         tests("Audio"),
-        tests("CallKit"),
+        tests("CallKit", ["PushKit", "Intents", "UIKit"]),
+        .testTarget(
+            name: "CallKitSourceTests", dependencies: ["CallKit", "PushKit", "Intents", "UIKit"],
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
         tests("Runtime"),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
