@@ -43,9 +43,12 @@ import Testing
         var bridge = dialled()
         #expect(bridge.receive(.ended(first, missing)) == [])
         #expect(bridge.receive(.ended(second, busy)) == [.end(caller, busy)])
-        bridge = dialled()
-        _ = bridge.receive(.ended(first, declined))
-        #expect(bridge.receive(.ended(second, busy)) == [.end(caller, declined)])
+    }
+
+    @Test func `a 6xx is the answer of all: the others ring no more`() {
+        var bridge = dialled()
+        #expect(bridge.receive(.ended(first, declined)) == [.end(caller, declined), .end(second, declined)])
+        #expect(bridge.receive(.ended(second, busy)) == [])
     }
 
     @Test func `nothing is given up before the last callee was dialled`() {
