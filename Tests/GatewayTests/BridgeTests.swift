@@ -45,9 +45,10 @@ import Testing
         #expect(bridge.receive(.ended(second, busy)) == [.end(caller, busy)])
     }
 
-    @Test func `a 6xx of one callee speaks for all`() {
+    @Test func `a 6xx is the answer of all: the others ring no more`() {
         var bridge = dialled()
         #expect(bridge.receive(.ended(first, declined)) == [.end(caller, declined), .end(second, declined)])
+        #expect(bridge.receive(.ended(second, busy)) == [])
     }
 
     @Test func `nothing is given up before the last callee was dialled`() {

@@ -60,6 +60,21 @@ import Testing
         #expect(after.marker)
     }
 
+    @Test mutating func `what came while the far end did not listen leaves no gap in its stream`() throws {
+        let (a, b) = try bridge()
+        bench.arrive(alice.packet(0), from: alice.address, at: 20_000)
+        let last = try header(#require(bench.heard(by: bob.address).last))
+        try bench.update(b) { ($0.audio.sends, $0.audio.remoteHold) = (false, .sendonly) }
+        for _ in 0..<5 { bench.arrive(alice.packet(0), from: alice.address, at: 20_000) }
+        #expect(bench.heard(by: bob.address).isEmpty)
+        #expect(try bench.statistics(a).refused.noReceiver == 5)
+        try bench.update(b) { ($0.audio.sends, $0.audio.remoteHold) = (true, .none) }
+        bench.arrive(alice.packet(0), from: alice.address, at: 20_000)
+        let after = try header(#require(bench.heard(by: bob.address).first))
+        #expect(after.ssrc == last.ssrc && after.marker)
+        #expect(last.sequence.distance(to: after.sequence) == 1)
+    }
+
     @Test mutating func `what the other side has no codec for is counted and goes nowhere`() throws {
         let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [.opus(), .pcmu()])
         let b = try bench.open(2, port: 20_002, far: bob.address, codecs: [.pcmu()])

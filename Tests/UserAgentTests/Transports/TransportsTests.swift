@@ -147,6 +147,17 @@ import Testing
         #expect(station.counts.malformed == 1)
     }
 
+    @Test func `who leaves in the middle of a message is not waited for`() async throws {
+        let station = try Station { $0.maximumConnectionsPerSource = 1 }
+        let leaver = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        leaver.write("OPTIONS sip:x SIP/2.0\r\nVia: ")
+        leaver.finish()
+        #expect(leaver.readAll() == "")
+        // The failure of its flow tells that the connection is gone, without the clock having moved.
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.connections == 0)
+    }
+
     @Test func `a connection that says nothing is closed sooner than one that fell silent`() async throws {
         let station = try Station()
         let silent = try PlainPeer(SOCK_STREAM, to: station.tcp)

@@ -1,0 +1,113 @@
+import Gateway
+import Primitives
+import SIP
+import Testing
+
+@testable import Rehearsal
+
+/// What a breaker did to the gateway, byte for byte; each of these went wrong once.
+@Suite struct HostileCallTests {
+    let stage = Stage()
+    let caller: RawPeer
+    let device: RawPeer
+    let echo = "sip:9196@hookswitch.test", line = "sip:2000@hookswitch.test"
+
+    init() {
+        (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", line, call: "register", 1)
+    }
+
+    private func over(_ location: SourceLocation = #_sourceLocation) {
+        stage.run(seconds: 200)
+        #expect(stage.gateway.counts(at: stage.world.now).isIdle, sourceLocation: location)
+        #expect(stage.violations.isEmpty, sourceLocation: location)
+    }
+
+    private func hangUp(_ uri: String, _ call: String, _ sequence: Int, _ toTag: Text?) {
+        caller.request("BYE", uri, call: call, sequence, toTag: toTag)
+        device.answer(device.request(.bye), 200)
+    }
+
+    /// A call to the device that both sides have confirmed.
+    private func bridged() throws -> Text {
+        caller.request("INVITE", line, call: "bridged", 1, body: caller.description("0 8"))
+        device.answer(device.request(.invite), 200, body: device.description("0 8"))
+        let answer = try #require(caller.final(.invite, 1))
+        #expect(answer.status == 200)
+        caller.request("ACK", line, call: "bridged", 1, toTag: answer.to.tag)
+        return try #require(answer.to.tag)
+    }
+
+    @Test func `a new INVITE with the Call-ID and tag of a call that is up is refused, and that call goes on`() throws {
+        caller.request("INVITE", echo, call: "twice", 1, body: caller.description())
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", echo, call: "twice", 1, toTag: tag)
+        caller.request("INVITE", echo, call: "twice", 2, body: caller.description())
+        #expect(caller.final(.invite, 2)?.status == 482)
+        caller.request("INVITE", line, call: "twice", 3, body: caller.description())
+        #expect(caller.final(.invite, 3)?.status == 482)
+        #expect(stage.media.openLegs == 1)
+        caller.request("BYE", echo, call: "twice", 4, toTag: tag)
+        #expect(caller.final(.bye, 4)?.status == 200)
+        over()
+    }
+
+    @Test func `the Call-ID and tag of a call that is over make a new call`() throws {
+        for sequence in [1, 11] {
+            caller.request("INVITE", echo, call: "again", sequence, body: caller.description())
+            let answer = try #require(caller.final(.invite, sequence))
+            #expect(answer.status == 200)
+            caller.request("ACK", echo, call: "again", sequence, toTag: answer.to.tag)
+            caller.request("BYE", echo, call: "again", sequence + 1, toTag: answer.to.tag)
+        }
+        over()
+    }
+
+    @Test func `a caller without an offer is offered what the callee speaks, and nothing else`() throws {
+        caller.request("INVITE", line, call: "late", 1)
+        device.answer(device.request(.invite), 200, body: device.description("8 0"))
+        let answer = try #require(caller.final(.invite, 1))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("RTP/AVP 8 101\r\n"))
+        caller.request("ACK", line, call: "late", 1, toTag: answer.to.tag, body: caller.description("8"))
+        #expect(stage.media.openLegs == 2)
+        hangUp(line, "late", 2, answer.to.tag)
+        over()
+    }
+
+    @Test func `a 200 without a description has that of the 183 before it`() throws {
+        caller.request("INVITE", line, call: "early", 1, body: caller.description())
+        device.answer(device.request(.invite), 183, body: device.description())
+        #expect(stage.media.openLegs == 0)
+        device.answer(device.request(.invite), 200)
+        let answer = try #require(caller.final(.invite, 1))
+        #expect(answer.status == 200)
+        caller.request("ACK", line, call: "early", 1, toTag: answer.to.tag)
+        hangUp(line, "early", 2, answer.to.tag)
+        over()
+    }
+
+    @Test func `a device that answers 408 is there, and is called again`() {
+        caller.request("INVITE", line, call: "first", 1, body: caller.description())
+        device.answer(device.request(.invite), 408)
+        #expect(caller.final(.invite, 1)?.status == 408)
+        caller.request("INVITE", line, call: "second", 1, body: caller.description())
+        device.answer(device.request(.invite), 486)
+        #expect(caller.heard.last { $0.callID == "second" }?.status == 486)
+        over()
+    }
+
+    @Test func `a hold that comes while the resume waits for its answer holds`() throws {
+        let tag = try bridged()
+        for (sequence, direction) in [(2, "sendonly"), (3, "sendrecv"), (4, "sendonly")] {
+            caller.request("INVITE", line, call: "bridged", sequence, toTag: tag, body: caller.description("0 8", direction, version: sequence))
+            caller.request("ACK", line, call: "bridged", sequence, toTag: tag)
+            if sequence == 2 { device.answer(device.request(.invite), 200, body: device.description("0", "recvonly", version: 2)) }
+        }
+        device.answer(device.request(.invite), 200, body: device.description("0", "sendrecv", version: 3))
+        let held = try #require(device.request(.invite))
+        #expect(String(decoding: held.body, as: UTF8.self).contains("a=sendonly"))
+        device.answer(held, 200, body: device.description("0", "recvonly", version: 4))
+        hangUp(line, "bridged", 5, tag)
+        over()
+    }
+}
