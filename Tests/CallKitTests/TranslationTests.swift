@@ -43,7 +43,7 @@ import Testing
         #expect(rig.call("A")?.translation == .default)
     }
 
-    @Test func `an app without the method lets it time out after five seconds`() {
+    @Test func `an action that the app never completes times out after five seconds, and the call goes on`() {
         let rig = rig()
         rig.connect("A")
         rig.delegate.act = { _ in }

@@ -1,6 +1,6 @@
 /// The entries of one call directory, packed: immutable, shared by all telephones that enabled it.
 ///
-/// A lookup takes well under a microsecond among ten million entries.
+/// A lookup is a binary search over a thirty-second of the numbers, then one or two short blocks; it takes no lock.
 public struct CallDirectoryData: Sendable {
     let blocked: PackedNumbers
     let identified: PackedNumbers

@@ -20,6 +20,15 @@ struct LabelArena: Sendable {
         }
     }
 
+    /// Whether the text at a place is this one.
+    fileprivate func holds(_ label: some Collection<UInt8>, at place: UInt32) -> Bool {
+        let text = utf8(at: place)
+        let answer = text.withUnsafeBytes { text in
+            label.withContiguousStorageIfAvailable { text.elementsEqual(UnsafeRawBufferPointer($0)) }
+        }
+        return answer ?? text.elementsEqual(label)
+    }
+
     fileprivate mutating func append(_ label: some Collection<UInt8>) {
         var rest = label.count
         while rest > 0x7f {
@@ -43,7 +52,7 @@ struct LabelIndex {
         var slot = Self.hash(label) & (slots.count - 1)
         while slots[slot] != 0 {
             let place = slots[slot] - 1
-            if arena.utf8(at: place).elementsEqual(label) { return place }
+            if arena.holds(label, at: place) { return place }
             slot = (slot + 1) & (slots.count - 1)
         }
         guard arena.footprint + label.count + 10 <= min(limit, Int(UInt32.max) - 1) else { return nil }
@@ -68,7 +77,9 @@ struct LabelIndex {
     /// Seeded by Swift for each process: nobody can make labels that collide.
     private static func hash(_ label: some Collection<UInt8>) -> Int {
         var hasher = Hasher()
-        for byte in label { hasher.combine(byte) }
+        if label.withContiguousStorageIfAvailable({ hasher.combine(bytes: UnsafeRawBufferPointer($0)) }) == nil {
+            Array(label).withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
         return hasher.finalize()
     }
 }

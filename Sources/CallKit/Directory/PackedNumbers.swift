@@ -1,9 +1,9 @@
 /// Ascending numbers, which may repeat, in little memory: about a byte or two for each.
 ///
-/// Blocks of 64 hold the differences as LEB128; the first number of each block is kept as it is, so that a lookup is a
+/// Blocks of 32 hold the differences as LEB128; the first number of each block is kept as it is, so that a lookup is a
 /// binary search and the reading of two blocks at most.
 struct PackedNumbers: Sendable {
-    private static let blockSize = 64
+    private static let blockSize = 32
 
     private(set) var count = 0
     /// The greatest number.
@@ -49,21 +49,42 @@ struct PackedNumbers: Sendable {
     func contains(_ number: Int64) -> Bool { firstIndex(of: number) != nil }
 
     private func firstBlock(startingAtOrAfter number: Int64) -> Int {
-        var (low, high) = (0, firsts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if firsts[middle] < number { low = middle + 1 } else { high = middle }
+        firsts.withUnsafeBufferPointer { firsts in
+            var (low, length) = (0, firsts.count)
+            // Without a branch that depends on the numbers: nobody could predict it.
+            while length > 0 {
+                let half = length / 2
+                low += firsts[low + half] < number ? length - half : 0
+                length = half
+            }
+            return low
         }
-        return low
     }
 
     private func index(of number: Int64, inBlock block: Int) -> Int? {
-        var cursor = Cursor(self, block: block)
-        let end = min(cursor.index + Self.blockSize, count)
-        while cursor.index < end, let candidate = cursor.next(in: self) {
-            if candidate >= number { return candidate == number ? cursor.index - 1 : nil }
+        let first = block * Self.blockSize
+        let end = min(first + Self.blockSize, count)
+        return bytes.withUnsafeBufferPointer { bytes in
+            var (index, position, candidate) = (first, Int(starts[block]), firsts[block])
+            while candidate < number {
+                index += 1
+                guard index < end else { return nil }
+                candidate += Self.difference(at: &position) { bytes[$0] }
+            }
+            return candidate == number ? index : nil
         }
-        return nil
+    }
+
+    /// Reads a difference, and goes on to the next.
+    private static func difference(at position: inout Int, _ byte: (Int) -> UInt8) -> Int64 {
+        var (difference, shift) = (UInt64(0), UInt64(0))
+        while true {
+            let part = byte(position)
+            position += 1
+            difference |= UInt64(part & 0x7f) << shift
+            guard part > 0x7f else { return Int64(difference) }
+            shift += 7
+        }
     }
 
     /// Reads the numbers one by one.
@@ -75,30 +96,15 @@ struct PackedNumbers: Sendable {
 
         init() { (index, position) = (0, 0) }
 
-        fileprivate init(_ numbers: PackedNumbers, block: Int) {
-            (index, position) = (block * blockSize, Int(numbers.starts[block]))
-        }
-
         mutating func next(in numbers: PackedNumbers) -> Int64? {
             guard index < numbers.count else { return nil }
             if index % blockSize == 0 {
                 number = numbers.firsts[index / blockSize]
             } else {
-                number += difference(in: numbers)
+                number += PackedNumbers.difference(at: &position) { numbers.bytes[$0] }
             }
             index += 1
             return number
-        }
-
-        private mutating func difference(in numbers: PackedNumbers) -> Int64 {
-            var (difference, shift) = (UInt64(0), UInt64(0))
-            while true {
-                let byte = numbers.bytes[position]
-                position += 1
-                difference |= UInt64(byte & 0x7f) << shift
-                guard byte > 0x7f else { return Int64(difference) }
-                shift += 7
-            }
         }
     }
 }
