@@ -83,7 +83,7 @@ let package = Package(
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("Gateway", ["CallKit", "SIP"]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        // tests("Rehearsal", ["Gateway", "Media", "SDP", "SIP", "UserAgent"]),
+        tests("Rehearsal", ["Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
