@@ -18,9 +18,8 @@ public struct Audit: Sendable {
         public var quarantine = Duration.seconds(1)
         /// By when every call must be over after a reset.
         public var resetLimit = Duration.seconds(5)
-        /// How much later than `media.stopped` says the last packet may have left: the event's time is that of the lane's wake-up, in which
-        /// many calls may be stopped one after the other. (That none left after the stop shows in the total of `media.closed`.)
-        public var stopTolerance = Duration.milliseconds(250)
+        /// How much later than `media.stopped` says the last packet may have left; the event has the media lane's own time.
+        public var stopTolerance = Duration.milliseconds(20)
         /// The rules to check.
         public var rules = Set(AuditRule.ID.allCases)
 
