@@ -8,7 +8,7 @@ extension Strains {
 
         @Test(arguments: ["udp", "tcp"])
         func `a port in use is one clear line and exit code 3`(transport: String) async throws {
-            let ports = try Ports(1), folder = try Folder()
+            let ports = try await Ports.take(1), folder = try Folder()
             let holder = try await Gateway.start(.init(settings: ["# the holder of the port"]))
             let file = try folder.write("sip:\n  \(transport): [\"\(holder.address)\"]\nmedia:\n  ports: \(ports[0])-\(ports[20])\nlines: []\n", to: "hookswitch.yaml")
             try await Self.fails(["serve", "--config", file], code: 3, saying: holder.address)
@@ -33,7 +33,7 @@ extension Strains {
 
         @Test(arguments: ["data: /proc/none\n", "journal: { file: /proc/none/journal.jsonl }\n", "sip:\n  tls: { listen: [\"127.0.0.1:1\"], certificate: /none/cert.pem, key: /none/key.pem }\n"])
         func `what the machine does not let it have is one clear line and exit code 3`(setting: String) async throws {
-            let folder = try Folder(), ports = try Ports(100)
+            let folder = try Folder(), ports = try await Ports.take(100)
             let yaml = "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\n"
             let file = try folder.write(setting.hasPrefix("sip") ? setting : yaml + setting, to: "hookswitch.yaml")
             try await Self.fails(["serve", "--config", file], code: 3, saying: "/none")

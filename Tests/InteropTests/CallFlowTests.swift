@@ -61,7 +61,7 @@ extension Calls {
         }
 
         private static func trunkGateway(_ more: String = "") async throws -> (Gateway, UInt16) {
-            let trunk = try Ports(1)
+            let trunk = try await Ports.take(1)
             let gateway = try await Gateway.start(.init(lines: [#"{ number: "1002", trunk: { host: "127.0.0.1:\#(trunk[0])" }\#(more) }"#], others: trunk))
             return (gateway, trunk[0])
         }

@@ -39,7 +39,7 @@ extension Strains {
         }
 
         @Test func `two hundred calls to a trunk all succeed at both ends`() async throws {
-            let trunk = try Ports(1)
+            let trunk = try await Ports.take(1)
             let gateway = try await Self.gateway([#"{ number: "1002", trunk: { host: "127.0.0.1:\#(trunk[0])" } }"#], trunk)
             try await Self.bridge(gateway, calleePort: trunk[0])
         }

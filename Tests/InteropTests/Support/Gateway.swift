@@ -33,15 +33,16 @@ final class Gateway: Sendable {
 
     /// Starts it and waits until it is ready.
     static func start(_ setup: Setup = Setup(), environment: [String: String] = [:]) async throws -> Gateway {
-        let gateway = try Gateway(setup, environment)
+        let ports = try await Ports.take(setup.clientPorts + setup.mediaPorts)
+        let gateway = try Gateway(setup, ports, environment)
         try await gateway.program.line(containing: "is ready")
         return gateway
     }
 
-    private init(_ setup: Setup, _ environment: [String: String]) throws {
+    private init(_ setup: Setup, _ ports: Ports, _ environment: [String: String]) throws {
         folder = try Folder()
         others = setup.others
-        ports = try Ports(setup.clientPorts + setup.mediaPorts)
+        self.ports = ports
         sipPort = ports[0]
         mediaRange = ports.part(setup.clientPorts, setup.mediaPorts)
         let file = try folder.write(Self.yaml(setup, sipPort: sipPort, media: mediaRange, data: folder.file("data")), to: "hookswitch.yaml")

@@ -10,8 +10,8 @@ enum KernelSockets {
     /// UDP sockets of every process of this network namespace.
     static var udp: [Socket] { table("udp") + table("udp6") }
 
-    /// UDP and TCP ports in use by anybody.
-    static var boundPorts: Set<UInt16> { Set((udp + table("tcp") + table("tcp6")).map(\.port)) }
+    /// UDP and TCP ports that somebody has a socket on. What a connection leaves behind in TIME-WAIT has no inode and stops nobody from listening.
+    static var boundPorts: Set<UInt16> { Set((udp + table("tcp") + table("tcp6")).filter { $0.inode != 0 }.map(\.port)) }
 
     /// UDP ports that a process holds a file descriptor of.
     static func udpPorts(of pid: Int32) -> Set<UInt16> {
