@@ -50,6 +50,8 @@ public struct GatewayConfiguration: Sendable {
         public var retryAfter = 5
         /// A contact that did not answer an INVITE at all is dropped from the registrar.
         public var dropsDeadContacts = true
+        /// How often a far end may refuse to be resumed before its call ends; it is asked every two seconds.
+        public var resumeAttempts = 3
         public init() {}
     }
 }
@@ -65,6 +67,12 @@ public struct LineConfiguration: Sendable {
     public var endpoint: LineEndpoint = .devices
     /// How long a call rings, incoming or outgoing, before it is given up; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
+    /// How long a call may last; nil: for ever. It ends as if a user had hung up, with `Q.850;cause=102`.
+    public var maximumDuration: Duration?
+    /// How long nothing may come from a far end that is heard and not held before its call ends as failed; nil: for ever.
+    public var mediaTimeout: Duration?
+    /// The same where nothing was ever heard since the answer.
+    public var firstMediaTimeout: Duration?
     /// Conversations at a time (CallKit's `maximumCallGroups`).
     public var maximumCalls = 10_000
     /// Further numbers that reach this line.

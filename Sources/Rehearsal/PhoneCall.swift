@@ -63,6 +63,7 @@ final class PhoneCall: InviteSessionDelegate {
         case .refused(let status):
             negotiation.rollback()
             if status == 481 || status == 408 { session.bye(at: now) }
+        case .dialogLost: session.bye(at: now)
         case .rejected:
             phone.tally.rejected += 1
             finish()

@@ -145,6 +145,25 @@ struct Pair {
         pair.finish()
     }
 
+    @Test func `a BYE that is lost with its connection is sent again over a new one`() {
+        let pair = Pair()
+        let call = pair.alice.call(pair.bob, transport: .tcp)
+        pair.link.run(seconds: 1)
+        pair.alice.forget()
+        var byes: [UInt64] = []
+        pair.link.drops = { packet in
+            guard summary(packet.bytes) == "BYE" else { return false }
+            byes.append(packet.flow.connection)
+            return byes.count == 1
+        }
+        call.bye(at: pair.link.now)
+        pair.alice.agent.failed(call.flow, at: pair.link.now)
+        pair.finish()
+        #expect(byes.count == 2)
+        #expect(pair.alice.events == ["byeCompleted 200"])
+        #expect(pair.bob.events.last == "ended")
+    }
+
     @Test func `nobody there: 408 after 64·T1, and over a dead connection 503 at once`() {
         let pair = Pair()
         pair.link.drops = { _ in true }

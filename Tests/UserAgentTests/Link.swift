@@ -214,6 +214,7 @@ extension SessionEvent {
         case .reanswered: "reanswered"
         case .refused(let status): "refused \(status)"
         case .byeCompleted(let status): "byeCompleted \(status)"
+        case .dialogLost(let status): "dialogLost \(status)"
         case .info: "info"
         }
     }

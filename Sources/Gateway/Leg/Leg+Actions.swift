@@ -21,7 +21,7 @@ extension Leg {
         let offer = negotiation.offer(direction: .sendrecv)
         session = gateway.invite(from: self, to: destination, offer: offer.serialized())
         state = .calling
-        gateway.armRing(self)
+        gateway.arm(.ring, of: self, after: line.configuration.ringTimeout)
         return true
     }
 
@@ -35,7 +35,7 @@ extension Leg {
         }
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
         session.respond(status: 200, body: description.serialized(), at: now)
-        state = .connected
+        connected()
         return true
     }
 
@@ -74,6 +74,8 @@ extension Leg {
         // A resume that still waits for its answer is overtaken.
         resume?.fail()
         resume = nil
+        resumeAttempts = 0
+        gateway.disarm(.resume, of: self)
         isHeld = true
         hasAudioSession = false
         media.stop(at: now)
@@ -88,7 +90,25 @@ extension Leg {
         renegotiate()
     }
 
-    func resumeTimedOut() { resume = nil }
+    /// The system gave the action up; the re-INVITE may still be answered, and the resume is wanted all the same.
+    func resumeTimedOut() {
+        resume = nil
+        gateway.arm(.resume, of: self, after: Self.resumeInterval)
+    }
+
+    /// The far end refused the resume and stays held, while the other leg of the bridge talks to nobody: the resume is asked for again,
+    /// and after `Limits.resumeAttempts` refusals the call ends, so that nobody is left in a call that is silent.
+    func resumeFailed() {
+        resume?.fail()
+        resume = nil
+        resumeAttempts += 1
+        guard resumeAttempts < gateway.configuration.limits.resumeAttempts else {
+            return endOutOfBand(.failed, cause: .resumeRefused, tellsPeer: true)
+        }
+        gateway.arm(.resume, of: self, after: Self.resumeInterval)
+    }
+
+    private static var resumeInterval: Duration { .seconds(2) }
 
     func performGroup(with other: UUID?) {
         guard let other, let peer = line.legs[other] else { return }

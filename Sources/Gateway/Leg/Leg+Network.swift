@@ -23,6 +23,7 @@ extension Leg: InviteSessionDelegate {
         case .refused(let status): refused(status)
         case .info(let request): gateway.peer(of: self)?.passInfo(request)
         case .offerWithdrawn: negotiation.rollback()
+        case .dialogLost: endOutOfBand(.failed, cause: .dialogLost, tellsPeer: true)
         case .byeCompleted: break
         }
     }
@@ -85,8 +86,7 @@ extension Leg: InviteSessionDelegate {
             return fail(session, .mediaFailed)
         }
         session.acknowledge(at: now)
-        state = .connected
-        gateway.disarmRing(self)
+        connected()
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
         gateway.tell(bridge, .calleeConnected(uuid))
         startMedia()
@@ -119,11 +119,9 @@ extension Leg: InviteSessionDelegate {
         guard let body = offer.body else { return answerWithoutOffer(offer, session) }
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
-            if negotiation.remoteOffer?.removesAudio == true { throw .noAudio }
             let (answer, audio) = try negotiation.answer(codecs: bridgedCodecs ?? negotiated.map { [$0.primary.codec] }, direction: wantedDirection)
-            guard let audio else { throw .noAudio }
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            adopt(audio)
+            if let audio { adopt(audio) } else { audioWasRemoved() }
         } catch {
             negotiation.rollback()
             session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
@@ -138,12 +136,15 @@ extension Leg: InviteSessionDelegate {
     }
 
     private func reanswered(_ response: Message) {
-        guard state == .connected, let audio = receiveAnswer(response.body) else { return }
+        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
+        let audio: NegotiatedAudio
+        do throws(NegotiationError) { audio = try negotiation.receive(answer: response.body) } catch { return reanswerFailed(error) }
         // Asked for while a hold was under way: that one is answered now, and the resume goes out next.
         if let action = resume, !needsOffer {
             resume = nil
             isHeld = false
             adopt(audio)
+            resumeAttempts = 0
             action.fulfill()
         } else {
             adopt(audio)
@@ -152,13 +153,20 @@ extension Leg: InviteSessionDelegate {
         offerWhenPossible()
     }
 
+    /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away.
+    private func reanswerFailed(_ error: NegotiationError) {
+        session?.acknowledge(at: now)
+        if error == .refused { audioWasRemoved() }
+        if resume != nil { resumeFailed() }
+        offerWhenPossible()
+    }
+
     /// 408 and 481 mean that the dialog is gone (RFC 3261 §12.2.1.2); anything else leaves the session as it was.
     private func refused(_ status: Int) {
         negotiation.rollback()
         if status == 491 { return renegotiate() }
-        resume?.fail()
-        resume = nil
-        if status == 408 || status == 481 { endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+        if status == 408 || status == 481 { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+        if resume != nil { resumeFailed() }
     }
 
     private func passInfo(_ request: Message) {

@@ -51,6 +51,12 @@ final class Leg {
     /// Held by the far end, as its last description says.
     var isHeldByRemote = false
     var resume: CXSetHeldCallAction?
+    /// Refusals of the resume that is wanted.
+    var resumeAttempts = 0
+    /// The far end set our stream to port 0; what was agreed before stays on record.
+    var hasNoAudio = false
+    /// A packet came from the far end.
+    var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
     var hasAudioSession = false
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
@@ -79,6 +85,13 @@ final class Leg {
     /// Nothing of it is left on the wire; together with an ended call that lets the leg go.
     var isSignallingOver: Bool { session.map { $0.state == .ended } ?? true }
 
+    /// The 2xx left, or was acknowledged.
+    func connected() {
+        state = .connected
+        gateway.disarm(.ring, of: self)
+        gateway.arm(.duration, of: self, after: line.configuration.maximumDuration)
+    }
+
     // MARK: Media
 
     /// The system gave the call its audio session.
@@ -89,15 +102,20 @@ final class Leg {
 
     /// Packets flow where the leg has its audio session, is connected, agreed and not held.
     func startMedia() {
-        guard hasAudioSession, state == .connected, negotiated != nil, !isHeld, media.state.isOpen, media.state != .started else { return }
+        guard hasAudioSession, state == .connected, negotiated != nil, !hasNoAudio, !isHeld, media.state.isOpen, media.state != .started else { return }
         media.start(at: now)
+        expectMedia()
+    }
+
+    func expectMedia() {
+        if !hasHeard { gateway.arm(.firstMedia, of: self, after: line.configuration.firstMediaTimeout) }
     }
 
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source)
+        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
     }
 
     private var source: MediaSource {
@@ -112,11 +130,23 @@ final class Leg {
     func adopt(_ audio: NegotiatedAudio) {
         negotiated = audio
         media.update(plan(for: audio), at: now)
-        let wasHeld = isHeldByRemote
-        isHeldByRemote = audio.remoteHold != .none
-        guard wasHeld != isHeldByRemote else { return }
-        scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
-        gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote))
+        let (wasHeld, wasMissing) = (isHeldByRemote, hasNoAudio)
+        (isHeldByRemote, hasNoAudio) = (audio.remoteHold != .none, false)
+        if wasMissing { startMedia() } else if wasHeld { expectMedia() }
+        if wasHeld != isHeldByRemote {
+            scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        }
+        if isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote)) }
+    }
+
+    /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, the other leg of the bridge is held
+    /// meanwhile, and an offer may bring the stream back.
+    func audioWasRemoved() {
+        guard !hasNoAudio else { return }
+        hasNoAudio = true
+        media.stop(at: now)
+        scribe.write(.mediaUpdated, at: now, [.codec: "none"])
+        gateway.tell(bridge, .remoteHold(uuid, true))
     }
 
     // MARK: Negotiation

@@ -52,11 +52,13 @@ extension InviteSession {
         (state, ringing, unacknowledged) = (.ending, nil, [])
         withdrawOffers(at: now)
         refreshAlarm()
+        let wentOverConnection = flow.connection != 0
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
             case .response(let response, _): if let status = response.status, status >= 200 { completeBye(status, at: now) }
             case .timedOut: completeBye(408, at: now)
-            case .transportFailed: completeBye(503, at: now)
+            // It may have been lost with its connection, and the peer would stay in the call: once more, over a new one.
+            case .transportFailed: if wentOverConnection, state == .ending { sendBye(reasons, at: now) } else { completeBye(503, at: now) }
             case .terminated: break
             }
         }
@@ -68,7 +70,7 @@ extension InviteSession {
         emit(.byeCompleted(status: status), at: now)
     }
 
-    /// Sends an INFO; its answer is traced and means nothing else. Nothing is sent without a dialog.
+    /// Sends an INFO. Nothing is sent without a dialog.
     /// - Parameter contentType: such as `application/dtmf-relay`.
     public func info(contentType: Text, body: [UInt8], at now: Instant) {
         guard state == .confirmed || state == .answered else { return }
@@ -76,7 +78,17 @@ extension InviteSession {
             $0.headers.append(.contentType, contentType)
             $0.body = body
         }
-        exchange?.start(at: now) { _, _ in }
+        exchange?.start(at: now) { [self] outcome, now in loseDialog(by: outcome, at: now) }
+    }
+
+    /// 481 and 408 to any request of ours, and no answer at all, mean that the peer has no such dialog (RFC 3261 §12.2.1.2).
+    func loseDialog(by outcome: ClientOutcome, at now: Instant) {
+        guard state == .confirmed || state == .answered else { return }
+        switch outcome {
+        case .response(let response, _): if response.status == 481 || response.status == 408 { emit(.dialogLost(status: response.status ?? 481), at: now) }
+        case .timedOut: emit(.dialogLost(status: 408), at: now)
+        case .transportFailed, .terminated: break
+        }
     }
 
     /// A request of ours in the dialog, ready to be started; nil when there is no dialog.

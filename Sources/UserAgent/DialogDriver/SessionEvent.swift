@@ -41,6 +41,9 @@ public enum SessionEvent {
     case refused(status: Int)
     /// Our BYE is through: its final status, 408 when nobody answered, 503 when the transport failed. The session is over.
     case byeCompleted(status: Int)
+    /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all: the peer has no such dialog, and
+    /// it is to be ended with `bye` (RFC 3261 §12.2.1.2).
+    case dialogLost(status: Int)
     /// An INFO that was answered 200.
     case info(Message)
 }

@@ -63,10 +63,9 @@ public final class UserAgent {
 
     /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503.
     public func failed(_ flow: Flow, at now: Instant) {
+        if flow.connection != 0 { for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 } }
         let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost { transportFailed(transaction, at: now) }
-        guard flow.connection != 0 else { return }
-        for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 }
     }
 
     /// When `advance` next has something to do.

@@ -38,6 +38,7 @@ extension PhoneCall: InviteSessionDelegate {
         case .offerWithdrawn: negotiation.rollback()
         case .reanswered(let response): receiveReanswer(response, at: now)
         case .refused(let status): receiveRefusal(status, at: now)
+        case .dialogLost: if state != .ending { fail("the dialog is gone", at: now) }
         case .info: break
         }
     }
