@@ -18,8 +18,10 @@ final class Stage {
     private(set) var violations: [String] = []
     private var host: Host?
 
-    /// Lines: 2000 for devices without a password, 9196 echo.
-    init() {
+    private let transcript = Transcript()
+
+    /// Lines: 2000 for devices without a password, 9196 echo; and what the test makes of them.
+    init(_ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) {
         network = VirtualNetwork(world: world, seed: 1)
         var configuration = GatewayConfiguration()
         configuration.domain = Cast.domain
@@ -29,10 +31,11 @@ final class Stage {
         echo.endpoint = .application(.echo)
         configuration.lines = [devices, echo]
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: 2)
-        let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: nil)
-        let environment = Gateway.Environment(
+        let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: transcript)
+        var environment = Gateway.Environment(
             network: network, media: media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+        adapt(&configuration, &environment)
         gateway = Gateway(configuration, environment, at: world.now)
         journal.onViolation = { [unowned self] in violations.append($0.description) }
         let host = Host(gateway)
@@ -44,6 +47,12 @@ final class Stage {
     deinit {
         network.detachAll()
         world.removeAll()
+    }
+
+    /// What the journal has of a kind so far.
+    func events(_ kind: JournalEvent.Kind) -> [JournalEvent] {
+        gateway.journal.flush()
+        return JournalReader.parse(transcript.bytes, name: "stage").events.filter { $0.kind == kind }
     }
 
     func run(seconds: Double) {
@@ -89,12 +98,18 @@ final class RawPeer: Inhabitant {
         stage.run(seconds: 0.1)
     }
 
-    func request(_ method: String, _ uri: String, call: String, _ sequence: Int, toTag: Text? = nil, body: String = "", headers: [String] = []) {
+    /// - Parameters:
+    ///   - sender: name and address of the From header.
+    ///   - contact: the URI of Contact, with parameters; its own when nil.
+    func request(
+        _ method: String, _ uri: String, call: String, _ sequence: Int, toTag: Text? = nil, body: String = "", headers: [String] = [],
+        from sender: String = "<sip:peer@192.0.2.9>", contact: String? = nil
+    ) {
         branches += 1
         let tag = toTag.map { ";tag=\($0)" } ?? ""
         var lines = [
             "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport", "Max-Forwards: 70",
-            "From: <sip:peer@192.0.2.9>;tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)", "CSeq: \(sequence) \(method)", "Contact: <sip:peer@\(address)>",
+            "From: \(sender);tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)", "CSeq: \(sequence) \(method)", "Contact: \(contact ?? "<sip:peer@\(address)>")",
         ]
         lines += headers
         if !body.isEmpty { lines.append("Content-Type: application/sdp") }
