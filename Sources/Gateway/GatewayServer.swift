@@ -1,3 +1,4 @@
+import CallKit
 import Dispatch
 import Foundation
 import Media
@@ -19,6 +20,8 @@ public final class GatewayServer: Sendable {
         /// nil: the journal is audited and kept for ladders, and not written.
         public var journalFile: String?
         public var journalRotation: Int?
+        /// Loaded when the server starts; lines enable them by name.
+        public var directories: [DirectorySource] = []
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -32,6 +35,7 @@ public final class GatewayServer: Sendable {
     public enum Notice: Sendable {
         case violation(Violation)
         case journal(JournalFile.Report)
+        case directory(DirectoryOutcome)
     }
 
     /// Why it could not start. The description is one sentence for a person.
@@ -52,14 +56,18 @@ public final class GatewayServer: Sendable {
     private typealias Host = SignallingHost<Gateway>
     private let lane: Lane<Host>
     private let journalFile: JournalFile?
+    private let directories: CallDirectories
     /// What is listened on, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
         journalFile = file
-        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
+        let directories = CallDirectories()
+        self.directories = directories
+        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, directories, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
+        directories.load(settings.directories) { notice(.directory($0)) }
     }
 
     /// What there is now.
@@ -93,7 +101,8 @@ public final class GatewayServer: Sendable {
     }
 
     private static func host(
-        _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
+        _ settings: Settings, _ file: JournalFile?, _ directories: CallDirectories, on lane: Lane<Host>, at now: Instant,
+        _ notice: @escaping @Sendable (Notice) -> Void
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
         let transports: Transports
@@ -105,9 +114,10 @@ public final class GatewayServer: Sendable {
             notice(.violation(violation))
             if settings.violationsAreFatal { preconditionFailure("\(violation)") }
         }
-        let environment = Gateway.Environment(
+        var environment = Gateway.Environment(
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
+        environment.directories = directories
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }
 

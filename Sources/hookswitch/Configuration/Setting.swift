@@ -16,7 +16,9 @@ struct Setting: Sendable {
         "HOOKSWITCH_" + path.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    static let all: [Setting] = [
+    static let all: [Setting] = basic + refusals + directories
+
+    private static let basic: [Setting] = [
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
@@ -52,6 +54,24 @@ struct Setting: Sendable {
         },
         Setting(path: "drain", takes: "seconds", help: "how long calls may go on after SIGTERM") { $0.drainDeadline = try $1.duration(0...3600) },
         Setting(path: "test-mode", takes: "true|false", help: "a violation of the journal's rules is fatal") { $0.testMode = try $1.flag },
+    ]
+
+    private static let refusals: [Setting] = RefusalStatuses.Kind.allCases.map { kind in
+        let statuses = kind.statuses.map(String.init).joined(separator: "|")
+        return Setting(path: "refusals.\(kind.rawValue)", takes: statuses, help: kind.help) { $0.gateway.refusals[kind] = try $1.status(of: kind) }
+    }
+
+    private static let directories: [Setting] = [
+        Setting(path: "directories.block", takes: "name=file, …", help: "call directories of numbers to block, ascending; lines enable them") {
+            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.block, directory: name) }
+        },
+        Setting(path: "directories.identify", takes: "name=file, …", help: "call directories of numbers and names, ascending; lines enable them") {
+            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.identify, directory: name) }
+        },
+        Setting(path: "directories.call-info", takes: "https://…", help: "jCard that a 608 names for redress (RFC 8688)") {
+            $0.gateway.callInfo = Text(try $1.secureURL)
+        },
+        Setting(path: "time-zone", takes: "name", help: "of schedules, as Europe/Rome; default: the machine's") { $0.timeZone = try $1.timeZone },
     ]
 
     /// Groups of the design that a later version brings: known by name, so that the error can say so.
