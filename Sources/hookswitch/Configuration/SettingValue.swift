@@ -1,4 +1,5 @@
 import Gateway
+import Glibc
 import Primitives
 import SDP
 
@@ -94,6 +95,15 @@ struct SettingValue {
                 throw fail("knows no codec '\(name)'\(Nearest.hint(for: name, among: known)); there are \(known.joined(separator: ", "))")
             }
             return codec
+        }
+    }
+
+    /// The path of a file that we can read; where we cannot the machine is at fault, not the setting.
+    var file: String {
+        get throws {
+            let path = try text
+            guard access(path, R_OK) == 0 else { throw ConfigurationError(place: place, message: "'\(path)' cannot be read", kind: .environment) }
+            return path
         }
     }
 
