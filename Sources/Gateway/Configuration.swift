@@ -1,5 +1,7 @@
 import Primitives
 import SDP
+import SIP
+import UserAgent
 
 /// What the gateway is told before it starts: a plain value, made from YAML, environment and flags by the command,
 /// or in code by whoever embeds the gateway. Nothing in it is read again while the gateway runs.
@@ -44,6 +46,8 @@ public struct GatewayConfiguration: Sendable {
         public var trusted: [IPNetwork] = []
         /// Sources from which a caller that is none of our lines is admitted as a guest; a caller that names a line of ours proves it.
         public var guests: [IPNetwork] = [IPNetwork("127.0.0.0/8")!, IPNetwork("::1/128")!]
+        /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
+        public var digests: [DigestAlgorithm] = [.md5, .sha256]
         public init() {}
     }
 

@@ -109,8 +109,10 @@ public final class Gateway: SignallingEndpoint {
         agent.product = configuration.product
         agent.allowedMethods.append(.register)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
+        var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
+        registrarConfiguration.algorithms = configuration.access.digests
         registrar = Registrar(
-            configuration: RegistrarConfiguration(domain: configuration.domain), accounts: Accounts(configuration.lines), random: environment.random,
+            configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
         for line in lines { listen(to: line) }

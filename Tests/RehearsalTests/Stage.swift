@@ -18,7 +18,7 @@ final class Stage {
     let gateway: Gateway
     private(set) var violations: [String] = []
     private var host: Host?
-    private let transcript = Transcript()
+    private let sink = Transcript()
 
     /// Lines: 2000 for devices without a password, 9196 echo; and what the test makes of them.
     convenience init(_ configure: (inout GatewayConfiguration) -> Void) {
@@ -36,7 +36,7 @@ final class Stage {
         echo.endpoint = .application(.echo)
         configuration.lines = [devices, echo]
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: 2)
-        let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: transcript)
+        let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
         var environment = Gateway.Environment(
             network: network, media: media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
@@ -57,7 +57,7 @@ final class Stage {
     /// What the journal has of a kind so far.
     func events(_ kind: JournalEvent.Kind) -> [JournalEvent] {
         gateway.journal.flush()
-        return JournalReader.parse(transcript.bytes, name: "stage").events.filter { $0.kind == kind }
+        return transcript.events.filter { $0.kind == kind }
     }
 
     func run(seconds: Double) {
@@ -165,6 +165,8 @@ extension Stage {
 
     /// How calls ended, as the journal has it: `failed`, `remoteEnded`, `action`.
     var endReasons: [String] { transcript.events.filter { $0.kind == .callEnded }.compactMap { $0.details.text(.reason)?.description } }
+
+    /// The journal so far.
     var transcript: JournalReader.Result { JournalReader.parse(sink.bytes, name: "stage") }
 }
 
