@@ -101,6 +101,7 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         agent.allowedMethods.append(.register)
+        (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         registrar = Registrar(
             configuration: RegistrarConfiguration(domain: configuration.domain), accounts: Accounts(configuration.lines), random: environment.random,

@@ -9,7 +9,7 @@ struct LineReader {
     let place: String
     private var hasEndpoint = false
 
-    static let keys = ["number", "name", "password", "open", "application", "trunk", "match", "ring-timeout", "calls"]
+    static let keys = ["number", "name", "password", "open", "application", "trunk", "match", "ring-timeout", "calls", "max-duration", "media-timeout", "first-media-timeout"]
     static let trunkKeys = ["host", "tcp", "username", "password", "domain"]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
@@ -38,6 +38,9 @@ struct LineReader {
             guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
             line.match = pattern
         case "ring-timeout": line.ringTimeout = try value.text == "none" ? nil : value.duration(1...3600)
+        case "max-duration": line.maximumDuration = try value.duration(1...604_800)
+        case "media-timeout": line.mediaTimeout = try value.duration(1...86_400)
+        case "first-media-timeout": line.firstMediaTimeout = try value.duration(1...86_400)
         case "calls": line.maximumCalls = try value.integer(1...1_000_000)
         default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
         }
