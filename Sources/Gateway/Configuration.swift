@@ -13,6 +13,10 @@ public struct GatewayConfiguration: Sendable {
     public var lines: [LineConfiguration] = []
     public var access = Access()
     public var limits = Limits()
+    /// What refused callers are told, where a line does not say otherwise.
+    public var refusals = RefusalStatuses()
+    /// `https` address of the jCard that a 608 names in Call-Info (RFC 8688 §3.2.1); nil: the header is left out.
+    public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
     public var sip = Signalling()
@@ -56,6 +60,8 @@ public struct GatewayConfiguration: Sendable {
         public var trusted: [IPNetwork] = []
         /// Sources from which a caller that is none of our lines is admitted as a guest; a caller that names a line of ours proves it.
         public var guests: [IPNetwork] = [IPNetwork("127.0.0.0/8")!, IPNetwork("::1/128")!]
+        /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
+        public var digests: [DigestAlgorithm] = [.md5, .sha256]
         public init() {}
     }
 
@@ -93,8 +99,22 @@ public struct LineConfiguration: Sendable {
     public var maximumCalls = 10_000
     /// Further numbers that reach this line.
     public var match: NumberPattern?
+    /// Whether anybody may call it; a line that is for outgoing calls only refuses with 403.
+    public var takesCalls = true
+    public var doNotDisturb = DoNotDisturb()
+    /// Callers that the human blocked.
+    public var block: [NumberPattern] = []
+    /// The call directories that the line has enabled, in the order in which they are asked.
+    public var directories: [String] = []
+    /// Names by caller, as `CallerMatcher.key` has them; they come before directories, and their owners are not blocked by those.
+    public private(set) var contacts: [String: String] = [:]
+    /// What refused callers of this line are told.
+    public var refusals = RefusalStatuses()
 
     public init(number: Text) { self.number = number }
+
+    /// Adds a contact by number or address, as a person writes them.
+    public mutating func addContact(_ written: String, name: String) { contacts[CallerMatcher.key(ofWritten: written)] = name }
 }
 
 /// What a line does with a call.

@@ -60,8 +60,6 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
-    private func line(numbered number: Text) -> Line? { routing.line(numbered: number).map { lines[$0] } }
-
     private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
         var caller = caller
         caller.displayName = caller.displayName ?? line?.configuration.name
@@ -77,7 +75,8 @@ extension Gateway: UserAgentDelegate {
         guard legCount < configuration.limits.legs else { return refuseForNow(session) }
         let line = lines[index]
         let callees = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (session.request.maxForwards ?? 70) - 1)
-        if callees.isEmpty, line.rings { return refuse(session, 480) }
+        // Whom the line does not want is told so, whether a device is there or not.
+        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) { return refuse(session, 480) }
         receive(session, on: line, from: caller, callees: callees)
     }
 
@@ -137,7 +136,8 @@ extension Gateway: UserAgentDelegate {
     }
 
     private func refuse(_ leg: Leg, _ error: any Error) {
-        leg.session?.refuse(StatusTable.refusal(of: error), at: now)
+        let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
+        leg.session?.refuse(refusal.cause, adding: refusal.headers, at: now)
         discard(leg)
     }
 
@@ -149,7 +149,11 @@ extension Gateway: UserAgentDelegate {
         if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
         leg.bridge = leg.uuid
         open(Bridge(caller: leg.uuid))
-        for callee in callees { call(callee, for: leg) }
+        let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
+        for var callee in callees {
+            callee.caller.displayName = name ?? callee.caller.displayName
+            call(callee, for: leg)
+        }
         tell(leg.bridge, .dialled)
     }
 

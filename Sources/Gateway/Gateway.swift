@@ -26,6 +26,8 @@ public final class Gateway: SignallingEndpoint {
         public var listeners: [Transports.Listener]
         /// The wall clock's date at `Instant.zero`.
         public var epoch: Date
+        /// The call directories that lines may enable.
+        public var directories: CallDirectories?
 
         public init(
             network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
@@ -59,6 +61,7 @@ public final class Gateway: SignallingEndpoint {
     let routing: Routing
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
+    let directories: CallDirectories?
     private let clock: InlineHost
     let systemTimers: SystemTimers
     var random: any RandomNumberGenerator
@@ -87,6 +90,7 @@ public final class Gateway: SignallingEndpoint {
         media = environment.media
         journal = environment.journal
         listeners = environment.listeners
+        directories = environment.directories
         random = environment.random
         timers = TimerWheel(at: now)
         routing = Routing(configuration.lines)
@@ -96,15 +100,20 @@ public final class Gateway: SignallingEndpoint {
         clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
         journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
         let (clock, journal) = (clock, journal)
-        lines = configuration.lines.enumerated().map { index, line in Line(line, index: index, clock: clock, journal: journal, at: now) }
+        lines = configuration.lines.enumerated().map { index, line in
+            let features = LineFeatures(line, statuses: configuration.refusals, kept: nil) { clock.date(at: clock.now) }
+            return Line(line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
+        }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         agent.allowedMethods.append(.register)
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
+        var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
+        registrarConfiguration.algorithms = configuration.access.digests
         registrar = Registrar(
-            configuration: RegistrarConfiguration(domain: configuration.domain), accounts: Accounts(configuration.lines), random: environment.random,
+            configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
         for line in lines { listen(to: line) }
@@ -183,7 +192,7 @@ public final class Gateway: SignallingEndpoint {
             timers: legTimers.count, agent: userAgent.counts, media: media.counts(at: now))
     }
 
-    private func enter(_ now: Instant) {
+    func enter(_ now: Instant) {
         turn = max(now, self.now)
         clock.now = turn
     }

@@ -18,10 +18,15 @@ final class Stage {
     let gateway: Gateway
     private(set) var violations: [String] = []
     private var host: Host?
-    let sink = Transcript()
+    private let sink = Transcript()
 
-    /// Lines: 2000 for devices without a password, 9196 echo.
-    init(_ configure: (inout GatewayConfiguration) -> Void = { _ in }) {
+    /// Lines: 2000 for devices without a password, 9196 echo; and what the test makes of them.
+    convenience init(_ configure: (inout GatewayConfiguration) -> Void) {
+        self.init { configuration, _ in configure(&configuration) }
+    }
+
+    /// As above, and what the gateway has of the outside.
+    init(_ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) {
         network = VirtualNetwork(world: world, seed: 1)
         var configuration = GatewayConfiguration()
         configuration.domain = Cast.domain
@@ -30,12 +35,12 @@ final class Stage {
         devices.isOpen = true
         echo.endpoint = .application(.echo)
         configuration.lines = [devices, echo]
-        configure(&configuration)
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: 2)
         let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
-        let environment = Gateway.Environment(
+        var environment = Gateway.Environment(
             network: network, media: media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+        adapt(&configuration, &environment)
         gateway = Gateway(configuration, environment, at: world.now)
         journal.onViolation = { [unowned self] in violations.append($0.description) }
         let host = Host(gateway)
@@ -47,6 +52,12 @@ final class Stage {
     deinit {
         network.detachAll()
         world.removeAll()
+    }
+
+    /// What the journal has of a kind so far.
+    func events(_ kind: JournalEvent.Kind) -> [JournalEvent] {
+        gateway.journal.flush()
+        return transcript.events.filter { $0.kind == kind }
     }
 
     func run(seconds: Double) {
@@ -92,9 +103,15 @@ final class RawPeer: Inhabitant {
         stage.run(seconds: 0.1)
     }
 
-    func request(_ method: String, _ uri: String, call: String, _ sequence: Int, toTag: Text? = nil, body: String = "", headers: [String] = []) {
+    /// - Parameters:
+    ///   - sender: name and address of the From header.
+    ///   - contact: the URI of Contact, with parameters; its own when nil.
+    func request(
+        _ method: String, _ uri: String, call: String, _ sequence: Int, toTag: Text? = nil, body: String = "", headers: [String] = [],
+        from sender: String = "<sip:peer@192.0.2.9>", contact: String? = nil
+    ) {
         let tag = toTag.map { ";tag=\($0)" } ?? ""
-        write(method, uri, sequence, ["From: <sip:peer@192.0.2.9>;tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)"], body, headers)
+        write(method, uri, sequence, ["From: \(sender);tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)"], body, headers, contact)
     }
 
     /// A request in the dialog that the gateway's INVITE made.
@@ -103,12 +120,12 @@ final class RawPeer: Inhabitant {
         write(method, uri, sequence, ["From: \(invite.to.text);tag=\(tag)", "To: \(invite.from.text)", "Call-ID: \(invite.callID)"], body, headers)
     }
 
-    private func write(_ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String]) {
+    private func write(_ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String], _ contact: String? = nil) {
         branches += 1
         var lines = [
             "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport", "Max-Forwards: 70",
         ]
-        lines += dialog + ["CSeq: \(sequence) \(method)", "Contact: <sip:peer@\(address)>"] + headers
+        lines += dialog + ["CSeq: \(sequence) \(method)", "Contact: \(contact ?? "<sip:peer@\(address)>")"] + headers
         if !body.isEmpty, !headers.contains(where: { $0.hasPrefix("Content-Type") }) { lines.append("Content-Type: application/sdp") }
         send(Array((lines + ["Content-Length: \(body.utf8.count)", "", body]).joined(separator: "\r\n").utf8))
     }
@@ -148,6 +165,8 @@ extension Stage {
 
     /// How calls ended, as the journal has it: `failed`, `remoteEnded`, `action`.
     var endReasons: [String] { transcript.events.filter { $0.kind == .callEnded }.compactMap { $0.details.text(.reason)?.description } }
+
+    /// The journal so far.
     var transcript: JournalReader.Result { JournalReader.parse(sink.bytes, name: "stage") }
 }
 

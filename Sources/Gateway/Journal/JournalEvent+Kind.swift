@@ -15,6 +15,12 @@ extension JournalEvent {
         /// CallKit was reset or invalidated: every call of the line ends.
         case providerReset = "provider.reset"
 
+        // What a line's user sets.
+        /// `on`
+        case doNotDisturbChanged = "dnd.changed"
+        /// A caller was put on the block list or taken off. `on`, `remote`
+        case blockListChanged = "block.changed"
+
         // SIP, in wire order.
         /// A message received. SIP details.
         case sipReceived = "sip.rx"

@@ -270,8 +270,8 @@ extension InviteSession {
     var attempt: Text { request.callID + "|" + (request.from.tag ?? "") }
 
     /// The final response of a call that is not to be.
-    func refuse(_ cause: EndCause, at now: Instant) {
-        let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) }
+    func refuse(_ cause: EndCause, adding others: [(HeaderName, Text)] = [], at now: Instant) {
+        let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) } + others
         respond(status: cause.status, reason: cause.phrase, headers: headers, at: now)
     }
 }

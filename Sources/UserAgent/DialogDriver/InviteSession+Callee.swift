@@ -27,7 +27,8 @@ extension InviteSession {
         let tag = agent.makeTag()
         let isSecure = flow.transport == .tls
         guard let dialog = Dialog(callee: request, localTag: tag, sequence: agent.makeSequence(), overTLS: isSecure) else { return nil }
-        let contact = agent.makeContact(user: request.requestURI?.user, over: flow)
+        let asksForSecurity = request.requestURI?.scheme == .sips || request.recordRoutes.first?.uri.scheme == .sips
+        let contact = agent.makeContact(user: request.requestURI?.user, over: flow, isSecure: asksForSecurity)
         self.init(role: .callee, request: request, localTag: tag, flow: flow, contact: contact, authentication: nil, agent: agent)
         self.dialog = dialog
     }

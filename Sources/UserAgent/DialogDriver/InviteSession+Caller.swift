@@ -21,7 +21,7 @@ extension InviteSession {
         let tag = agent.makeTag()
         var from = invite.from
         from.tag = tag
-        let contact = agent.makeContact(user: invite.contactUser ?? from.uri.user, over: invite.flow)
+        let contact = agent.makeContact(user: invite.contactUser ?? from.uri.user, over: invite.flow, isSecure: invite.target.scheme == .sips)
         var request = Message.request(
             .invite, uri: invite.target, via: agent.makeVia(for: invite.target, over: invite.flow), from: from, to: invite.to,
             callID: invite.callID ?? agent.makeCallID(), cseq: agent.makeSequence(), maxForwards: invite.maxForwards, routes: invite.routes,

@@ -18,7 +18,9 @@ struct Setting: Sendable {
         "HOOKSWITCH_" + path.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    static let all: [Setting] = [
+    static let all: [Setting] = basic + refusals + directories
+
+    private static let basic: [Setting] = [
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
@@ -33,6 +35,15 @@ struct Setting: Sendable {
         Setting(path: "sip.reliable-ringing", takes: "required|supported", help: "when a 180 waits for its PRACK (required)") {
             $0.gateway.sip.reliability = try $1.oneOf(["required", "supported"]) == "required" ? .whenRequired : .whenSupported
         },
+        Setting(path: "sip.tls.listen", takes: "addresses", help: "TLS sockets for SIP") { $0.tls = try $1.list { try $0.address(5061) } },
+        Setting(path: "sip.tls.certificate", takes: "files", help: "our certificate with its chain (PEM); several are chosen by name") {
+            $0.certificates = try $1.list { try $0.file }
+        },
+        Setting(path: "sip.tls.key", takes: "files", help: "its private key (PEM)") { $0.keys = try $1.list { try $0.file } },
+        Setting(path: "sip.tls.client-ca", takes: "file", help: "authorities of which who connects must show a certificate") {
+            $0.clientAuthorities = try $1.file
+        },
+        Setting(path: "sip.tls.ca", takes: "file", help: "authorities believed of servers; absent: the system's") { $0.serverAuthorities = try $1.file },
         Setting(path: "advertise.address", takes: "address", help: "the address that peers outside are told") { $0.gateway.advertise.address = try $1.ip },
         Setting(path: "advertise.local", takes: "networks", help: "networks that are told the socket's own address") {
             $0.gateway.advertise.local = try $1.list { try $0.network }
@@ -53,6 +64,9 @@ struct Setting: Sendable {
         Setting(path: "access.guests", takes: "networks", help: "sources whose callers need not be a line of ours") {
             $0.gateway.access.guests = try $1.list { try $0.network }
         },
+        Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
+            $0.gateway.access.digests = try $1.list { try $0.digest }
+        },
         Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
         Setting(path: "data", takes: "folder", help: "where the journal is kept; absent: nothing is written") { $0.dataFolder = try $1.text },
@@ -67,11 +81,33 @@ struct Setting: Sendable {
         Setting(path: "test-mode", takes: "true|false", help: "a violation of the journal's rules is fatal") { $0.testMode = try $1.flag },
     ]
 
+    private static let refusals: [Setting] = RefusalStatuses.Kind.allCases.map { kind in
+        let statuses = kind.statuses.map(String.init).joined(separator: "|")
+        return Setting(path: "refusals.\(kind.rawValue)", takes: statuses, help: kind.help) { $0.gateway.refusals[kind] = try $1.status(of: kind) }
+    }
+
+    private static let directories: [Setting] = [
+        Setting(path: "directories.block", takes: "name=file, …", help: "call directories of numbers to block, ascending; lines enable them") {
+            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.block, directory: name) }
+        },
+        Setting(path: "directories.identify", takes: "name=file, …", help: "call directories of numbers and names, ascending; lines enable them") {
+            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.identify, directory: name) }
+        },
+        Setting(path: "directories.call-info", takes: "https://…", help: "jCard that a 608 names for redress (RFC 8688)") {
+            $0.gateway.callInfo = Text(try $1.secureURL)
+        },
+        Setting(path: "time-zone", takes: "name", help: "of schedules, as Europe/Rome; default: the machine's") { $0.timeZone = try $1.timeZone },
+    ]
+
     /// Groups of the design that a later version brings: known by name, so that the error can say so.
-    static let later: [String: String] = ["sip.tls": "TLS", "api": "the HTTP API"]
+    static let later: [String: String] = ["api": "the HTTP API"]
 
     static func named(_ path: String) -> Setting? { all.first { $0.path == path } }
 
     /// Names of groups, as `sip` and `media`.
-    static let groups = Set(all.compactMap { setting in setting.path.contains(".") ? String(setting.path.split(separator: ".")[0]) : nil })
+    static let groups = Set(
+        all.flatMap { setting in
+            let parts = setting.path.split(separator: ".")
+            return (1..<max(parts.count, 1)).map { parts[..<$0].joined(separator: ".") }
+        })
 }
