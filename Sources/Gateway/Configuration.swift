@@ -19,8 +19,22 @@ public struct GatewayConfiguration: Sendable {
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
+    public var sip = Signalling()
 
     public init() {}
+
+    public struct Signalling: Sendable {
+        /// Calls are refreshed, and end when they are not (RFC 4028); nil: no timers.
+        public var sessionTimer: SessionTimer.Policy? = SessionTimer.Policy()
+        /// Shorter intervals are refused with 422, in seconds.
+        public var leastSessionInterval: UInt32 = SessionTimer.leastMinimum
+        /// When a 180 of ours waits for its PRACK (RFC 3262).
+        public var reliability = UserAgentConfiguration.Reliability.whenRequired
+        public init() {}
+
+        /// Both settings together.
+        var timerPolicy: SessionTimer.Policy? { sessionTimer.map { SessionTimer.Policy(interval: $0.interval, minimum: leastSessionInterval) } }
+    }
 
     /// The address that peers are told, when it is not the address of the socket that they reached.
     public struct Advertise: Sendable {

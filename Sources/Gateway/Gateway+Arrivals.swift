@@ -145,7 +145,7 @@ extension Gateway: UserAgentDelegate {
     private func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
         leg.state = .ringing
-        leg.session?.respond(status: 180, at: now)
+        if leg.mayRing { leg.session?.respond(status: 180, at: now) }
         if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
         leg.bridge = leg.uuid
         open(Bridge(caller: leg.uuid))

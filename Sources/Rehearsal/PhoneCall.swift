@@ -63,6 +63,9 @@ final class PhoneCall: InviteSessionDelegate {
         case .refused(let status):
             negotiation.rollback()
             if status == 481 || status == 408 { session.bye(at: now) }
+        case .provisionalTimeout: session.respond(status: 504, at: now)
+        case .refreshDue: offer(.sendrecv, over: session.reinvite)
+        case .expired: session.bye(at: now)
         case .dialogLost: session.bye(at: now)
         case .rejected:
             phone.tally.rejected += 1

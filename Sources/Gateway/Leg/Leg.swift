@@ -63,6 +63,8 @@ final class Leg {
     var needsOffer = false
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
     var earlyAnswers: [Text: [UInt8]] = [:]
+    /// The negotiation of each early dialog whose reliable response had the answer, by To tag.
+    var earlyNegotiations: [Text: OfferAnswer] = [:]
 
     init(
         _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Destination?, flow: Flow,
@@ -148,6 +150,10 @@ final class Leg {
         scribe.write(.mediaUpdated, at: now, [.codec: "none"])
         gateway.tell(bridge, .remoteHold(uuid, true))
     }
+
+    /// A reliable 180 to an INVITE without an offer would have to hold ours (RFC 3261 §13.2.1), before anybody knows what the callee speaks:
+    /// such a caller waits with the 100 alone.
+    var mayRing: Bool { session.map { !$0.request.content.isEmpty || !$0.ringsReliably } ?? false }
 
     // MARK: Negotiation
 

@@ -1,6 +1,8 @@
 import Gateway
 import Primitives
 import SDP
+import SIP
+import UserAgent
 
 /// One setting: where it stands in the file, what it takes, and what it sets. The one table that the file, the environment, the
 /// flags and the help text all read.
@@ -22,6 +24,17 @@ struct Setting: Sendable {
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
+        Setting(path: "sip.session-expires", takes: "seconds|none", help: "interval of the session timer that we ask for; none: no timers (1800)") {
+            let seconds = try $1.text == "none" ? nil : try $1.integer(90...86_400)
+            $0.gateway.sip.sessionTimer = seconds.map { SessionTimer.Policy(interval: UInt32($0)) }
+        },
+        Setting(path: "sip.min-se", takes: "seconds", help: "a shorter session interval is refused with 422 (90)") {
+            let seconds = UInt32(try $1.integer(90...86_400))
+            $0.gateway.sip.leastSessionInterval = seconds
+        },
+        Setting(path: "sip.reliable-ringing", takes: "required|supported", help: "when a 180 waits for its PRACK (required)") {
+            $0.gateway.sip.reliability = try $1.oneOf(["required", "supported"]) == "required" ? .whenRequired : .whenSupported
+        },
         Setting(path: "sip.tls.listen", takes: "addresses", help: "TLS sockets for SIP") { $0.tls = try $1.list { try $0.address(5061) } },
         Setting(path: "sip.tls.certificate", takes: "files", help: "our certificate with its chain (PEM); several are chosen by name") {
             $0.certificates = try $1.list { try $0.file }
