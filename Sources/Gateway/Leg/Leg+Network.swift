@@ -120,7 +120,7 @@ extension Leg: InviteSessionDelegate {
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
             if negotiation.remoteOffer?.removesAudio == true { throw .noAudio }
-            let (answer, audio) = try negotiation.answer(codecs: bridgedCodecs ?? negotiated.map { [$0.primary.codec] }, direction: wantedDirection)
+            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
             guard let audio else { throw .noAudio }
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
             adopt(audio)
