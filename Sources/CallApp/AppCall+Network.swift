@@ -23,6 +23,7 @@ extension AppCall: InviteSessionDelegate {
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
+        case .dialogLost(let status): refused(status)
         case .offerWithdrawn: negotiation.rollback()
         default: break
         }

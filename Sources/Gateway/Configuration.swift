@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import SDP
 import SIP
@@ -19,8 +20,22 @@ public struct GatewayConfiguration: Sendable {
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
+    public var sip = Signalling()
 
     public init() {}
+
+    public struct Signalling: Sendable {
+        /// Calls are refreshed, and end when they are not (RFC 4028); nil: no timers.
+        public var sessionTimer: SessionTimer.Policy? = SessionTimer.Policy()
+        /// Shorter intervals are refused with 422, in seconds.
+        public var leastSessionInterval: UInt32 = SessionTimer.leastMinimum
+        /// When a 180 of ours waits for its PRACK (RFC 3262).
+        public var reliability = UserAgentConfiguration.Reliability.whenRequired
+        public init() {}
+
+        /// Both settings together.
+        var timerPolicy: SessionTimer.Policy? { sessionTimer.map { SessionTimer.Policy(interval: $0.interval, minimum: leastSessionInterval) } }
+    }
 
     /// The address that peers are told, when it is not the address of the socket that they reached.
     public struct Advertise: Sendable {
@@ -35,9 +50,23 @@ public struct GatewayConfiguration: Sendable {
         public var ports: ClosedRange<UInt16> = 20000...20199
         /// Preference order of what we offer, and the set that we accept.
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
+        /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
+        public var opus = OpusSettings()
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
+
+        /// `codecs` with the format parameters of our own offers.
+        var offered: [Codec] {
+            codecs.map { codec in
+                guard codec.matches(.opus) else { return codec }
+                var (described, parameters) = (codec, OpusParameters())
+                parameters.usesForwardErrorCorrection = opus.forwardErrorCorrection
+                parameters.prefersDiscontinuous = opus.discontinuous
+                described.fmtp = parameters.fmtp
+                return described
+            }
+        }
     }
 
     /// Who may call without proving who they are.

@@ -108,6 +108,7 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         agent.allowedMethods.append(.register)
+        (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
         registrarConfiguration.algorithms = configuration.access.digests

@@ -9,10 +9,13 @@ struct Pair {
     let alice: Phone
     let bob: Phone
 
-    init(seed: UInt64 = 1) {
+    init(
+        seed: UInt64 = 1, alice configureAlice: (inout UserAgentConfiguration) -> Void = { _ in },
+        bob configureBob: (inout UserAgentConfiguration) -> Void = { _ in }
+    ) {
         link = Link(seed: seed)
-        alice = Phone(link, "192.0.2.1:5060")
-        bob = Phone(link, "192.0.2.2:5060")
+        alice = Phone(link, "192.0.2.1:5060", configureAlice)
+        bob = Phone(link, "192.0.2.2:5060", configureBob)
     }
 
     /// A confirmed call whose events so far are forgotten.

@@ -30,6 +30,8 @@ public struct EndCause: Equatable, Sendable {
     public static let mediaTimeout = EndCause(status: 480, reasons: [.q850(41, "Media timeout")])
     public static let dialogLost = EndCause(status: 500, reasons: [.q850(41, "Dialog lost")])
     public static let resumeRefused = EndCause(status: 488, reasons: [.q850(65, "Resume refused")])
+    public static let sessionExpired = EndCause(status: 500, reasons: [.sip(408, "Session timer expired")])
+    public static let unacknowledgedProvisional = EndCause(status: 504, reasons: [.q850(102)])
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
     /// What a far end's final response becomes on the near side of a bridge.

@@ -23,6 +23,9 @@ extension Leg: InviteSessionDelegate {
         case .refused(let status): refused(status)
         case .info(let request): gateway.peer(of: self)?.passInfo(request)
         case .offerWithdrawn: negotiation.rollback()
+        case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
+        case .refreshDue: renegotiate()
+        case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
         case .dialogLost: endOutOfBand(.failed, cause: .dialogLost, tellsPeer: true)
         case .byeCompleted: break
         }
@@ -31,7 +34,7 @@ extension Leg: InviteSessionDelegate {
     // MARK: Incoming
 
     private func cancelled(_ reasons: [Reason]) {
-        guard state == .new || state == .ringing else { return }
+        guard direction == .incoming, state != .ended else { return }
         let cause = EndCause(status: 487, reasons: reasons)
         endOutOfBand(StatusTable.endedReason(cancel: reasons), cause: cause, tellsPeer: false)
     }
@@ -57,8 +60,26 @@ extension Leg: InviteSessionDelegate {
         }
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
-        guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
-        earlyAnswers[tag.detached] = response.body
+        guard let tag = response.to.tag?.detached, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
+        earlyAnswers[tag] = response.body
+        guard response.reliableSequence != nil, earlyNegotiations[tag] == nil else { return }
+        var fork = negotiation
+        if (try? fork.receive(answer: response.body)) != nil { earlyNegotiations[tag] = fork }
+    }
+
+    /// A new offer in an early dialog whose first exchange is complete (RFC 3311 §5.2). It is agreed, and opens nothing.
+    private func offeredEarly(_ offer: OfferRequest, _ session: InviteSession) {
+        guard let tag = offer.message.from.tag, let body = offer.body, var fork = earlyNegotiations[tag] else {
+            return session.answer(offer, status: 500, at: now)
+        }
+        do throws(NegotiationError) {
+            try fork.receive(offer: body)
+            let (answer, _) = try fork.answer(codecs: fork.audio.map { [$0.primary.codec] }, direction: .sendrecv)
+            earlyNegotiations[tag.detached] = fork
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+        } catch {
+            session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
+        }
     }
 
     private static var maximumEarlyAnswers: Int { 16 }
@@ -69,6 +90,13 @@ extension Leg: InviteSessionDelegate {
         return earlyAnswers[tag] ?? []
     }
 
+    /// What a reliable response agreed stands, and a 2xx can only repeat it (RFC 3262 §5).
+    private func agreement(in response: Message) -> NegotiatedAudio? {
+        guard let tag = response.to.tag, let fork = earlyNegotiations[tag] else { return receiveAnswer(answer(in: response)) }
+        negotiation = fork
+        return fork.audio
+    }
+
     /// 2xx parsed < open < ACK < connected. An end that crossed it wins: ACK, BYE, nothing opened.
     private func accepted(_ response: Message) {
         guard let session else { return }
@@ -77,8 +105,8 @@ extension Leg: InviteSessionDelegate {
             session.bye(reasons: endCause?.reasons ?? [], at: now)
             return
         }
-        guard let audio = receiveAnswer(answer(in: response)) else { return fail(session, .notAcceptable) }
-        earlyAnswers = [:]
+        guard let audio = agreement(in: response) else { return fail(session, .notAcceptable) }
+        (earlyAnswers, earlyNegotiations) = ([:], [:])
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         do { try media.open(plan(for: audio), near: nil, at: now) } catch {
@@ -115,11 +143,11 @@ extension Leg: InviteSessionDelegate {
 
     private func offered(_ offer: OfferRequest) {
         guard let session else { return }
-        guard state == .connected else { return session.answer(offer, status: 481, at: now) }
+        guard state == .connected else { return offeredEarly(offer, session) }
         guard let body = offer.body else { return answerWithoutOffer(offer, session) }
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
-            let (answer, audio) = try negotiation.answer(codecs: bridgedCodecs ?? negotiated.map { [$0.primary.codec] }, direction: wantedDirection)
+            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
             if let audio { adopt(audio) } else { audioWasRemoved() }
         } catch {

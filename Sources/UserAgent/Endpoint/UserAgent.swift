@@ -39,7 +39,7 @@ public final class UserAgent {
         (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(configuration.acceptedBodies)
-        supported = Self.list(configuration.supportedOptions)
+        supported = Self.list(configuration.options)
         branchPrefix = ServerTransactionID.cookie + Text(Self.hexadecimal(self.random.next(), digits: 8))
     }
 
