@@ -1,0 +1,105 @@
+public import Primitives
+
+/// Our side of connectivity checks and consent (RFC 8445 §2.5, RFC 7675): an agent with an address that everybody reaches answers, and never asks.
+///
+/// Sans-I/O. What the far end nominates is where media goes.
+public struct ICELiteResponder: Sendable {
+    /// What `a=ice-ufrag` and `a=ice-pwd` say: four letters or more, and twenty-two or more.
+    public struct Credentials: Hashable, Sendable {
+        public var user: Text
+        public var password: Text
+
+        public init(user: Text, password: Text) { (self.user, self.password) = (user, password) }
+
+        /// 24 and 132 bits (RFC 8445 §5.3).
+        public init(using random: inout some RandomNumberGenerator) {
+            let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+            func text(_ count: Int) -> Text { Text((0..<count).map { _ in letters[Int(random.next() & 63)] }) }
+            user = text(4)
+            password = text(22)
+        }
+    }
+
+    public enum Output: Hashable, Sendable {
+        /// To where the request came from.
+        case answer([UInt8])
+        /// A check succeeded; media that comes from there is the far end's. Nominated: media goes there from now on.
+        case valid(SocketAddress, isNominated: Bool)
+    }
+
+    public struct Counts: Hashable, Sendable {
+        public var answered: UInt64 = 0, malformed: UInt64 = 0, unauthentic: UInt64 = 0, unknownAttributes: UInt64 = 0, roleConflicts: UInt64 = 0
+        /// Answers and indications, which nobody asked for.
+        public var ignored: UInt64 = 0
+
+        public init() {}
+    }
+
+    public let local: Credentials
+    /// The far end's `ice-ufrag`.
+    public let remoteUser: Text
+    public private(set) var counts = Counts()
+
+    public init(local: Credentials, remoteUser: Text) { (self.local, self.remoteUser) = (local, remoteUser) }
+
+    /// Takes a datagram whose first byte is 0 to 3 (RFC 7983 §7).
+    /// - Parameter hmac: HMAC-SHA1 of a message under a key.
+    public mutating func receive(_ datagram: [UInt8], from remote: SocketAddress, hmac: ([UInt8], [UInt8]) -> [UInt8]) -> [Output] {
+        // A check always has its checksum (RFC 8445 §7.1.1), which also tells it from anything else that begins alike.
+        guard let message = try? STUNMessage(parsing: datagram), message.hasFingerprint else {
+            counts.malformed += 1
+            return []
+        }
+        guard message.messageClass == .request, message.method == STUNMessage.binding else {
+            counts.ignored += 1
+            return []
+        }
+        if let refusal = refusal(of: message, hmac) { return [.answer(refusal)] }
+        var answer = STUNAnswer(to: message, .success)
+        answer.addMappedAddress(remote)
+        counts.answered += 1
+        return [.answer(finished(answer, hmac)), .valid(remote, isNominated: message.usesCandidate)]
+    }
+
+    /// RFC 8489 §9.1.3, §6.3.1; RFC 8445 §7.3.1.1.
+    private mutating func refusal(of message: STUNMessage, _ hmac: ([UInt8], [UInt8]) -> [UInt8]) -> [UInt8]? {
+        guard let username = message.username, message.hasIntegrity else {
+            counts.unauthentic += 1
+            return error(message, 400, "Bad Request")
+        }
+        guard Text(username) == local.user + ":" + remoteUser, message.isAuthentic(key: Array(local.password.bytes), hmac: hmac) else {
+            counts.unauthentic += 1
+            return error(message, 401, "Unauthenticated")
+        }
+        guard message.unknown.isEmpty else {
+            counts.unknownAttributes += 1
+            return finished(failure(message, 420, "Unknown Attribute"), hmac)
+        }
+        guard message.isControlling != false else {
+            counts.roleConflicts += 1
+            return finished(failure(message, 487, "Role Conflict"), hmac)
+        }
+        return nil
+    }
+
+    /// Without a code, for the one who asks is not known.
+    private func error(_ message: STUNMessage, _ code: Int, _ reason: String) -> [UInt8] {
+        var answer = failure(message, code, reason)
+        answer.addFingerprint()
+        return answer.bytes
+    }
+
+    private func failure(_ message: STUNMessage, _ code: Int, _ reason: String) -> STUNAnswer {
+        var answer = STUNAnswer(to: message, .error)
+        answer.addError(code, reason)
+        if code == 420 { answer.addUnknown(message.unknown) }
+        return answer
+    }
+
+    private func finished(_ answer: STUNAnswer, _ hmac: ([UInt8], [UInt8]) -> [UInt8]) -> [UInt8] {
+        var answer = answer
+        answer.addIntegrity(key: Array(local.password.bytes), hmac: hmac)
+        answer.addFingerprint()
+        return answer.bytes
+    }
+}
