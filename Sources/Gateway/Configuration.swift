@@ -114,6 +114,10 @@ public struct LineConfiguration: Sendable {
     public var maximumCalls = 10_000
     /// Further numbers that reach this line.
     public var match: NumberPattern?
+    /// Whether media of its devices is encrypted. A call has a line on either side, and each decides for its own side.
+    public var srtp = SRTPPolicy.optional
+    /// How its devices are offered keys; their own offers are answered either way.
+    public var srtpKeying = SRTPKeying.sdes
     /// Whether anybody may call it; a line that is for outgoing calls only refuses with 403.
     public var takesCalls = true
     public var doNotDisturb = DoNotDisturb()

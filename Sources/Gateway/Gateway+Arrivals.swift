@@ -119,6 +119,7 @@ extension Gateway: UserAgentDelegate {
         guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
         let uuid = randomUUID()
         let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
+        leg.negotiation.local.security.policy = policy(of: line, calledBy: caller)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -174,7 +175,8 @@ extension Gateway: UserAgentDelegate {
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
+        var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
+        local.security = security(of: line)
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),

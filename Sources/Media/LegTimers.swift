@@ -25,11 +25,13 @@ enum LegAlarm: Sendable, CaseIterable {
     case report
     /// Nothing came for too long.
     case silence
+    /// A handshake was not answered.
+    case handshake
 }
 
 /// A leg's timers in the wheel of its lane, at most one for each alarm.
 struct LegTimers {
-    var frame: TimerToken?, digit: TimerToken?, report: TimerToken?, silence: TimerToken?
+    var frame: TimerToken?, digit: TimerToken?, report: TimerToken?, silence: TimerToken?, handshake: TimerToken?
 
     subscript(alarm: LegAlarm) -> TimerToken? {
         get {
@@ -38,6 +40,7 @@ struct LegTimers {
             case .digit: digit
             case .report: report
             case .silence: silence
+            case .handshake: handshake
             }
         }
         set {
@@ -46,6 +49,7 @@ struct LegTimers {
             case .digit: digit = newValue
             case .report: report = newValue
             case .silence: silence = newValue
+            case .handshake: handshake = newValue
             }
         }
     }

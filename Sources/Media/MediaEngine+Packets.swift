@@ -16,10 +16,16 @@ extension MediaEngine {
     }
 
     private func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
-        guard leg.state == .started else { return leg.refused.notStarted += 1 }
+        let whole = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
+        guard leg.state == .started else {
+            follow(whole, on: leg)
+            return leg.refused.notStarted += 1
+        }
         guard datagram.isWhole else { return leg.refused.malformed += 1 }
-        let packet = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
-        switch (MediaPacketKind(UnsafeRawBufferPointer(packet)), channel) {
+        if channel == .rtp, takesHandshake(whole, from: datagram.sender, on: leg, at: now) { return }
+        let kind = MediaPacketKind(UnsafeRawBufferPointer(whole))
+        guard let packet = opened(whole, kind, on: leg) else { return }
+        switch (kind, channel) {
         case (.rtp, .rtp): takeRTP(packet, from: datagram.sender, on: leg, at: now)
         case (.rtcp, .rtp) where leg.rtcpSocket == nil, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
         default: leg.refused.malformed += 1
@@ -126,7 +132,7 @@ extension MediaEngine {
     /// The one place where RTP leaves.
     func send(_ packet: UnsafeMutableRawBufferPointer, timestamp: UInt32, octets: Int, timed: Bool, on leg: MediaLeg, at now: Instant) {
         guard leg.canSend else { return }
-        guard leg.rtpSocket.send(UnsafeRawBufferPointer(packet)) else { return leg.refused.sendFailed += 1 }
+        guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
         leg.rtcp.sender.sent(timestamp, octets: octets, timed: timed, at: now)
         if leg.recent.sent == 0 { report(.firstSent(now), of: leg) }
         leg.total.send(at: now)

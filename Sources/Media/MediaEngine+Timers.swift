@@ -22,12 +22,14 @@ extension MediaEngine {
             case .digit: sendDigits(leg, at: now)
             case .report: sendReport(leg, at: now)
             case .silence: watchSilence(leg, at: now)
+            case .handshake: retransmitHandshake(leg, at: now)
             }
         }
     }
 
     /// Sets every timer of a started leg anew, as its plan wants them.
     func armAll(_ leg: MediaLeg, at now: Instant) {
+        beginHandshake(leg, at: now)
         armFrames(leg, at: now)
         arm(leg, .report, at: leg.rtcp.deadline)
         arm(leg, .silence, at: leg.plan.silenceLimit.map { now + $0 })
@@ -126,7 +128,7 @@ extension MediaEngine {
         if let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
         if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
             let socket = leg.rtcpSocket ?? leg.rtpSocket
-            if !compound.withUnsafeBytes({ socket.send($0) }) { leg.refused.sendFailed += 1 }
+            if !compound.withUnsafeBytes({ transmit($0, .rtcp, over: socket, of: leg) }) { leg.refused.sendFailed += 1 }
             report(.report(leg.statistics), of: leg)
         }
         arm(leg, .report, at: leg.rtcp.deadline)

@@ -23,6 +23,8 @@ public final class MediaEngine {
     var due = Instant.distantFuture
     let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
+    /// For what leaves encrypted.
+    let sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket + SRTPSender.overhead, alignment: 8)
     private var places: [MediaLegID: Int] = [:]
     private var vacant: [Int] = []
     private var generation: UInt32 = 0
@@ -41,6 +43,7 @@ public final class MediaEngine {
         for leg in legs { leg?.partner = nil }
         incoming.deallocate()
         outgoing.deallocate()
+        sealed.deallocate()
     }
 
     public func open(_ id: MediaLegID, reservation: PortReservation, plan: MediaPlan, at now: Instant) throws(MediaError) {

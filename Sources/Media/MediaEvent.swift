@@ -15,6 +15,8 @@ public enum MediaEvent: Hashable, Sendable {
     case recorded([Int16], sampleRate: Int)
     /// Nothing arrived for the plan's `silenceLimit`; posted once, and again only after packets came back.
     case silent
+    /// The handshake for the keys of an encrypted stream failed: nothing can be heard or said.
+    case unprotected
     /// Figures with each RTCP report that was sent, about every five seconds.
     case report(MediaStatistics)
 }

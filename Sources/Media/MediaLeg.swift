@@ -19,6 +19,8 @@ final class MediaLeg {
     /// packet's way a slow one.)
     var partner: MediaLeg?
 
+    /// Nil for a leg in the clear.
+    private(set) var protection: LegProtection?
     var latch: SourceLatch
     /// Where RTCP came from on its own port.
     var rtcpSource: SocketAddress?
@@ -63,6 +65,7 @@ final class MediaLeg {
         let name = Text(String(UInt64.random(in: 0 ... .max, using: &random), radix: 36))
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: name, clockRate: stream.clockRate, seed: random.next(), at: now)
         keys = TelephoneEventReceiver(clockRate: plan.audio.keyRate)
+        protection = LegProtection(plan.audio.security)
         try makeCodecs()
         setRoles()
         aim()
@@ -76,6 +79,7 @@ final class MediaLeg {
             plan = old
             throw error
         }
+        if !new.audio.security.isSame(as: old.audio.security) { protection = LegProtection(new.audio.security, after: protection) }
         latch.payloadTypes = new.audio.receivedTypes
         if new.audio.remoteRTP != old.audio.remoteRTP || new.audio.remoteRTCP != old.audio.remoteRTCP {
             latch.rearm(signalled: new.audio.destination)

@@ -47,12 +47,16 @@ public struct RefusedPackets: Hashable, Sendable {
     public var outOfSequence: UInt64 = 0
     /// There is no linked leg, or it is not started, may not send, or sends digits meanwhile.
     public var noReceiver: UInt64 = 0
-    /// The operating system did not take it.
+    /// Not protected by the agreed key: in the clear, damaged, or somebody else's.
+    public var forged: UInt64 = 0
+    /// Protected, but taken before or too old to tell.
+    public var replayed: UInt64 = 0
+    /// The operating system did not take it, or it could not be protected.
     public var sendFailed: UInt64 = 0
 
     public init() {}
 
-    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + sendFailed }
+    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + sendFailed }
 }
 
 /// What passed between one `start` and its `stop`.

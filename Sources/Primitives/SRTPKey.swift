@@ -7,6 +7,11 @@ public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
     case aes128GCM = "AEAD_AES_128_GCM"
     case aes256GCM = "AEAD_AES_256_GCM"
 
+    /// All of them, in the order in which we like them.
+    public static let preferred: [SRTPSuite] = [.aes256GCM, .aes128GCM, .aes128CMSHA1_80, .aes128CMSHA1_32]
+    /// What nearly everybody speaks.
+    public static let common: Set<SRTPSuite> = [.aes128GCM, .aes128CMSHA1_80]
+
     public init?(name: Text) {
         guard let suite = Self.allCases.first(where: { name == $0.name }) else { return nil }
         self = suite
@@ -46,7 +51,11 @@ public final class SRTPKey: Sendable {
     public init(_ suite: SRTPSuite, using random: inout some RandomNumberGenerator) {
         self.suite = suite
         bytes = .allocate(byteCount: suite.keyCount + suite.saltCount, alignment: 16)
-        for index in bytes.indices { bytes[index] = UInt8.random(in: 0 ... .max, using: &random) }
+        var word: UInt64 = 0
+        for index in bytes.indices {
+            if index % 8 == 0 { word = random.next() }
+            bytes[index] = UInt8(truncatingIfNeeded: word >> UInt64(index % 8 * 8))
+        }
     }
 
     deinit {

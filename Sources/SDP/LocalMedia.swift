@@ -16,6 +16,8 @@ public struct LocalMedia: Hashable, Sendable {
     public var offersMux: Bool
     /// Milliseconds of sound per packet that we like to receive.
     public var ptime: Int
+    /// How the stream is protected, and whether it is to be.
+    public var security = LocalSecurity()
 
     public init(
         address: IPAddress, port: UInt16, rtcpPort: UInt16? = nil, codecs: [Codec] = Codec.catalogue,

@@ -43,6 +43,8 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var remoteHold: RemoteHold
     /// Milliseconds of sound per packet that we are to send: 10 to 120.
     public var ptime: Int
+    /// How packets are protected both ways.
+    public var security = NegotiatedSecurity.none
 
     public init(
         codecs: [NegotiatedCodec], telephoneEvents: [NegotiatedCodec] = [], remoteRTP: SocketAddress, remoteRTCP: SocketAddress? = nil,

@@ -4,8 +4,12 @@ import Primitives
 public enum NegotiationError: Error, Hashable, Sendable {
     /// No `m=audio` with a port.
     case noAudio
-    /// Audio only over a profile that we do not speak, such as `RTP/SAVP`.
+    /// Audio only over a profile that we do not speak, or may not, such as `RTP/SAVP` where encryption is off.
     case unsupportedProfile
+    /// A stream in the clear where encryption is required.
+    case securityRequired
+    /// An encrypted stream without a suite, a key or a fingerprint that we can use.
+    case noCommonSecurity
     case noCommonCodec
     /// No `c=` line, a name, a multicast or broadcast address, or one of the family that we do not have.
     case unusableAddress
@@ -23,6 +27,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
         switch self {
         case .noAudio, .refused: 304
         case .unsupportedProfile: 302
+        case .securityRequired, .noCommonSecurity: 399
         case .noCommonCodec: 305
         case .unusableAddress: 301
         case .malformed, .outOfTurn: 399
@@ -34,6 +39,8 @@ public enum NegotiationError: Error, Hashable, Sendable {
         switch self {
         case .noAudio: "No audio stream"
         case .unsupportedProfile: "Unsupported transport profile"
+        case .securityRequired: "Encryption required"
+        case .noCommonSecurity: "No common encryption"
         case .noCommonCodec: "No common codec"
         case .unusableAddress: "Unusable media address"
         case .refused: "Audio stream refused"

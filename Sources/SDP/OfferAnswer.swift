@@ -56,8 +56,10 @@ public struct OfferAnswer: Sendable {
         let formats = next.numbers.offered(of: local)
         let held = session.audio.map { $0.remoteHold != .none } ?? false
         let direction = held && wish == .sendonly ? Direction.inactive : wish
-        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction)
-        pending = .localOffer(next, formats, direction)
+        if !next.hasAgreed { next.proto = local.security.offeredProfile }
+        let security = local.security.offer(over: next.proto, after: session.audio?.security)
+        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction, security: security)
+        pending = .localOffer(next, formats, direction, security)
         state = .haveLocalOffer
         return sending(stream.media(local, proto: next.proto), in: next.slots, at: next.audioIndex)
     }
@@ -65,7 +67,7 @@ public struct OfferAnswer: Sendable {
     /// The answer to our offer. On an error the exchange is over and the session is as it was before the offer.
     @discardableResult
     public mutating func receive(answer: SessionDescription) throws(NegotiationError) -> NegotiatedAudio {
-        guard case .localOffer(var next, let formats, let direction)? = pending else { throw .outOfTurn }
+        guard case .localOffer(var next, let formats, let direction, let offered)? = pending else { throw .outOfTurn }
         rollback()
         guard answer.media.indices.contains(next.audioIndex), RemoteAudio.isAudio(answer.media[next.audioIndex]) else { throw .refused }
         let remote = try RemoteAudio(next.audioIndex, of: answer, family: local.address.family)
@@ -75,7 +77,8 @@ public struct OfferAnswer: Sendable {
         if direction == .inactive, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // it had no choice
         let mux = local.offersMux && remote.offersMux
         let flow = direction.limited(to: remote.direction.reversed)
-        let audio = agreement(remote, codecs: codecs, events: events, mux: mux, flow: flow, hold: hold)
+        var audio = agreement(remote, codecs: codecs, events: events, mux: mux, flow: flow, hold: hold)
+        audio.security = try local.security.agreed(by: remote.security, to: offered)
         (next.audio, next.hasAgreed) = (audio, true)
         session = next
         return audio
@@ -112,10 +115,12 @@ public struct OfferAnswer: Sendable {
         let (codecs, events) = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
         guard !codecs.isEmpty else { throw .noCommonCodec }
         let flow = wish.limited(to: remote.direction.reversed)
-        let audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        let protection = try local.security.answer(remote.security, after: session.audio?.security)
+        var audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        audio.security = protection.security
         (next.audio, next.audioIndex, next.proto, next.hasAgreed) = (audio, remote.index, remote.proto, true)
         for format in formats { next.numbers.record(format) }
-        let stream = OutgoingStream(formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow)
+        let stream = OutgoingStream(formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow, security: protection.attributes)
         finish(next)
         return (sending(stream.media(local, proto: remote.proto), in: next.slots, at: next.audioIndex), audio)
     }
@@ -179,7 +184,7 @@ extension OfferAnswer {
     }
 
     private enum Pending: Sendable {
-        case localOffer(Session, [RemoteAudio.Format], Direction)
+        case localOffer(Session, [RemoteAudio.Format], Direction, [SessionDescription.Attribute])
         /// Without a stream: the audio was removed.
         case remoteOffer(RemoteAudio?, [SessionDescription.Media])
     }
@@ -204,6 +209,7 @@ extension OfferAnswer {
         for place in places where offer.media[place].port != 0 {
             do throws(NegotiationError) {
                 let remote = try RemoteAudio(place, of: offer, family: local.address.family)
+                _ = try local.security.answer(remote.security, after: session.audio?.security)
                 if remote.formats.contains(where: { format in local.codecs.contains { $0.matches(format.codec) } }) { return remote }
                 firstError = firstError ?? .noCommonCodec
             } catch {

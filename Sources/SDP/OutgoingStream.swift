@@ -6,6 +6,8 @@ struct OutgoingStream {
     var mux: Bool
     var ptime: Int
     var direction: Direction
+    /// How it is protected.
+    var security: [SessionDescription.Attribute] = []
 
     func media(_ local: LocalMedia, proto: Text) -> SessionDescription.Media {
         var media = SessionDescription.Media(kind: "audio", port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
@@ -15,7 +17,7 @@ struct OutgoingStream {
             if let fmtp = format.codec.fmtp { media.attributes.append(.init("fmtp", number + " " + fmtp)) }
         }
         media.attributes.append(.init("ptime", Text(ptime)))
-        media.attributes += rtcp(local)
+        media.attributes += rtcp(local) + security
         media.attributes.append(.init(direction.text))
         return media
     }

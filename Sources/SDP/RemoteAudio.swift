@@ -21,12 +21,14 @@ struct RemoteAudio: Sendable {
     /// The peer's view, already without receiving when its address is zero.
     let direction: Direction
     let hold: RemoteHold
+    let security: RemoteSecurity
 
     /// - Parameter family: of our own address: the peer's must be of the same, or unspecified.
     init(_ index: Int, of description: SessionDescription, family: IPAddress.Family) throws(NegotiationError) {
         let media = description.media[index]
         guard media.port != 0 else { throw .refused }
-        guard Self.isSpoken(media.proto) else { throw .unsupportedProfile }
+        guard let security = RemoteSecurity(media, of: description) else { throw .unsupportedProfile }
+        self.security = security
         guard let address = (media.connection ?? description.connection)?.address, Self.isUsable(address, family: family) else {
             throw .unusableAddress
         }
@@ -44,9 +46,6 @@ struct RemoteAudio: Sendable {
     }
 
     static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase("audio") }
-
-    /// RTP/AVPF asks nothing of a peer that sends no feedback (RFC 4585 §3.1 lets timing rules differ only for who uses it).
-    private static func isSpoken(_ proto: Text) -> Bool { proto.equalsIgnoringCase("RTP/AVP") || proto.equalsIgnoringCase("RTP/AVPF") }
 
     private static func isUsable(_ address: IPAddress, family: IPAddress.Family) -> Bool {
         if address.isAny { return true }

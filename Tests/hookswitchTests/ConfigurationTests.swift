@@ -34,6 +34,10 @@ import Testing
         ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, got 'ehco' (did you mean 'echo'?)"),
         ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
         ("lines:\n  - { number: \"1\" }", "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"),
+        (
+            "lines:\n  - { number: \"1\", open: true, srtp: requird }",
+            "FILE:2: line 1: srtp: takes one of off, optional, required, got 'requird' (did you mean 'required'?)"
+        ),
         ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
         ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
     ])

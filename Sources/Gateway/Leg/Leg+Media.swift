@@ -13,6 +13,7 @@ extension Leg {
             gateway.disarm(.firstMedia, of: self)
         // One that was never heard has a limit of its own.
         case .silent: if hasHeard { fellSilent() }
+        case .unprotected: endOutOfBand(.failed, cause: .mediaFailed, tellsPeer: true)
         case .firstSent, .digitsSent, .sourceFinished, .recorded, .report: break
         }
     }

@@ -21,6 +21,8 @@ public struct LivePhoneSettings: Sendable {
     public var port: UInt16 = 0
     public var mediaPorts: ClosedRange<UInt16> = 21_000...22_999
     public var codecs = Codec.catalogue
+    /// Whether sound is encrypted.
+    public var srtp = SRTPPolicy.off
 
     public init(user: Text, server: SocketAddress) { (self.user, self.server) = (user, server) }
 }
@@ -98,9 +100,10 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
     private static func phone(_ settings: LivePhoneSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes) -> Phone {
         let local = transports.listeners.first?.address ?? SocketAddress(host, port: settings.port)
         let flow = Flow(transport: settings.transport, local: local, remote: settings.server)
-        let identity = PhoneIdentity(
+        var identity = PhoneIdentity(
             user: settings.user, domain: settings.domain ?? Text("\(settings.server.address)"), displayName: settings.displayName,
             credentials: settings.credentials, flow: flow, mediaAddress: host, codecs: settings.codecs)
+        identity.srtp = settings.srtp
         let agent = UserAgent(configuration: UserAgentConfiguration(), network: transports, random: SystemRandom(), hash: OpenSSLDigest.sip)
         return Phone(identity: identity, agent: agent, plane: media, random: SystemRandom())
     }

@@ -1,5 +1,6 @@
 import Media
 import Primitives
+import SDP
 import SIP
 import UserAgent
 
@@ -86,6 +87,9 @@ public final class Phone {
     }
 
     func takeRandom() -> UInt64 { random.next() }
+
+    /// Keys for one call.
+    func makeSecurity() -> LocalSecurity { identity.srtp == .off ? LocalSecurity() : LocalSecurity(identity.srtp, using: &random) }
 
     private func takeLeg() -> MediaLegID {
         defer { nextLeg += 1 }

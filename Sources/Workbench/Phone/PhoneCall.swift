@@ -70,7 +70,8 @@ public final class PhoneCall {
         try media.reserve(at: now)
         record = CallRecord(peer: peer, isOutgoing: isOutgoing, script: script, began: now)
         let port = media.reservation?.rtp ?? 0
-        let local = LocalMedia(address: phone.identity.mediaAddress, port: port, rtcpPort: port | 1, codecs: phone.identity.codecs)
+        var local = LocalMedia(address: phone.identity.mediaAddress, port: port, rtcpPort: port | 1, codecs: phone.identity.codecs)
+        local.security = phone.makeSecurity()
         negotiation = OfferAnswer(local: local, sessionID: phone.takeRandom())
     }
 
@@ -121,6 +122,7 @@ public final class PhoneCall {
             report(.digit(digit), at: now)
         case .digitsSent: report(.digitsSent, at: now)
         case .sourceFinished: hangsUpAt = script.hangUpAfterPlaying.map { now + $0 } ?? hangsUpAt
+        case .unprotected: if state == .connected { fail("no keys: the handshake for encrypted media failed", at: now) }
         case .firstSent, .firstReceived, .silent, .report: break
         }
     }

@@ -17,6 +17,8 @@ public struct PhoneIdentity: Sendable {
     public var mediaAddress: IPAddress
     /// In order of preference.
     public var codecs: [Codec]
+    /// Whether its media is encrypted.
+    public var srtp = SRTPPolicy.off
 
     public init(
         user: Text, domain: Text, displayName: Text? = nil, credentials: Credentials? = nil, flow: Flow, mediaAddress: IPAddress,

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Primitives
+import SDP
 import UserAgent
 import Workbench
 
@@ -70,6 +71,7 @@ struct Answer: ParsableCommand {
 
         var settings = LivePhoneSettings(user: registration?.user ?? "hookswitch", server: server ?? place ?? Self.ownPlace)
         (settings.domain, settings.transport, settings.codecs) = (registration?.domain, line.tcp ? .tcp : .udp, codecs)
+        settings.srtp = line.srtp ? .required : .off
         (settings.address, settings.port) = (place?.address, place?.port ?? 0)
         settings.mediaPorts = try FreePorts.block(of: 4 * policy.maximumCalls, settings.server.address.family)
         if let registration, let password = line.password { settings.credentials = .init(username: registration.user, password: Text(password)) }

@@ -71,6 +71,7 @@ struct Call: ParsableCommand {
     private func settings(_ target: CallTarget, _ caller: Identity?, _ codecs: [Codec]) throws -> LivePhoneSettings {
         var settings = LivePhoneSettings(user: caller?.user ?? "hookswitch", server: target.server)
         (settings.domain, settings.transport, settings.codecs) = (caller?.domain, target.transport, codecs)
+        settings.srtp = line.srtp ? .required : .off
         settings.mediaPorts = try FreePorts.block(of: 8, target.server.address.family)
         if let caller, let password = line.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
         return settings

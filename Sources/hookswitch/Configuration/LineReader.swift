@@ -1,5 +1,6 @@
 import Gateway
 import Primitives
+import SDP
 import Yams
 
 /// Reads one entry of `lines`.
@@ -15,7 +16,7 @@ struct LineReader {
 
     static let keys = [
         "number", "name", "password", "open", "application", "trunk", "match", "ring-timeout", "calls", "takes-calls", "do-not-disturb", "block", "directories",
-        "contacts", "refusals", "max-duration", "media-timeout", "first-media-timeout",
+        "contacts", "refusals", "max-duration", "media-timeout", "first-media-timeout", "srtp", "srtp-keying",
     ]
     static let trunkKeys = ["host", "tcp", "username", "password", "domain"]
 
@@ -48,6 +49,8 @@ struct LineReader {
         case "max-duration": line.maximumDuration = try value.duration(1...604_800)
         case "media-timeout": line.mediaTimeout = try value.duration(1...86_400)
         case "first-media-timeout": line.firstMediaTimeout = try value.duration(1...86_400)
+        case "srtp": line.srtp = SRTPPolicy(rawValue: try value.oneOf(SRTPPolicy.allCases.map(\.rawValue))) ?? .optional
+        case "srtp-keying": line.srtpKeying = SRTPKeying(rawValue: try value.oneOf(SRTPKeying.allCases.map(\.rawValue))) ?? .sdes
         case "calls": line.maximumCalls = try value.integer(1...1_000_000)
         case "takes-calls": line.takesCalls = try value.flag
         case "do-not-disturb": try readDoNotDisturb(node, value, &line)

@@ -20,6 +20,9 @@ struct LineOptions: ParsableArguments {
     @Flag(help: "Speak TCP instead of UDP.")
     var tcp = false
 
+    @Flag(help: "Encrypt the sound (SRTP), and refuse a call in the clear.")
+    var srtp = false
+
     @Option(help: ArgumentHelp("What is offered or taken, best first: opus, g722, pcmu, pcma.", valueName: "codec,…"))
     var codec = "opus,g722,pcmu,pcma"
 

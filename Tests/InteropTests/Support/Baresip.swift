@@ -19,6 +19,8 @@ final class Baresip: Sendable {
         var transport = "udp"
         /// Seconds of a registration; 0: does not register.
         var registration = 3600
+        /// Its module for encrypted media, such as `srtp-mand` or `dtls_srtp`; nil: media in the clear.
+        var encryption: String?
     }
 
     let program: Program
@@ -74,6 +76,8 @@ final class Baresip: Sendable {
         module aufile.so
         module aubridge.so
         module sndfile.so
+        module srtp.so
+        module dtls_srtp.so
         module ctrl_tcp.so
         module_app account.so
         module_app menu.so
@@ -85,7 +89,7 @@ final class Baresip: Sendable {
     private static func account(_ plan: Plan, _ gateway: String) -> String {
         let codecs = plan.codecs.map { ["opus": "opus/48000/2", "g722": "g722/16000/1"][$0] ?? $0 }.joined(separator: ",")
         let secret = plan.password.map { ";auth_user=\(plan.user);auth_pass=\($0)" } ?? ""
-        return "<sip:\(plan.user)@\(gateway);transport=\(plan.transport)>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\n"
+        return "<sip:\(plan.user)@\(gateway);transport=\(plan.transport)>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\(plan.encryption.map { ";mediaenc=\($0)" } ?? "")\n"
     }
 
     /// Where it receives.

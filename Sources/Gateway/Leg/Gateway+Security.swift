@@ -1,0 +1,32 @@
+import Primitives
+import Runtime
+import SDP
+
+/// Which legs are encrypted, and with what.
+extension Gateway {
+    /// A leg belongs to the line of its device: that of the caller where it is one of ours, else the one that is called. What a line answers itself has two
+    /// ends that are ours, and the stricter setting counts.
+    func policy(of line: Line, calledBy caller: CallerIdentity) -> SRTPPolicy {
+        let called = line.configuration.srtp
+        guard let own = caller.user.flatMap(self.line(numbered:))?.configuration.srtp, caller.host == configuration.domain else { return called }
+        guard case .application = line.configuration.endpoint else { return own }
+        return own.isStricter(than: called) ? own : called
+    }
+
+    /// What a leg of that line can do: fresh keys, one for each suite, and the certificate of this process.
+    func security(of line: Line) -> LocalSecurity {
+        var security = LocalSecurity(line.configuration.srtp, using: &random)
+        security.keying = line.configuration.srtpKeying
+        security.fingerprint = Fingerprint(.sha256, DTLSIdentity.ofThisProcess.fingerprint)
+        return security
+    }
+}
+
+extension SRTPPolicy {
+    fileprivate func isStricter(than other: SRTPPolicy) -> Bool {
+        switch (self, other) {
+        case (.required, .optional), (.required, .off), (.optional, .off): true
+        default: false
+        }
+    }
+}

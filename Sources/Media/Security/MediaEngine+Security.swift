@@ -1,0 +1,73 @@
+import Primitives
+import RTP
+import Runtime
+import SDP
+
+// Where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
+extension MediaEngine {
+    /// Takes a datagram of the handshake (RFC 7983 §7); false for any other. Until it is done, answers go to where the far end last spoke from: its description
+    /// may name an address from behind a NAT, and who it is the certificate tells.
+    func takesHandshake(_ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, at now: Instant) -> Bool {
+        guard let first = datagram.first, 20...63 ~= first, let handshake = leg.protection?.handshake else { return false }
+        if !handshake.isEstablished, leg.latch.source == nil { leg.rtpSocket.aim(at: remote) }
+        apply(handshake.receive(UnsafeRawBufferPointer(datagram)), to: leg, at: now)
+        return true
+    }
+
+    /// The leg has started: a handshake that is ours to begin begins.
+    func beginHandshake(_ leg: MediaLeg, at now: Instant) {
+        guard let protection = leg.protection, protection.sender == nil else { return }
+        apply(protection.begin(), to: leg, at: now)
+    }
+
+    func retransmitHandshake(_ leg: MediaLeg, at now: Instant) {
+        guard let handshake = leg.protection?.handshake else { return }
+        apply(handshake.retransmit(), to: leg, at: now)
+    }
+
+    private func apply(_ outputs: [DTLSAssociation.Output], to leg: MediaLeg, at now: Instant) {
+        for output in outputs {
+            switch output {
+            case .send(let datagram): if !datagram.withUnsafeBytes({ leg.rtpSocket.send($0) }) { leg.refused.sendFailed += 1 }
+            case .established(let send, let receive): leg.protection?.use(send: send, receive: receive)
+            case .failed: report(.unprotected, of: leg)
+            }
+        }
+        arm(leg, .handshake, at: leg.protection?.handshake?.retransmissionDelay.map { now + $0 })
+    }
+
+    /// What came on a leg, in the clear; nil, and counted, where it cannot be believed.
+    func opened(_ packet: UnsafeMutableRawBufferPointer, _ kind: MediaPacketKind, on leg: MediaLeg) -> UnsafeMutableRawBufferPointer? {
+        guard let protection = leg.protection else { return packet }
+        guard let receiver = protection.receiver else {
+            leg.refused.forged += 1
+            return nil
+        }
+        do throws(SRTPRefusal) {
+            let count = try kind == .rtcp ? receiver.unprotectControl(packet) : receiver.unprotect(packet)
+            return UnsafeMutableRawBufferPointer(rebasing: packet[..<count])
+        } catch {
+            switch error {
+            case .malformed: leg.refused.malformed += 1
+            case .replayed, .tooOld: leg.refused.replayed += 1
+            case .forged, .unencrypted, .spent: leg.refused.forged += 1
+            }
+            return nil
+        }
+    }
+
+    /// Media that comes while a leg is stopped is not heard, but the sequence of an encrypted stream must not be lost over a long hold.
+    func follow(_ packet: UnsafeMutableRawBufferPointer, on leg: MediaLeg) {
+        guard let receiver = leg.protection?.receiver, MediaPacketKind(UnsafeRawBufferPointer(packet)) == .rtp else { return }
+        _ = try? receiver.unprotect(packet)
+    }
+
+    /// Sends a packet as the leg is protected. False when it did not leave.
+    func transmit(_ packet: UnsafeRawBufferPointer, _ kind: MediaPacketKind, over socket: any MediaSocket, of leg: MediaLeg) -> Bool {
+        guard let protection = leg.protection else { return socket.send(packet) }
+        guard let sender = protection.sender, packet.count <= Self.longestPacket else { return false }
+        sealed.copyMemory(from: packet)
+        guard let count = try? kind == .rtcp ? sender.protectControl(sealed, count: packet.count) : sender.protect(sealed, count: packet.count) else { return false }
+        return socket.send(UnsafeRawBufferPointer(rebasing: sealed[..<count]))
+    }
+}

@@ -1,0 +1,162 @@
+public import Primitives
+
+/// Whether a line encrypts its media.
+public enum SRTPPolicy: String, Hashable, Sendable, CaseIterable {
+    /// Never: an offer that asks for it is refused.
+    case off
+    /// Where the far end can: its offers are answered as they ask, and ours say that we can and go on in the clear where it cannot (RFC 8643).
+    case optional
+    /// Always: an offer without is refused, and so is an answer.
+    case required
+}
+
+/// How our offers agree on keys.
+public enum SRTPKeying: String, Hashable, Sendable, CaseIterable {
+    /// In the description (RFC 4568).
+    case sdes
+    /// By a handshake between the media sockets (RFC 5763).
+    case dtls
+}
+
+/// What we can protect a stream with, and whether we want to. Nothing by default.
+public struct LocalSecurity: Hashable, Sendable {
+    public var policy = SRTPPolicy.off
+    /// What our offers propose; the peer's are answered by either.
+    public var keying = SRTPKeying.sdes
+    /// What we send with, one for each suite that we speak, in order of preference. They stay the same for the whole call.
+    public var keys: [SRTPKey] = []
+    /// Of the certificate that we show in a DTLS handshake; nil where there is none.
+    public var fingerprint: Fingerprint?
+
+    public init() {}
+
+    /// With a fresh key for each suite.
+    public init(_ policy: SRTPPolicy, using random: inout some RandomNumberGenerator) {
+        self.policy = policy
+        keys = SRTPSuite.preferred.map { SRTPKey($0, using: &random) }
+    }
+}
+
+/// What was agreed on to protect a stream.
+public enum NegotiatedSecurity: Hashable, Sendable {
+    case none
+    /// By keys in the descriptions: ours to send with, and the peer's.
+    case keys(send: SRTPKey, receive: SRTPKey)
+    /// By a handshake, which we begin or wait for, with whoever has this certificate.
+    case dtls(begins: Bool, peer: Fingerprint)
+}
+
+/// What the peer's stream says about its protection.
+struct RemoteSecurity: Sendable {
+    /// The transport of the `m=` line.
+    enum Profile: Sendable {
+        case plain, secure, dtls
+
+        /// Nil for one that we do not speak. RTP/AVPF asks nothing of a peer that sends no feedback (RFC 4585 §3.1 lets timing rules differ only for who uses it).
+        init?(_ proto: Text) {
+            switch proto.lowercased {
+            case "rtp/avp", "rtp/avpf": self = .plain
+            case "rtp/savp", "rtp/savpf": self = .secure
+            case "udp/tls/rtp/savp", "udp/tls/rtp/savpf": self = .dtls
+            default: return nil
+            }
+        }
+    }
+
+    let profile: Profile
+    /// Those that we can use, in the peer's order.
+    let crypto: [CryptoAttribute]
+    let fingerprint: Fingerprint?
+    let setup: DTLSSetup?
+
+    init?(_ media: SessionDescription.Media, of description: SessionDescription) {
+        guard let profile = Profile(media.proto) else { return nil }
+        self.profile = profile
+        crypto = media.attributes.filter { $0.name == "crypto" }.compactMap { $0.value.flatMap { CryptoAttribute(parsing: $0) } }
+        // Several hashes of one certificate may be given (RFC 8122 §5); the first that we know is checked.
+        let prints = media.attributes.filter { $0.name == "fingerprint" } + description.attributes.filter { $0.name == "fingerprint" }
+        fingerprint = prints.lazy.compactMap { $0.value.flatMap { Fingerprint(parsing: $0) } }.first
+        setup = (media.attribute("setup") ?? description.attribute("setup"))?.value.flatMap { DTLSSetup(parsing: $0) }
+    }
+}
+
+/// What our side of one exchange says about protection, and what comes of it.
+struct SecurityAgreement: Sendable {
+    var security = NegotiatedSecurity.none
+    /// For our `m=` line.
+    var attributes: [SessionDescription.Attribute] = []
+}
+
+extension LocalSecurity {
+    /// The transport of our first offer.
+    var offeredProfile: Text {
+        guard policy == .required else { return "RTP/AVP" }
+        return keying == .dtls ? "UDP/TLS/RTP/SAVP" : "RTP/SAVP"
+    }
+
+    /// Our offer: what the profile asks for, and best effort in a plain one (RFC 8643 §3.1), unless plain was agreed on before.
+    func offer(over proto: Text, after agreed: NegotiatedSecurity?) -> [SessionDescription.Attribute] {
+        switch (agreed, RemoteSecurity.Profile(proto) ?? .plain) {
+        case (.some(.none), _): []
+        case (.some(.dtls), _), (nil, .dtls): handshake(.actpass)
+        case (.some(.keys), _), (nil, .secure): cryptoOffer
+        case (nil, .plain) where policy == .off: []
+        case (nil, .plain): keying == .dtls ? handshake(.actpass) : cryptoOffer
+        }
+    }
+
+    /// What the peer's offer makes of it: its own choice where we can, DTLS before keys that everybody on the way could read.
+    ///
+    /// - Parameter agreed: before; who begins a handshake stays as it was while the peer's certificate is the same (RFC 8842 §5.3).
+    func answer(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?) throws(NegotiationError) -> SecurityAgreement {
+        guard policy != .off else {
+            guard offer.profile == .plain else { throw .unsupportedProfile }
+            return SecurityAgreement()
+        }
+        if offer.profile != .secure || offer.crypto.isEmpty, let agreement = answerHandshake(offer, after: agreed) { return agreement }
+        if offer.profile != .dtls, let (theirs, ours) = chosen(offer.crypto) {
+            let answer = CryptoAttribute(tag: theirs.tag, key: ours)
+            return SecurityAgreement(security: .keys(send: ours, receive: theirs.key), attributes: [answer.attribute])
+        }
+        guard offer.profile == .plain, policy == .optional else { throw offer.profile == .plain ? .securityRequired : .noCommonSecurity }
+        return SecurityAgreement()
+    }
+
+    /// What the peer's answer to our offer makes of it.
+    func agreed(by answer: RemoteSecurity, to offered: [SessionDescription.Attribute]) throws(NegotiationError) -> NegotiatedSecurity {
+        if let theirs = answer.crypto.first, offered.contains(where: { $0.name == "crypto" }), answer.profile != .dtls {
+            // One answer, to an attribute of ours, with its suite (RFC 4568 §5.1.3).
+            guard answer.crypto.count == 1, keys.indices.contains(theirs.tag - 1), keys[theirs.tag - 1].suite == theirs.key.suite else { throw .noCommonSecurity }
+            return .keys(send: keys[theirs.tag - 1], receive: theirs.key)
+        }
+        if let peer = answer.fingerprint, offered.contains(where: { $0.name == "fingerprint" }) {
+            guard answer.setup != .actpass, answer.setup != .holdconn else { throw .noCommonSecurity }
+            return .dtls(begins: answer.setup == .passive, peer: peer)
+        }
+        guard policy != .required, answer.profile == .plain else { throw policy == .off ? .unsupportedProfile : .noCommonSecurity }
+        return .none
+    }
+
+    /// All suites where encryption is required; where it is not, the two that most others speak, so that an INVITE still fits into a datagram.
+    private var cryptoOffer: [SessionDescription.Attribute] {
+        keys.enumerated().filter { policy == .required || SRTPSuite.common.contains($1.suite) }.map { CryptoAttribute(tag: $0 + 1, key: $1).attribute }
+    }
+
+    private func handshake(_ setup: DTLSSetup) -> [SessionDescription.Attribute] {
+        guard let fingerprint else { return [] }
+        return [.init("fingerprint", fingerprint.text), .init("setup", Text(setup.rawValue))]
+    }
+
+    /// The first of the peer's that we have a key for.
+    private func chosen(_ offered: [CryptoAttribute]) -> (theirs: CryptoAttribute, ours: SRTPKey)? {
+        for theirs in offered { if let ours = keys.first(where: { $0.suite == theirs.key.suite }) { return (theirs, ours) } }
+        return nil
+    }
+
+    private func answerHandshake(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?) -> SecurityAgreement? {
+        guard fingerprint != nil, let peer = offer.fingerprint, offer.setup != .holdconn else { return nil }
+        var begins = offer.setup != .active
+        if offer.setup == .actpass, case .dtls(let began, peer)? = agreed { begins = began }
+        return SecurityAgreement(security: .dtls(begins: begins, peer: peer), attributes: handshake(begins ? .active : .passive))
+    }
+}

@@ -1,0 +1,187 @@
+import Media
+import Primitives
+import RTP
+import Runtime
+import SDP
+import Testing
+
+/// A far end that speaks SRTP.
+private struct SecureFarEnd {
+    var plain: FarEnd
+    let sender: SRTPSender
+    let receiver: SRTPReceiver
+
+    init(_ plain: FarEnd, sends: SRTPKey, receives: SRTPKey) {
+        (self.plain, sender, receiver) = (plain, SRTPSender(sends), SRTPReceiver(receives))
+    }
+
+    func sealed(_ packet: [UInt8]) throws -> [UInt8] {
+        var buffer = packet + [UInt8](repeating: 0, count: SRTPSender.overhead)
+        let count = try buffer.withUnsafeMutableBytes { try isRTP(packet) ? sender.protect($0, count: packet.count) : sender.protectControl($0, count: packet.count) }
+        return Array(buffer[..<count])
+    }
+
+    func opened(_ packet: [UInt8]) throws -> [UInt8] {
+        var buffer = packet
+        let count = try buffer.withUnsafeMutableBytes { try isRTP(packet) ? receiver.unprotect($0) : receiver.unprotectControl($0) }
+        return Array(buffer[..<count])
+    }
+}
+
+@Suite struct ProtectionTests {
+    private let bench = Bench()
+    private var alice = FarEnd("198.51.100.1", port: 4_000, ssrc: 0xA11CE)
+    private var bob = FarEnd("198.51.100.2", port: 5_000, ssrc: 0xB0B)
+
+    private func key(_ seed: UInt64, _ suite: SRTPSuite = .aes128CMSHA1_80) -> SRTPKey {
+        var random = SeededRandom(seed: seed)
+        return SRTPKey(suite, using: &random)
+    }
+
+    /// Alice speaks SRTP, Bob does not.
+    private func bridge(_ suite: SRTPSuite = .aes128CMSHA1_80) throws -> (a: MediaLegID, b: MediaLegID, alice: SecureFarEnd) {
+        let a = try bench.open(1, port: 20_000, far: alice.address)
+        let b = try bench.open(2, port: 20_002, far: bob.address)
+        try bench.update(a) { $0.audio.security = .keys(send: key(1, suite), receive: key(2, suite)) }
+        try bench.engine.link(a, b, at: bench.now)
+        try bench.start(a, b)
+        return (a, b, SecureFarEnd(alice, sends: key(2, suite), receives: key(1, suite)))
+    }
+
+    @Test(arguments: SRTPSuite.allCases) mutating func `an encrypted leg is bridged to a plain one, both ways`(suite: SRTPSuite) throws {
+        let (_, _, secure) = try bridge(suite)
+        let sound = (0..<160).map { UInt8($0) }
+        for _ in 0..<3 {
+            bench.arrive(try secure.sealed(alice.packet(0, sound)), from: alice.address, at: 20_000)
+            #expect(try payload(#require(bench.heard(by: bob.address).first)) == sound)
+            bench.arrive(bob.packet(0, sound), from: bob.address, at: 20_002)
+            let wire = try #require(bench.heard(by: alice.address).first)
+            #expect(try payload(wire).prefix(160) != sound[...])
+            #expect(try payload(secure.opened(wire)) == sound)
+        }
+    }
+
+    @Test mutating func `what is in the clear, of another key or replayed is not heard, latches nothing and is counted`() throws {
+        let (a, _, secure) = try bridge()
+        let stranger = SocketAddress("203.0.113.9:7000")!
+        bench.arrive(alice.packet(0), from: stranger, at: 20_000)
+        bench.arrive(try SecureFarEnd(alice, sends: key(3), receives: key(3)).sealed(alice.packet(0)), from: stranger, at: 20_000)
+        #expect(bench.heard(by: bob.address).isEmpty)
+        let genuine = try secure.sealed(alice.packet(0))
+        bench.arrive(genuine, from: alice.address, at: 20_000)
+        bench.arrive(genuine, from: alice.address, at: 20_000)
+        #expect(bench.heard(by: bob.address).count == 1)
+        let refused = try bench.statistics(a).refused
+        #expect(refused.forged == 2)
+        #expect(refused.replayed == 1)
+        #expect(refused.stranger == 0)
+        #expect(refused.total == 3)
+    }
+
+    @Test mutating func `reports are encrypted too, both ways`() throws {
+        let (a, _, secure) = try bridge()
+        bench.arrive(try secure.sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        bench.pass(.seconds(12))
+        let reports = bench.network.take(to: alice.address).filter { !isRTP($0) }
+        #expect(!reports.isEmpty)
+        // A sender or receiver report of ours, not what a key makes of it.
+        for report in reports { #expect([200, 201].contains(try secure.opened(report)[1])) }
+        let before = try bench.statistics(a).refused.malformed
+        var plain: [UInt8] = [0x80, 201, 0, 1]
+        plain += (0..<4).map { UInt8(truncatingIfNeeded: alice.ssrc >> (24 - 8 * $0)) }
+        bench.arrive(plain, from: alice.address, at: 20_000)
+        bench.arrive(try secure.sealed(plain), from: alice.address, at: 20_000)
+        let refused = try bench.statistics(a).refused
+        #expect(refused.forged + refused.malformed - before == 1)
+    }
+
+    /// Forty minutes of held music are more than a turn of the sequence number.
+    @Test mutating func `the rollover is right after a long hold, and after a new key`() throws {
+        let (a, _, secure) = try bridge()
+        bench.arrive(try secure.sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        try bench.engine.stop(a, at: bench.now)
+        for number in 0..<100_000 {
+            let packet = alice.packet(0)
+            if number % 100 == 0 { bench.arrive(try secure.sealed(packet), from: alice.address, at: 20_000) }
+        }
+        try bench.start(a)
+        for _ in 0..<5 { bench.arrive(try secure.sealed(alice.packet(0)), from: alice.address, at: 20_000) }
+        #expect(bench.heard(by: bob.address).count > 4, "one of before, and all but the one that could be astray")
+        #expect(try bench.statistics(a).refused.forged == 0)
+
+        try bench.update(a) { $0.audio.security = .keys(send: key(1), receive: key(9)) }
+        let rekeyed = SecureFarEnd(alice, sends: key(9), receives: key(1))
+        bench.arrive(try rekeyed.sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        #expect(bench.heard(by: bob.address).count == 1)
+    }
+
+    /// The far end's handshake over the virtual wire, until it has keys.
+    private func shakeHands(_ far: DTLSAssociation, _ outputs: [DTLSAssociation.Output], from address: SocketAddress) -> (send: SRTPKey, receive: SRTPKey)? {
+        var outputs = outputs
+        var keys: (send: SRTPKey, receive: SRTPKey)?
+        for _ in 0..<10 {
+            for output in outputs {
+                switch output {
+                case .send(let datagram): bench.arrive(datagram, from: address, at: 20_000)
+                case .established(let send, let receive): keys = (send, receive)
+                case .failed: return nil
+                }
+            }
+            outputs = bench.network.take(to: address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } }
+        }
+        return keys
+    }
+
+    @Test(arguments: [true, false]) mutating func `keys come from a handshake between the sockets, from the start on and not before`(begins: Bool) throws {
+        let identity = DTLSIdentity()
+        let a = try bench.open(1, port: 20_000, far: alice.address)
+        let b = try bench.open(2, port: 20_002, far: bob.address)
+        try bench.update(a) { $0.audio.security = .dtls(begins: begins, peer: Fingerprint(.sha256, identity.fingerprint)!) }
+        try bench.engine.link(a, b, at: bench.now)
+        #expect(bench.network.sent.isEmpty)
+        try bench.start(a, b)
+        let begun = bench.network.take(to: alice.address)
+        #expect(begun.isEmpty != begins)
+        bench.arrive(bob.packet(0), from: bob.address, at: 20_002)
+        #expect(bench.network.take(to: alice.address).isEmpty, "nothing leaves without keys")
+
+        let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        // Behind a NAT: not where its description says.
+        let seen = begins ? alice.address : SocketAddress("203.0.113.7:6000")!
+        let hello = begins ? begun.flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
+        let keys = try #require(shakeHands(far, hello, from: seen))
+        let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
+        bench.arrive(try secure.sealed(alice.packet(0)), from: seen, at: 20_000)
+        #expect(bench.heard(by: bob.address).count == 1)
+        bench.arrive(bob.packet(0), from: bob.address, at: 20_002)
+        _ = try secure.opened(try #require(bench.heard(by: seen).first))
+        #expect(bench.events[a]?.contains(.unprotected) != true)
+        try bench.engine.stop(a, at: bench.now)
+    }
+
+    @Test mutating func `a handshake with another certificate gives no keys and is told of`() throws {
+        let a = try bench.open(1, port: 20_000, far: alice.address)
+        try bench.update(a) { $0.audio.security = .dtls(begins: false, peer: Fingerprint(.sha256, DTLSIdentity().fingerprint)!) }
+        try bench.start(a)
+        let far = DTLSAssociation(DTLSIdentity(), begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        _ = shakeHands(far, far.start(), from: alice.address)
+        #expect(bench.events[a]?.contains(.unprotected) == true)
+        #expect(try bench.statistics(a).receiving.packets == 0)
+    }
+
+    @Test mutating func `an update that changes nothing about the keys goes on with them`() throws {
+        let (a, _, secure) = try bridge()
+        for _ in 0..<3 { bench.arrive(bob.packet(0), from: bob.address, at: 20_002) }
+        try bench.update(a) { $0.audio.receives = false }
+        try bench.update(a) { $0.audio.receives = true }
+        bench.arrive(bob.packet(0), from: bob.address, at: 20_002)
+        let wires = bench.heard(by: alice.address)
+        #expect(wires.count == 4)
+        for wire in wires { _ = try secure.opened(wire) }
+        let genuine = try secure.sealed(alice.packet(0))
+        bench.arrive(genuine, from: alice.address, at: 20_000)
+        try bench.update(a) { $0.silenceLimit = .seconds(9) }
+        bench.arrive(genuine, from: alice.address, at: 20_000)
+        #expect(try bench.statistics(a).refused.replayed == 1)
+    }
+}
