@@ -81,20 +81,12 @@ public struct LineConfiguration: Sendable {
 public enum LineEndpoint: Sendable, Equatable {
     /// Forks to the contacts that registered for the line.
     case devices
-    /// Sends it to one SIP peer.
+    /// Sends it to a SIP peer.
     case trunk(Trunk)
     /// Answers it itself.
     case application(Application)
 
-    public struct Trunk: Sendable, Equatable {
-        public var address: SocketAddress
-        /// The host part of the request URI; the address when nil.
-        public var host: Text?
-        public var usesTCP = false
-        public var user: Text?
-        public var password: Text?
-        public init(address: SocketAddress) { self.address = address }
-    }
+    public typealias Trunk = TrunkConfiguration
 
     public enum Application: String, Sendable, CaseIterable {
         /// Sends every packet back to its sender.

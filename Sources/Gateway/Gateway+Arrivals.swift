@@ -10,6 +10,7 @@ import UserAgent
 extension Gateway: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining else { return refuseForNow(session) }
+        if let trunk = trunksInOrder.first(where: { $0.sends(session.flow) }) { return route(session, from: trunk) }
         switch admission(of: session) {
         case .admitted(let caller): route(session, from: caller)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
@@ -73,12 +74,37 @@ extension Gateway: UserAgentDelegate {
 
     private func route(_ session: InviteSession, from caller: CallerIdentity) {
         guard let target = session.request.requestURI, let dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        route(session, from: caller, to: dialled, trunk: nil)
+    }
+
+    /// A call of a trunk: to the number that it names, in our words, or where it called our Contact to the number that is meant by that.
+    private func route(_ session: InviteSession, from trunk: Trunk) {
+        let request = session.request, rules = trunk.configuration
+        guard let target = request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
+            dialled = rules.incoming ?? Routing.dialledNumber(request.to.uri) ?? dialled
+        }
+        let caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
+        route(session, from: caller, to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
+    }
+
+    private func route(_ session: InviteSession, from caller: CallerIdentity, to dialled: Text, trunk origin: Trunk?) {
         guard let index = routing.line(for: dialled) else { return refuse(session, 404) }
         guard legCount < configuration.limits.legs else { return refuseForNow(session) }
         let line = lines[index]
-        let callees = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (session.request.maxForwards ?? 70) - 1)
-        if callees.isEmpty, line.rings { return refuse(session, 480) }
-        receive(session, on: line, from: caller, callees: callees)
+        // Back to where it came from: it would come again.
+        if let origin, trunk(of: line) === origin { return refuse(session, 482) }
+        let callees = destinations(of: line, dialled: dialled, caller: caller, invite: session.request)
+        if callees.isEmpty, trunk(of: line) != nil { return refuseForNow(session) }
+        if callees.isEmpty, line.rings { return refuseUnavailable(session) }
+        receive(session, on: line, from: caller, callees: callees, trunk: origin)
+    }
+
+    /// Nobody is registered; or nobody over TLS, and the caller wants that (RFC 5630 §5.3, §10.2).
+    private func refuseUnavailable(_ session: InviteSession) {
+        let isSecure = session.request.requestURI?.scheme == .sips
+        let warning: [(HeaderName, Text)] = isSecure ? [(.warning, "380 " + configuration.domain + " \"SIPS Not Allowed\"")] : []
+        session.respond(status: 480, headers: warning, at: now)
     }
 
     private func refuse(_ session: InviteSession, _ status: Int) { session.respond(status: status, at: now) }
@@ -87,39 +113,15 @@ extension Gateway: UserAgentDelegate {
         session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
     }
 
-    private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
-        switch line.configuration.endpoint {
-        case .application: []
-        case .trunk(let trunk):
-            flow(to: trunk).map { flow in
-                let target = URI(user: dialled, host: trunk.host ?? Text("\(trunk.address.address)"), port: trunk.host == nil ? trunk.address.port : nil)
-                let credentials = trunk.user.flatMap { user in trunk.password.map { Credentials(username: user, password: $0) } }
-                return [Destination(target: target, addressOfRecord: target, flow: flow, caller: caller, maxForwards: maxForwards, credentials: credentials)]
-            } ?? []
-        case .devices:
-            registrar.contacts(of: line.configuration.number, at: now).map {
-                let record = URI(user: line.configuration.number, host: configuration.domain)
-                return Destination(
-                    target: $0.uri, addressOfRecord: record, flow: $0.path.isEmpty ? $0.origin.towards($0.uri) : $0.origin, routes: $0.path, caller: caller, maxForwards: maxForwards)
-            }
-        }
-    }
-
-    /// From the socket of ours that speaks the trunk's transport and family.
-    private func flow(to trunk: LineEndpoint.Trunk) -> Flow? {
-        let transport = trunk.usesTCP ? Transport.tcp : .udp
-        let listener = listeners.first { $0.transport == transport && $0.address.address.family == trunk.address.address.family }
-        return listener.map { Flow(transport: transport, local: $0.address, remote: trunk.address) }
-    }
-
     // MARK: The report
 
     /// reserve < report < 180 < answer transaction.
-    private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination]) {
+    private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination], trunk: Trunk?) {
         // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
         guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
         let uuid = randomUUID()
         let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
+        leg.trunk = trunk
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -156,6 +158,7 @@ extension Gateway: UserAgentDelegate {
     private func call(_ destination: Destination, for caller: Leg) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
         leg.negotiation.local.codecs = caller.offeredCodecs
+        leg.trunk = trunk(of: caller.line)
         leg.bridge = caller.bridge
         add(leg)
         add(callee: leg.uuid, to: caller.uuid)

@@ -24,6 +24,8 @@ public final class Gateway: SignallingEndpoint {
         public var journal: Journal
         /// Where SIP is listened for; calls to trunks leave from there.
         public var listeners: [Transports.Listener]
+        /// Asks the name system; the answer comes back by `receive(_:of:at:)`, later and with the same number. Nil: names are not resolved.
+        public var resolve: ((DNSQuestion, UInt64) -> Void)?
         /// The wall clock's date at `Instant.zero`.
         public var epoch: Date
 
@@ -49,6 +51,11 @@ public final class Gateway: SignallingEndpoint {
         public var media: MediaCounts
         public var isIdle: Bool { legs + bridges + calls + rings == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
     }
+
+    private var trunks: [Int: Trunk] = [:]
+    private let resolve: ((DNSQuestion, UInt64) -> Void)?
+    private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
+    private var lastQuestion: UInt64 = 0
 
     private enum Timer: Hashable { case line(Int), ring(UUID) }
 
@@ -89,6 +96,7 @@ public final class Gateway: SignallingEndpoint {
         media = environment.media
         journal = environment.journal
         listeners = environment.listeners
+        resolve = environment.resolve
         random = environment.random
         timers = TimerWheel(at: now)
         routing = Routing(configuration.lines)
@@ -110,7 +118,12 @@ public final class Gateway: SignallingEndpoint {
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
-        for line in lines { listen(to: line) }
+        for line in lines {
+            listen(to: line)
+            guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
+            trunks[line.index] = Trunk(trunk, line: line.configuration.number, gateway: self)
+        }
+        for trunk in trunksInOrder { trunk.start(at: now) }
         settle()
     }
 
@@ -143,8 +156,17 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// What the name system answered.
+    public func receive(_ answer: DNSAnswer, of question: UInt64, at now: Instant) {
+        guard let completion = questions.removeValue(forKey: question) else { return }
+        enter(now)
+        completion(answer, self.now)
+        settle()
+    }
+
     public func advance(to now: Instant) {
         enter(now)
+        for trunk in trunksInOrder where trunk.deadline.map({ $0 <= now }) == true { trunk.advance(to: self.now) }
         userAgent.advance(to: now)
         registrar.advance(to: now)
         for timer in timers.advance(to: now) { fire(timer) }
@@ -153,14 +175,18 @@ public final class Gateway: SignallingEndpoint {
 
     /// When `advance` next has something to do.
     public var deadline: Instant? {
-        let next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
+        var next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
+        for trunk in trunks.values { next = min(next, trunk.deadline ?? .distantFuture) }
         return next == .distantFuture ? nil : next
     }
 
     /// Takes no new call from now on; those that are up go on until `endAll`.
     public func drain(at now: Instant) {
         enter(now)
+        guard !isDraining else { return }
         isDraining = true
+        for trunk in trunksInOrder { trunk.leave(at: self.now) }
+        settle()
     }
 
     /// Ends every call, as a user would.
@@ -230,6 +256,21 @@ public final class Gateway: SignallingEndpoint {
     }
 
     func randomNumber() -> UInt64 { random.next() }
+
+    // MARK: Trunks
+
+    /// In the order of the lines, so that a replay does the same.
+    var trunksInOrder: [Trunk] { trunks.isEmpty ? [] : trunks.sorted { $0.key < $1.key }.map(\.value) }
+
+    func trunk(of line: Line) -> Trunk? { trunks[line.index] }
+
+    /// Asks the name system. Without one the answer is a failure, and comes at once.
+    func ask(_ question: DNSQuestion, completion: @escaping (DNSAnswer, Instant) -> Void) {
+        guard let resolve else { return completion(DNSAnswer(.failed), now) }
+        lastQuestion += 1
+        questions[lastQuestion] = completion
+        resolve(question, lastQuestion)
+    }
 
     func randomUUID() -> UUID {
         let high = random.next(), low = random.next()

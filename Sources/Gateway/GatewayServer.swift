@@ -94,6 +94,9 @@ public final class GatewayServer: Sendable {
     /// Calls that are up, and what is left of them on the wire.
     public var legs: Int { lane.sync { host, now in host.endpoint.counts(at: now).legs } ?? 0 }
 
+    /// Registrations of ours with trunks, those that are being taken back included.
+    public var registrations: Int { lane.sync { host, now in host.endpoint.counts(at: now).agent.registrations } ?? 0 }
+
     /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
     @discardableResult
     public func stop() -> Int {

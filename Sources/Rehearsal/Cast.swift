@@ -68,7 +68,7 @@ enum Cast {
         }
         for trunk in trunks {
             var endpoint = LineEndpoint.Trunk(address: trunk.address)
-            endpoint.usesTCP = trunk.usesTCP
+            if trunk.usesTCP { endpoint.targets[0].transport = .tcp }
             configuration.lines.append(line(trunk.number, .trunk(endpoint), ring))
         }
         configuration.lines += [line("9196", .application(.echo), ring), line("9197", .application(.tone), ring)]

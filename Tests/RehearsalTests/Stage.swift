@@ -17,9 +17,13 @@ final class Stage {
     let gateway: Gateway
     private(set) var violations: [String] = []
     private var host: Host?
+    /// What the name system knows; each question takes a while.
+    var zone: [DNSQuestion: DNSAnswer] = [:]
+    private(set) var questions: [DNSQuestion] = []
 
-    /// Lines: 2000 for devices without a password, 9196 echo.
-    init() {
+    /// Lines: 2000 for devices without a password, 9196 echo, and what a test adds.
+    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }, zone: [DNSQuestion: DNSAnswer] = [:]) {
+        self.zone = zone
         network = VirtualNetwork(world: world, seed: 1)
         var configuration = GatewayConfiguration()
         configuration.domain = Cast.domain
@@ -28,17 +32,30 @@ final class Stage {
         devices.isOpen = true
         echo.endpoint = .application(.echo)
         configuration.lines = [devices, echo]
+        change(&configuration)
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: 2)
         let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: nil)
-        let environment = Gateway.Environment(
+        var resolve: (DNSQuestion, UInt64) -> Void = { _, _ in }
+        var environment = Gateway.Environment(
             network: network, media: media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+        environment.resolve = { resolve($0, $1) }
+        // Questions that the gateway asks while it is made are kept until it is there to hear the answers.
+        var early: [(DNSQuestion, UInt64)] = []
+        resolve = { early.append(($0, $1)) }
         gateway = Gateway(configuration, environment, at: world.now)
+        resolve = { [unowned self] in answer($0, $1) }
+        for (question, id) in early { answer(question, id) }
         journal.onViolation = { [unowned self] in violations.append($0.description) }
         let host = Host(gateway)
         self.host = host
         world.add(host)
         network.attach(host, to: Cast.gateway)
+    }
+
+    private func answer(_ question: DNSQuestion, _ id: UInt64) {
+        questions.append(question)
+        world.after(.milliseconds(5)) { [unowned self] in gateway.receive(zone[question] ?? DNSAnswer(.nothing), of: id, at: world.now) }
     }
 
     deinit {

@@ -51,7 +51,7 @@ final class Link {
     }
 
     func carry(_ bytes: [UInt8], over flow: Flow) {
-        if unreachable.contains(flow.remote), case .agent(let agent) = endpoint(at: flow.local) { return failures.append((agent, flow)) }
+        if flow.transport.isReliable, unreachable.contains(flow.remote), case .agent(let agent) = endpoint(at: flow.local) { return failures.append((agent, flow)) }
         let isReliable = flow.transport != .udp
         for _ in 0..<(!isReliable && chance(doubling) ? 2 : 1) {
             let transit = isReliable ? delay.lowerBound : delay.lowerBound + random.next() % UInt64(delay.count)

@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Primitives
 import Testing
+import UserAgent
 
 @testable import hookswitch
 
@@ -34,6 +35,13 @@ import Testing
         ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, got 'ehco' (did you mean 'echo'?)"),
         ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
         ("lines:\n  - { number: \"1\" }", "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"),
+        ("lines:\n  - { number: \"1\", trunk: { hots: a.test } }", "FILE:2: trunk.hots: unknown setting (did you mean 'host'?)"),
+        ("lines:\n  - { number: \"1\", trunk: { host: \"a b\" } }", "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got 'a b'"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, password: x } }", "FILE:2: line 1: trunk: has a 'password' and no 'username'"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, expires: 600 } }", "FILE:2: trunk.expires: is for a trunk with 'register: true'"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, transport: tlss } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'tlss' (did you mean 'tls'?)"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { Via: x } } } }", "FILE:2: headers.set.Via: is no name of a header that may be set"),
+        ("lines:\n  - { number: \"1\", trunk: { targets: [{ host: a.test, wieght: 2 }] } }", "FILE:2: trunk.targets.wieght: unknown setting (did you mean 'weight'?)"),
         ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
         ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
     ])
@@ -84,6 +92,29 @@ import Testing
         #expect(complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }") == "sip.tls: needs a 'certificate' and a 'key' to listen")
         #expect(complaint("sip:\n  tls: { certificate: \(#filePath) }") == "sip.tls: takes as many keys as certificates, got 0 and 1")
         #expect(complaint("sip:\n  tls: { lisen: [] }") == "FILE:2: unknown setting 'sip.tls.lisen' (did you mean 'sip.tls.listen'?)")
+    }
+
+    @Test func `a trunk is read whole`() throws {
+        let yaml = """
+            lines:
+              - number: "8000"
+                trunk:
+                  targets: [{ host: "192.0.2.10", weight: 3 }, { host: "b.test:5080", transport: tls, priority: 1 }]
+                  username: u
+                  password: p
+                  register: true
+                  expires: 300
+                  keep-alive: none
+                  health: 30
+                  sources: ["192.0.2.0/28"]
+                  rewrite: [{ match: "^0", strip: 1, prefix: "+49" }]
+                  headers: { copy: ["X-*"], set: { X-Tenant: acme } }
+            """
+        guard case .trunk(let trunk)? = try load(yaml).gateway.lines.first?.endpoint else { return #expect(Bool(false), "no trunk") }
+        #expect(trunk.targets.map(\.host) == ["192.0.2.10", "b.test"] && trunk.targets.map(\.port) == [nil, 5080])
+        #expect(trunk.targets.map(\.transport) == [nil, .tls] && trunk.targets.map(\.weight) == [3, 1] && trunk.targets.map(\.priority) == [0, 1])
+        #expect(trunk.registration?.expires == 300 && trunk.registration != nil && trunk.registration?.keepAlive == nil && trunk.health == .seconds(30))
+        #expect(trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1 && trunk.headers.copy.count == 1)
     }
 
     @Test func `every setting is a flag and a variable of its own`() {

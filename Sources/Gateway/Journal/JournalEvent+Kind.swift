@@ -12,6 +12,9 @@ extension JournalEvent {
         case gatewayStopped = "gateway.stopped"
         /// `scope`: `perLine` (one audio session for the line, as on a telephone) or `perGroup` (one for each call group)
         case lineConfigured = "line.configured"
+        /// A trunk: `cause` (`resolved`, `registered`, `refused`, `unregistered`, `up`, `down`), [`remote`], [`status`], [`text`] (its servers), [`count`]
+        /// (seconds granted, or until the next attempt)
+        case trunkState = "trunk.state"
         /// CallKit was reset or invalidated: every call of the line ends.
         case providerReset = "provider.reset"
 
@@ -20,6 +23,8 @@ extension JournalEvent {
         case sipReceived = "sip.rx"
         /// A message sent. SIP details.
         case sipSent = "sip.tx"
+        /// Our INVITE had no answer in time, or no way to its hop: what RFC 3261 §8.1.3.1 takes for a final response. `status` (408 or 503), [`remote`]
+        case inviteUnanswered = "sip.unanswered"
         /// A 18x carried a session description; nothing was opened for it. [`status`]
         case earlyMediaIgnored = "early-media.ignored"
         /// A 2xx of this dialog was taken. [`remoteTag`]

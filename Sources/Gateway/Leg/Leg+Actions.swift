@@ -34,7 +34,8 @@ extension Leg {
             return failAnswer(.mediaFailed)
         }
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
-        session.respond(status: 200, body: description.serialized(), at: now)
+        session.respond(status: 200, headers: passedHeaders, body: description.serialized(), at: now)
+        passedHeaders = []
         state = .connected
         return true
     }

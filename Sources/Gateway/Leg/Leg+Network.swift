@@ -17,7 +17,9 @@ extension Leg: InviteSessionDelegate {
         case .provisional(let response): progressed(response)
         case .accepted(let response): accepted(response)
         case .rejected(let status, let response): rejected(status, response)
-        case .ended(let reasons, _): farEndHungUp(reasons)
+        case .ended(let reasons, let message):
+            gateway.passHeaders(of: message, from: self)
+            farEndHungUp(reasons)
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
@@ -54,6 +56,7 @@ extension Leg: InviteSessionDelegate {
             state = .early
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
+        gateway.passHeaders(of: response, from: self)
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
         guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
@@ -78,6 +81,7 @@ extension Leg: InviteSessionDelegate {
         }
         guard let audio = receiveAnswer(answer(in: response)) else { return fail(session, .notAcceptable) }
         earlyAnswers = [:]
+        gateway.passHeaders(of: response, from: self)
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         do { try media.open(plan(for: audio), near: nil, at: now) } catch {

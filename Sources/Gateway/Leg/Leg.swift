@@ -33,6 +33,10 @@ final class Leg {
     unowned let line: Line
     unowned let gateway: Gateway
     let scribe: LegScribe
+    /// The trunk that the leg's far end belongs to.
+    var trunk: Trunk?
+    /// What the other leg's last message adds to our next one, by the rules of a trunk.
+    var passedHeaders: [(HeaderName, Text)] = []
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
     var session: InviteSession?
@@ -174,9 +178,14 @@ final class Leg {
         switch (direction, state) {
         case (.incoming, .new), (.incoming, .ringing): session.refuse(cause, at: now)
         case (.outgoing, .calling), (.outgoing, .early): session.cancel(reasons: cause.reasons, at: now)
-        case (_, .connected): session.bye(reasons: cause.reasons, at: now)
+        case (_, .connected): session.bye(reasons: cause.reasons, headers: endHeaders, at: now)
         case (.outgoing, .new), (_, .calling), (_, .early), (_, .ringing), (_, .ended): break
         }
+    }
+
+    /// What goes with a BYE: what the other leg's passed, or else what the trunk wants to see in every one.
+    private var endHeaders: [(HeaderName, Text)] {
+        passedHeaders.isEmpty ? trunk?.configuration.headers.towardsTrunk(from: nil) ?? [] : passedHeaders
     }
 
     /// Ended by something that no user asked for: reported to the system, and told to the far end where that does not know yet.
@@ -215,6 +224,9 @@ struct Destination {
     var maxForwards = 70
     /// Who we are to a trunk that asks.
     var credentials: Credentials?
+    /// Where it goes when the first way is not there, and who wants to know.
+    var alternatives: [Flow] = []
+    var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
 }
 
 /// Whom a call is from, as the called side is told.

@@ -48,7 +48,12 @@ extension InviteSession {
     }
 
     func sendBye(_ reasons: [Reason], at now: Instant) {
-        guard let exchange = makeExchange(.bye, at: now, { $0.add(reasons) }) else { return }
+        guard let exchange = makeExchange(
+            .bye, at: now,
+            {
+                $0.add(reasons)
+                for (name, value) in byeHeaders { $0.headers.append(name, value) }
+            }) else { return }
         (state, ringing, unacknowledged) = (.ending, nil, [])
         withdrawOffers(at: now)
         refreshAlarm()

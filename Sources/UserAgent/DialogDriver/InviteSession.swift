@@ -34,7 +34,9 @@ public final class InviteSession {
     unowned let agent: UserAgent
     /// For challenges; a caller has what came with its INVITE.
     var authentication: ClientAuthentication?
-    let contact: NameAddress
+    var contact: NameAddress
+    /// Caller: where the INVITE goes when the first hop is not there.
+    var hops: (others: [Flow], onHop: ((Flow, Int?, Message?, Instant) -> Void)?) = ([], nil)
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [Dialog] = []
     /// Caller: our INVITE.
@@ -54,6 +56,8 @@ public final class InviteSession {
     /// Theirs.
     var incomingOffer: ServerTransaction?
     var queuedBye: [Reason]?
+    /// Further headers of our BYE.
+    var byeHeaders: [(HeaderName, Text)] = []
     /// Callee: 64·T1 went by without the ACK of the first 2xx.
     var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }
@@ -74,7 +78,8 @@ public final class InviteSession {
     ///
     /// A callee whose 2xx has not been acknowledged sends it after the ACK or 64·T1 (§15). Before the answer a caller cancels and a
     /// callee refuses with 480. A caller's 2xx is acknowledged first if it was not yet.
-    public func bye(reasons: [Reason] = [], at now: Instant) {
+    public func bye(reasons: [Reason] = [], headers: [(HeaderName, Text)] = [], at now: Instant) {
+        if !headers.isEmpty { byeHeaders = headers }
         switch (state, role) {
         case (.inviting, .caller): cancel(reasons: reasons, at: now)
         case (.inviting, .callee): respond(status: 480, at: now)

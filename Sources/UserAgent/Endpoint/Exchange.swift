@@ -24,7 +24,12 @@ final class Exchange {
     var patience: Duration?
     /// Whether other addresses that a response names are tried (RFC 3261 §8.1.3.4).
     var followsRedirections = false
-    private var flow: Flow
+    /// Where the request is sent.
+    private(set) var flow: Flow
+    /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
+    var otherHops: [Flow] = []
+    var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
+    private var hasAnswered = false
     private var alternatives: [URI] = []
     private var tried: [URI] = []
     private let authentication: ClientAuthentication?
@@ -57,13 +62,55 @@ final class Exchange {
         }
         self.transaction = transaction
         if let patience { agent.limit(transaction, to: now + patience) }
+        // Where another hop is left, one that says nothing at all is not waited for as long as the last.
+        if !otherHops.isEmpty { agent.limit(transaction, to: now + Self.hopPatience) }
     }
 
+    private static var hopPatience: Duration { .seconds(4) }
+
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
+        if failOver(after: outcome, at: now) { return }
         if case .response(let response, _) = outcome, retry(after: response, at: now) || redirect(after: response, at: now) { return }
         let handler = handler
         if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
         handler?(outcome, now)
+    }
+
+    /// The next hop, after one that did not answer, could not be reached or said 503. What else a server says is final.
+    private func failOver(after outcome: ClientOutcome, at now: Instant) -> Bool {
+        let failure: (status: Int, response: Message?)
+        switch outcome {
+        case .response(let response, _) where response.status == 503: failure = (503, response)
+        case .response:
+            if !hasAnswered { heard(at: now) }
+            return false
+        case .timedOut where !hasAnswered: failure = (408, nil)
+        case .transportFailed where !hasAnswered: failure = (503, nil)
+        case .timedOut, .transportFailed, .terminated: return false
+        }
+        onHop?(flow, failure.status, failure.response, now)
+        guard mayRetry, !otherHops.isEmpty else { return false }
+        send(over: otherHops.removeFirst(), at: now)
+        return true
+    }
+
+    /// The hop is there: it may take its time from now on.
+    private func heard(at now: Instant) {
+        hasAnswered = true
+        onHop?(flow, nil, nil, now)
+        if !otherHops.isEmpty { transaction?.patience = nil }
+    }
+
+    /// The same request as a new one to another hop: what was counted and named for the first is made anew.
+    private func send(over hop: Flow, at now: Instant) {
+        (flow, hasAnswered) = (hop, false)
+        request.cseq = CSeq(number: takeSequence(), method: request.method)
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: hop)
+        if let contact = request.contact {
+            let isSecure = request.requestURI?.scheme == .sips
+            request.headers.set(.contact, agent.makeContact(user: contact.uri.user, over: hop, isSecure: isSecure).text)
+        }
+        send(at: now)
     }
 
     /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks more than that plays with us.

@@ -32,6 +32,10 @@ public struct OutgoingInvite {
     /// Of a forwarded call: what is left of the other leg's, so that a loop of gateways ends.
     public var maxForwards = 70
     public var credentials: Credentials?
+    /// Further next hops, tried in turn where the one before is not there or answers 503 (RFC 3263 §4.3).
+    public var alternatives: [Flow] = []
+    /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no answer, 503).
+    public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
 
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)

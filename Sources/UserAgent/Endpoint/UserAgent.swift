@@ -65,6 +65,7 @@ public final class UserAgent {
     public func failed(_ flow: Flow, at now: Instant) {
         let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost { transportFailed(transaction, at: now) }
+        for registration in registrations.values { registration.lost(flow, at: now) }
         guard flow.connection != 0 else { return }
         for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 }
     }

@@ -143,7 +143,9 @@ struct Drain {
     /// Until no call is left, the time is over, or a second signal came (true).
     private func wait(_ signals: StopSignals, for limit: Duration) -> Bool {
         let end = MonotonicClock.now + limit
-        while server.legs > 0, MonotonicClock.now < end {
+        // A registrar has a moment to hear that we leave; calls have the whole time.
+        let farewell = MonotonicClock.now + min(limit, .seconds(2))
+        while server.legs > 0 || server.registrations > 0 && MonotonicClock.now < farewell, MonotonicClock.now < end {
             if signals.stop.wait(timeout: .now() + .milliseconds(50)) == .success { return true }
         }
         return false

@@ -66,9 +66,15 @@ struct StartupSummary: Encodable {
     private static func does(_ line: LineConfiguration) -> String {
         switch line.endpoint {
         case .devices: line.isOpen ? "devices, no password" : "devices"
-        case .trunk(let trunk): "trunk \(trunk.address)"
+        case .trunk(let trunk):
+            "trunk \(trunk.targets.map(Self.text).joined(separator: ", "))\(trunk.registration == nil ? "" : ", registered")"
         case .application(let application): application.rawValue
         }
+    }
+
+    private static func text(_ target: TrunkConfiguration.Target) -> String {
+        let host = target.host.bytes.contains(0x3A) ? "[\(target.host)]" : "\(target.host)"
+        return host + (target.port.map { ":\($0)" } ?? "") + (target.transport.map { " \($0)" } ?? "")
     }
 
     private static func next(_ lines: [LineConfiguration], _ address: SocketAddress?) -> String {

@@ -10,7 +10,6 @@ struct LineReader {
     private var hasEndpoint = false
 
     static let keys = ["number", "name", "password", "open", "application", "trunk", "match", "ring-timeout", "calls"]
-    static let trunkKeys = ["host", "tcp", "username", "password", "domain"]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
 
@@ -33,7 +32,7 @@ struct LineReader {
         case "password": line.password = Text(try value.text)
         case "open": line.isOpen = try value.flag
         case "application": try setEndpoint(.application(try application(value)), of: &line)
-        case "trunk": try setEndpoint(.trunk(try trunk(node, value)), of: &line)
+        case "trunk": try setEndpoint(.trunk(try TrunkReader(file: file).read(node, value)), of: &line)
         case "match":
             guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
             line.match = pattern
@@ -52,30 +51,6 @@ struct LineReader {
     private func application(_ value: SettingValue) throws -> LineEndpoint.Application {
         let name = try value.oneOf(LineEndpoint.Application.allCases.map(\.rawValue))
         return LineEndpoint.Application(rawValue: name)!
-    }
-
-    private func trunk(_ node: Node, _ value: SettingValue) throws -> LineEndpoint.Trunk {
-        guard case .mapping(let mapping) = node else { throw value.fail("is written as { host: 192.0.2.1:5060 }") }
-        guard let host = mapping[Node("host")]?.scalar?.string else { throw value.fail("needs a 'host'") }
-        guard let address = SocketAddress(host, defaultPort: 5060) else {
-            throw value.fail("'\(host)': takes an address as 192.0.2.1:5060 (names are not resolved in this version)")
-        }
-        var trunk = LineEndpoint.Trunk(address: address)
-        for (key, entry) in mapping {
-            let name = key.string ?? ""
-            let item = SettingValue(scalars: [entry.scalar?.string ?? ""], place: "\(file):\(key.mark?.line ?? 0): trunk.\(name)")
-            switch name {
-            case "host": break
-            case "tcp": trunk.usesTCP = try item.flag
-            case "username": trunk.user = Text(try item.text)
-            case "password": trunk.password = Text(try item.text)
-            case "domain": trunk.host = Text(try item.text)
-            case "register" where try !item.flag: break
-            case "register": throw item.fail("registration with a trunk is not in this version; take the setting out")
-            default: throw item.fail("unknown setting\(Nearest.hint(for: name, among: Self.trunkKeys))")
-            }
-        }
-        return trunk
     }
 
     private func check(_ line: LineConfiguration) throws {

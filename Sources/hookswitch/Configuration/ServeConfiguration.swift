@@ -55,11 +55,18 @@ struct ServeConfiguration {
 
     /// What TLS works with, towards servers also without a certificate of our own; nil where nothing asks for it.
     var tlsSettings: TLSSettings? {
-        guard !tls.isEmpty || !certificates.isEmpty || serverAuthorities != nil else { return nil }
+        guard !tls.isEmpty || !certificates.isEmpty || serverAuthorities != nil || hasSecureTrunk else { return nil }
         var settings = TLSSettings()
         settings.identities = zip(certificates, keys).map { TLSSettings.Identity(certificate: $0, key: $1) }
         (settings.clientAuthorities, settings.serverAuthorities) = (clientAuthorities, serverAuthorities)
         return settings
+    }
+
+    private var hasSecureTrunk: Bool {
+        gateway.lines.contains { line in
+            guard case .trunk(let trunk) = line.endpoint else { return false }
+            return trunk.targets.contains { $0.transport == .tls }
+        }
     }
 
     /// What no single setting can know.

@@ -70,7 +70,7 @@ extension AuditRule {
         })
 
     /// The INVITE is sent after `perform.start` and before the call begins to end; another one only after a final response to the one before
-    /// (a challenge, a redirection). `perform.start` is fulfilled after the INVITE was sent.
+    /// (a challenge, a redirection), or after none came (`sip.unanswered`: another server is tried). `perform.start` is fulfilled after the INVITE was sent.
     static let r6 = AuditRule(
         .R6, "an INVITE is sent inside perform.start, which is fulfilled after it", on: [.sipSent, .actionFulfilled],
         check: { event, facts in
