@@ -73,6 +73,8 @@ public struct LineConfiguration: Sendable {
     public var maximumCalls = 10_000
     /// Further numbers that reach this line.
     public var match: NumberPattern?
+    /// Numbers reach this line in this domain only, and without a `match` all that no line has do.
+    public var domain: Text?
 
     public init(number: Text) { self.number = number }
 }
@@ -85,6 +87,10 @@ public enum LineEndpoint: Sendable, Equatable {
     case trunk(Trunk)
     /// Answers it itself.
     case application(Application)
+    /// Rings the devices and trunks of other lines.
+    case group(RingGroup)
+    /// Does what a test wants to see.
+    case script(LineScript)
 
     public typealias Trunk = TrunkConfiguration
 

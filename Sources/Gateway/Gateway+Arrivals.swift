@@ -89,11 +89,12 @@ extension Gateway: UserAgentDelegate {
     }
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, to dialled: Text, trunk origin: Trunk?) {
-        guard let index = routing.line(for: dialled) else { return refuse(session, 404) }
+        guard let index = routing.line(for: dialled, host: session.request.requestURI?.host) else { return refuse(session, 404) }
         guard legCount < configuration.limits.legs else { return refuseForNow(session) }
         let line = lines[index]
         // Back to where it came from: it would come again.
         if let origin, trunk(of: line) === origin { return refuse(session, 482) }
+        if case .group = line.configuration.endpoint { return receive(session, on: line, from: caller, callees: [], trunk: origin) }
         let callees = destinations(of: line, dialled: dialled, caller: caller, invite: session.request)
         if callees.isEmpty, trunk(of: line) != nil { return refuseForNow(session) }
         if callees.isEmpty, line.rings { return refuseUnavailable(session) }
@@ -121,7 +122,7 @@ extension Gateway: UserAgentDelegate {
         guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
         let uuid = randomUUID()
         let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
-        leg.trunk = trunk
+        (leg.trunk, leg.caller) = (trunk, caller)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -143,22 +144,10 @@ extension Gateway: UserAgentDelegate {
         discard(leg)
     }
 
-    /// 180, and then whoever the line has: its application answers, its devices or its trunk are called.
-    private func ring(_ leg: Leg, _ callees: [Destination]) {
-        guard leg.state == .new else { return }
-        leg.state = .ringing
-        leg.session?.respond(status: 180, at: now)
-        if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
-        leg.bridge = leg.uuid
-        open(Bridge(caller: leg.uuid))
-        for callee in callees { call(callee, for: leg) }
-        tell(leg.bridge, .dialled)
-    }
-
-    private func call(_ destination: Destination, for caller: Leg) {
+    func call(_ destination: Destination, for caller: Leg) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
         leg.negotiation.local.codecs = caller.offeredCodecs
-        leg.trunk = trunk(of: caller.line)
+        leg.trunk = destination.trunk
         leg.bridge = caller.bridge
         add(leg)
         add(callee: leg.uuid, to: caller.uuid)

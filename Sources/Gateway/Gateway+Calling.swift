@@ -50,7 +50,7 @@ extension Gateway {
 
     /// A device that did not answer at all: its binding goes, so that the next call does not wait for it.
     func contactIsDead(_ leg: Leg) {
-        guard configuration.limits.dropsDeadContacts, leg.line.configuration.endpoint == .devices, let target = leg.destination?.target else { return }
-        registrar.drop(target, of: leg.line.configuration.number)
+        guard configuration.limits.dropsDeadContacts, let destination = leg.destination, let number = destination.device else { return }
+        registrar.drop(destination.target, of: number)
     }
 }

@@ -57,7 +57,7 @@ public final class Gateway: SignallingEndpoint {
     private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
     private var lastQuestion: UInt64 = 0
 
-    private enum Timer: Hashable { case line(Int), ring(UUID) }
+    private enum Timer: Hashable { case line(Int), ring(UUID), hunt(UUID), script(UUID) }
 
     public let configuration: GatewayConfiguration
     public let userAgent: UserAgent
@@ -74,6 +74,11 @@ public final class Gateway: SignallingEndpoint {
     private var timers: TimerWheel<Timer>
     private var lineTimers: [Int: TimerToken] = [:]
     private var ringTimers: [UUID: TimerToken] = [:]
+    /// Stages of ring groups that are still to come, by the caller's call.
+    var hunts: [UUID: Hunt] = [:]
+    private var huntTimers: [UUID: TimerToken] = [:]
+    private var scripts: [UUID: (act: LineScript.Act, timer: TimerToken)] = [:]
+    private var scriptedCalls: [Int: Int] = [:]
     private var lineOfCall: [UUID: Line] = [:]
     private var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
@@ -222,7 +227,7 @@ public final class Gateway: SignallingEndpoint {
         repeat {
             while !bridgeEvents.isEmpty {
                 let (bridge, event) = bridgeEvents.removeFirst()
-                apply(bridges[bridge]?.receive(event) ?? [])
+                apply(bridges[bridge]?.receive(event) ?? [], of: bridge)
             }
             takeDownEnded()
         } while !bridgeEvents.isEmpty
@@ -238,6 +243,9 @@ public final class Gateway: SignallingEndpoint {
         for leg in over {
             leg.systemEnded()
             disarmRing(leg)
+            disarmHunt(leg.uuid)
+            hunts[leg.uuid] = nil
+            if let script = scripts.removeValue(forKey: leg.uuid) { _ = timers.cancel(script.timer) }
             discard(leg)
             if let bridge = leg.bridge { forget(bridge) }
         }
@@ -293,18 +301,19 @@ public final class Gateway: SignallingEndpoint {
         return leg.line.legs[peer]
     }
 
-    private func apply(_ outputs: [Bridge.Output]) {
+    private func apply(_ outputs: [Bridge.Output], of bridge: UUID) {
         for output in outputs {
             switch output {
             case .answer(let call): lineOfCall[call]?.calls.answer(call)
             case .end(let call, let cause): leg(call).map { end($0, cause) }
             case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
             case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
+            case .callNext: if hunts[bridge] != nil { hunt(for: bridge) }
             }
         }
     }
 
-    private func end(_ leg: Leg, _ cause: EndCause) {
+    func end(_ leg: Leg, _ cause: EndCause) {
         leg.endCause = leg.endCause ?? cause
         leg.line.calls.end(leg.uuid)
     }
@@ -364,8 +373,30 @@ public final class Gateway: SignallingEndpoint {
         _ = timers.cancel(token)
     }
 
+    func armHunt(_ caller: UUID, after time: Duration) { huntTimers[caller] = timers.arm(.hunt(caller), at: now + time) }
+
+    func disarmHunt(_ caller: UUID) {
+        if let token = huntTimers.removeValue(forKey: caller) { _ = timers.cancel(token) }
+    }
+
+    func armScript(_ call: UUID, _ act: LineScript.Act, after time: Duration) { scripts[call] = (act, timers.arm(.script(call), at: now + time)) }
+
+    /// The number of this call among those of a scripted line.
+    func countCall(of line: Line) -> Int {
+        scriptedCalls[line.index, default: 0] += 1
+        return scriptedCalls[line.index, default: 0]
+    }
+
+    func callees(of bridge: UUID) -> [UUID] { bridges[bridge]?.callees ?? [] }
+
     private func fire(_ timer: Timer) {
         switch timer {
+        case .hunt(let caller):
+            huntTimers[caller] = nil
+            hunt(for: caller)
+        case .script(let call):
+            guard let script = scripts.removeValue(forKey: call), let leg = leg(call) else { return }
+            perform(script.act, leg)
         case .line(let index):
             lineTimers[index] = nil
             lines[index].system.advance(to: now)

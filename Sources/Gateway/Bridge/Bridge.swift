@@ -31,6 +31,8 @@ struct Bridge {
         /// A fork that lost.
         case answeredElsewhere(UUID)
         case hold(UUID, Bool)
+        /// Nobody of those who were called is left, and others may still be: they are to be called now.
+        case callNext
     }
 
     let caller: UUID
@@ -40,7 +42,14 @@ struct Bridge {
     private var best: EndCause?
     private var heldByRemote: Set<UUID> = []
 
-    init(caller: UUID) { self.caller = caller }
+    /// Several people rather than several telephones of one: a 6xx speaks for who sent it, and not for all (RFC 3261 §21.6).
+    private let isGroup: Bool
+
+    init(caller: UUID, isGroup: Bool = false) {
+        (self.caller, self.isGroup) = (caller, isGroup)
+        // A group of which nobody is there is unavailable, as a line without a device is.
+        if isGroup { best = EndCause(status: 480, reasons: [.q850(20)]) }
+    }
 
     mutating func add(callee: UUID) {
         precondition(state == .calling, "a callee joins while the call is made")
@@ -85,7 +94,7 @@ struct Bridge {
         case .answering(leg), .joined(leg):
             state = .ended
             return [.end(caller, cause)] + callees.map { .end($0, cause) }
-        case .calling where cause.status >= 600:
+        case .calling where cause.status >= 600 && !isGroup:
             // Nobody else is to be asked (RFC 3261 §16.7 step 5, §21.6).
             state = .ended
             return [.end(caller, cause)] + callees.map { .end($0, cause) }
@@ -97,7 +106,8 @@ struct Bridge {
     }
 
     private mutating func giveUpWhenAlone() -> [Output] {
-        guard state == .calling, isDialled, callees.isEmpty else { return [] }
+        guard state == .calling, callees.isEmpty else { return [] }
+        guard isDialled else { return [.callNext] }
         state = .ended
         return [.end(caller, best ?? .failed)]
     }

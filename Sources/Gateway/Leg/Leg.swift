@@ -35,6 +35,8 @@ final class Leg {
     let scribe: LegScribe
     /// The trunk that the leg's far end belongs to.
     var trunk: Trunk?
+    /// Incoming: whom it is from.
+    var caller: CallerIdentity?
     /// What the other leg's last message adds to our next one, by the rules of a trunk.
     var passedHeaders: [(HeaderName, Text)] = []
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
@@ -106,9 +108,9 @@ final class Leg {
 
     private var source: MediaSource {
         switch line.configuration.endpoint {
-        case .application(.echo): .echo
+        case .application(.echo), .script: .echo
         case .application(.tone): .tone(Tone(440))
-        case .devices, .trunk: .relay
+        case .devices, .trunk, .group: .relay
         }
     }
 
@@ -222,6 +224,10 @@ struct Destination {
     var caller: CallerIdentity
     /// What is left of the caller's Max-Forwards.
     var maxForwards = 70
+    /// The number of the line whose device it is.
+    var device: Text?
+    /// The trunk whose server it is.
+    var trunk: Trunk?
     /// Who we are to a trunk that asks.
     var credentials: Credentials?
     /// Where it goes when the first way is not there, and who wants to know.

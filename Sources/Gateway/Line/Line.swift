@@ -35,7 +35,10 @@ final class Line {
 
     /// Whether a call to the line rings somewhere else than here.
     var rings: Bool {
-        if case .application = configuration.endpoint { false } else { true }
+        switch configuration.endpoint {
+        case .application, .script: false
+        case .devices, .trunk, .group: true
+        }
     }
 
     /// Contacts that ring together; the registrar keeps no more for a line.
@@ -47,10 +50,15 @@ final class Line {
         return configuration
     }
 
+    /// Whose devices ring for one call.
+    private static func people(of line: LineConfiguration) -> Int {
+        if case .group(let group) = line.endpoint { max(group.members.count, 1) } else { 1 }
+    }
+
     private static func providerConfiguration(_ line: LineConfiguration) -> CXProviderConfiguration {
         let configuration = CXProviderConfiguration()
         configuration.maximumCallGroups = line.maximumCalls
-        configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices
+        configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices * people(of: line)
         configuration.supportedHandleTypes = [.generic, .phoneNumber]
         return configuration
     }

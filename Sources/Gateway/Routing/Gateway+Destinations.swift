@@ -8,7 +8,7 @@ extension Gateway {
     /// - Parameter caller: the leg's INVITE, for what of it is passed on.
     func destinations(of line: Line, dialled: Text, caller: CallerIdentity, invite: Message) -> [Destination] {
         switch line.configuration.endpoint {
-        case .application: []
+        case .application, .script, .group: []
         case .trunk: trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, invite: invite) }.map { [$0] } ?? []
         case .devices: contacts(of: line, caller: caller, invite: invite)
         }
@@ -19,7 +19,7 @@ extension Gateway {
         let found = registrar.contacts(of: line.configuration.number, at: now).map { contact in
             Destination(
                 target: contact.uri, addressOfRecord: record, flow: contact.path.isEmpty ? contact.origin.towards(contact.uri) : contact.origin,
-                routes: contact.path, caller: caller, maxForwards: forwards(of: invite))
+                routes: contact.path, caller: caller, maxForwards: forwards(of: invite), device: line.configuration.number)
         }
         // Who calls a sips address wants TLS all the way (RFC 3261 §26.2.2).
         return invite.requestURI?.scheme == .sips ? found.filter { $0.flow.transport == .tls } : found
@@ -36,7 +36,7 @@ extension Gateway {
         if let number = rules.caller { (caller.user, caller.displayName) = (number, nil) }
         if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
         var destination = Destination(target: target, addressOfRecord: target, flow: first, caller: caller, maxForwards: forwards(of: invite))
-        destination.credentials = trunk.credentials
+        (destination.trunk, destination.credentials) = (trunk, trunk.credentials)
         destination.alternatives = flows.dropFirst().filter { addresses.media($0) == addresses.media(first) }
         destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }
         return destination

@@ -69,6 +69,8 @@ struct StartupSummary: Encodable {
         case .trunk(let trunk):
             "trunk \(trunk.targets.map(Self.text).joined(separator: ", "))\(trunk.registration == nil ? "" : ", registered")"
         case .application(let application): application.rawValue
+        case .group(let group): "rings \(group.members.map(\.number.description).joined(separator: ", "))"
+        case .script: "script"
         }
     }
 

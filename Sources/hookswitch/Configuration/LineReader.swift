@@ -9,7 +9,7 @@ struct LineReader {
     let place: String
     private var hasEndpoint = false
 
-    static let keys = ["number", "name", "password", "open", "application", "trunk", "match", "ring-timeout", "calls"]
+    static let keys = ["number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls"]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
 
@@ -33,6 +33,9 @@ struct LineReader {
         case "open": line.isOpen = try value.flag
         case "application": try setEndpoint(.application(try application(value)), of: &line)
         case "trunk": try setEndpoint(.trunk(try TrunkReader(file: file).read(node, value)), of: &line)
+        case "group": try setEndpoint(.group(try group(node, value)), of: &line)
+        case "script": try setEndpoint(.script(try script(node, value)), of: &line)
+        case "domain": line.domain = Text(try value.text)
         case "match":
             guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
             line.match = pattern
@@ -43,7 +46,7 @@ struct LineReader {
     }
 
     private mutating func setEndpoint(_ endpoint: LineEndpoint, of line: inout LineConfiguration) throws {
-        guard !hasEndpoint else { throw error("line \(line.number) is either a trunk or an application") }
+        guard !hasEndpoint else { throw error("line \(line.number) is one of a trunk, an application, a group and a script") }
         hasEndpoint = true
         line.endpoint = endpoint
     }
@@ -51,6 +54,55 @@ struct LineReader {
     private func application(_ value: SettingValue) throws -> LineEndpoint.Application {
         let name = try value.oneOf(LineEndpoint.Application.allCases.map(\.rawValue))
         return LineEndpoint.Application(rawValue: name)!
+    }
+
+    private func group(_ node: Node, _ value: SettingValue) throws -> RingGroup {
+        let usage = "is written as { members: [\"1001\", { number: \"1002\", delay: 5 }] }, with 'in-turn: 20' for one after the other"
+        guard case .mapping(let mapping) = node, case .sequence(let members)? = mapping[Node("members")], !members.isEmpty else { throw value.fail(usage) }
+        var group = RingGroup(try members.map { try member($0, value, usage) })
+        for (key, node) in mapping where key.string != "members" {
+            let setting = item(key, "group", node)
+            guard key.string == "in-turn" else { throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: ["members", "in-turn"]))") }
+            group.strategy = .inTurn(try setting.duration(1...600))
+        }
+        if case .inTurn = group.strategy, group.members.contains(where: { $0.delay > .zero }) { throw value.fail("has members in turn, and so none with a 'delay'") }
+        return group
+    }
+
+    private func member(_ node: Node, _ value: SettingValue, _ usage: String) throws -> RingGroup.Member {
+        if let number = node.scalar?.string { return RingGroup.Member(Text(number)) }
+        guard case .mapping(let mapping) = node, let number = mapping[Node("number")]?.scalar?.string else { throw value.fail(usage) }
+        var member = RingGroup.Member(Text(number))
+        for (key, node) in mapping where key.string != "number" {
+            let setting = item(key, "group.members", node)
+            guard key.string == "delay" else { throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: ["number", "delay"]))") }
+            member.delay = try setting.duration(0...600)
+        }
+        return member
+    }
+
+    private func script(_ node: Node, _ value: SettingValue) throws -> LineScript {
+        let usage = "is written as { answer: true }, { ring: true } or { reject: 486 }, with 'after: 500' (ms) and 'busy-every: 3'"
+        guard case .mapping(let mapping) = node else { throw value.fail(usage) }
+        var script = LineScript(.ring), acts = 0
+        for (key, node) in mapping {
+            let setting = item(key, "script", node), name = key.string ?? ""
+            switch name {
+            case "answer", "ring":
+                guard try setting.flag else { throw setting.fail("takes true") }
+                (script.act, acts) = (name == "ring" ? .ring : .answer, acts + 1)
+            case "reject": (script.act, acts) = (.reject(try setting.integer(300...699)), acts + 1)
+            case "after": script.after = .milliseconds(Int64(try setting.integer(0...600_000)))
+            case "busy-every": script.busyEvery = try setting.integer(1...1_000_000)
+            default: throw setting.fail("unknown setting\(Nearest.hint(for: name, among: ["answer", "ring", "reject", "after", "busy-every"]))")
+            }
+        }
+        guard acts == 1 else { throw value.fail(usage) }
+        return script
+    }
+
+    private func item(_ key: Node, _ group: String, _ node: Node) -> SettingValue {
+        SettingValue(scalars: [node.scalar?.string ?? ""], place: "\(file):\(key.mark?.line ?? 0): \(group).\(key.string ?? "")")
     }
 
     private func check(_ line: LineConfiguration) throws {

@@ -71,6 +71,7 @@ struct ServeConfiguration {
 
     /// What no single setting can know.
     func check() throws {
+        try checkGroups()
         guard certificates.count == keys.count else {
             throw ConfigurationError(place: "sip.tls", message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
         }
@@ -78,6 +79,24 @@ struct ServeConfiguration {
         guard let settings = tlsSettings else { return }
         do throws(TLSError) { _ = try TLSContexts(settings) } catch {
             throw ConfigurationError(place: "sip.tls", message: error.description, kind: .environment)
+        }
+    }
+
+    /// The members of groups are lines that can ring.
+    private func checkGroups() throws {
+        let lines = Dictionary(gateway.lines.map { ($0.number, $0) }) { first, _ in first }
+        for line in gateway.lines {
+            guard case .group(let group) = line.endpoint else { continue }
+            for member in group.members {
+                switch lines[member.number]?.endpoint {
+                case .devices, .trunk: break
+                case nil:
+                    let hint = Nearest.hint(for: member.number.description, among: lines.keys.map(\.description))
+                    throw ConfigurationError(place: "line \(line.number)", message: "its member \(member.number) is no line\(hint)")
+                case .application, .group, .script:
+                    throw ConfigurationError(place: "line \(line.number)", message: "its member \(member.number) is a line without devices and no trunk")
+                }
+            }
         }
     }
 

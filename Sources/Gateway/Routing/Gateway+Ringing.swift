@@ -1,0 +1,76 @@
+import CallKit
+import Foundation
+import Primitives
+import SIP
+import UserAgent
+
+/// What rings when an incoming call was accepted: the line's devices or trunk, the members of a ring group in their order, a script.
+extension Gateway {
+    /// 180, and then whoever the line has: its application answers, its devices or its trunk are called.
+    func ring(_ leg: Leg, _ callees: [Destination]) {
+        guard leg.state == .new else { return }
+        leg.state = .ringing
+        leg.session?.respond(status: 180, at: now)
+        switch leg.line.configuration.endpoint {
+        case .application: leg.line.calls.answer(leg.uuid)
+        case .script(let script): follow(script, leg)
+        case .devices, .trunk:
+            open(leg, isGroup: false)
+            for callee in callees { call(callee, for: leg) }
+            tell(leg.bridge, .dialled)
+        case .group(let group):
+            open(leg, isGroup: true)
+            hunts[leg.uuid] = Hunt(group)
+            hunt(for: leg.uuid)
+        }
+    }
+
+    private func open(_ leg: Leg, isGroup: Bool) {
+        leg.bridge = leg.uuid
+        open(Bridge(caller: leg.uuid, isGroup: isGroup))
+    }
+
+    // MARK: Ring groups
+
+    /// The next stage that anybody can be reached in. After the last one running out of callees ends the call.
+    func hunt(for caller: UUID) {
+        disarmHunt(caller)
+        guard let leg = leg(caller), leg.state == .ringing else { return hunts[caller] = nil }
+        while let stage = hunts[caller]?.next() {
+            let before = callees(of: caller)
+            let found = stage.members.flatMap { destinations(ofMember: $0, for: leg) }
+            guard !found.isEmpty else { continue }
+            for destination in found { call(destination, for: leg) }
+            if stage.endsOthers { for callee in before { self.leg(callee).map { end($0, .ringTimeout) } } }
+            if let time = stage.next { return armHunt(caller, after: time) }
+            break
+        }
+        hunts[caller] = nil
+        tell(caller, .dialled)
+    }
+
+    private func destinations(ofMember number: Text, for leg: Leg) -> [Destination] {
+        guard let index = routing.line(numbered: number), let session = leg.session else { return [] }
+        let caller = leg.caller ?? CallerIdentity(user: nil, host: configuration.domain)
+        return destinations(of: lines[index], dialled: number, caller: caller, invite: session.request)
+    }
+
+    // MARK: Scripts
+
+    private func follow(_ script: LineScript, _ leg: Leg) {
+        let (act, after) = script.act(onCall: countCall(of: leg.line))
+        guard act != .ring else { return }
+        guard after > .zero else { return perform(act, leg) }
+        armScript(leg.uuid, act, after: after)
+    }
+
+    func perform(_ act: LineScript.Act, _ leg: Leg) {
+        guard leg.state == .ringing else { return }
+        switch act {
+        case .answer: leg.line.calls.answer(leg.uuid)
+        case .ring: break
+        case .reject(let status):
+            end(leg, EndCause(status: status, reasons: StatusTable.q850(forStatus: status).map { [.q850($0)] } ?? []))
+        }
+    }
+}
