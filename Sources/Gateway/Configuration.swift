@@ -42,6 +42,8 @@ public struct GatewayConfiguration: Sendable {
         public var trusted: [IPNetwork] = []
         /// Sources from which a caller that is none of our lines is admitted as a guest; a caller that names a line of ours proves it.
         public var guests: [IPNetwork] = [IPNetwork("127.0.0.0/8")!, IPNetwork("::1/128")!]
+        /// Whether strangers get no answer at all: sources outside of `trusted`, `guests` and trunks, whose requests name no line of ours.
+        public var isSilent = false
         /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
         public var digests: [DigestAlgorithm] = [.md5, .sha256]
         public init() {}
@@ -50,6 +52,10 @@ public struct GatewayConfiguration: Sendable {
     public struct Limits: Sendable {
         /// Calls refused with 503 and `Retry-After` above this number of legs.
         public var legs = 10_000
+        /// Calls that may begin in a second; more get 503. Nil: no limit.
+        public var callsPerSecond: Int?
+        /// Requests outside of dialogs that one source may send in a second, twice as many at once; more get 503. Nil: no limit.
+        public var requestsPerSource: Int?
         /// `Retry-After` of a refusal for want of ports or while draining, in seconds.
         public var retryAfter = 5
         /// A contact that did not answer an INVITE at all is dropped from the registrar.

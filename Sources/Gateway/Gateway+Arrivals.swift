@@ -18,6 +18,27 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
+    public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
+        let source = flow.remote.address
+        if configuration.access.trusted.contains(where: { $0.contains(source) }) || trunksInOrder.contains(where: { $0.sends(flow) }) { return .admitted }
+        if configuration.access.isSilent, isStranger(request, source) {
+            refused(.stranger, source)
+            return .ignored
+        }
+        guard doorkeeper.admitsRequest(from: source, at: now) else {
+            note(.source, source)
+            return .refused(retryAfter: configuration.limits.retryAfter)
+        }
+        return .admitted
+    }
+
+    /// Neither a guest by where it comes from nor, by what it says, one of our lines.
+    private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {
+        guard !configuration.access.guests.contains(where: { $0.contains(source) }) else { return false }
+        let claimed = request.method == .register ? request.to.uri.decodedUser : request.from.uri.user
+        return claimed.flatMap(line(numbered:)) == nil
+    }
+
     public func userAgent(
         _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
     ) -> Bool {
@@ -90,7 +111,14 @@ extension Gateway: UserAgentDelegate {
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, to dialled: Text, trunk origin: Trunk?) {
         guard let index = routing.line(for: dialled, host: session.request.requestURI?.host) else { return refuse(session, 404) }
-        guard legCount < configuration.limits.legs else { return refuseForNow(session) }
+        guard legCount < configuration.limits.legs else {
+            refused(.legs, session.flow.remote.address)
+            return refuseForNow(session)
+        }
+        if origin == nil, !isTrusted(session.flow), !doorkeeper.admitsCall(at: now) {
+            note(.callRate, session.flow.remote.address)
+            return refuseForNow(session)
+        }
         let line = lines[index]
         // Back to where it came from: it would come again.
         if let origin, trunk(of: line) === origin { return refuse(session, 482) }
@@ -100,6 +128,8 @@ extension Gateway: UserAgentDelegate {
         if callees.isEmpty, line.rings { return refuseUnavailable(session) }
         receive(session, on: line, from: caller, callees: callees, trunk: origin)
     }
+
+    private func isTrusted(_ flow: Flow) -> Bool { configuration.access.trusted.contains { $0.contains(flow.remote.address) } }
 
     /// Nobody is registered; or nobody over TLS, and the caller wants that (RFC 5630 §5.3, §10.2).
     private func refuseUnavailable(_ session: InviteSession) {

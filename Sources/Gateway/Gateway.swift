@@ -72,6 +72,9 @@ public final class Gateway: SignallingEndpoint {
     private let systemTimers: SystemTimers
     private var random: any RandomNumberGenerator
     private var timers: TimerWheel<Timer>
+    var doorkeeper: Doorkeeper
+    /// When the journal last said that something is refused for this cause.
+    private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
     private var lineTimers: [Int: TimerToken] = [:]
     private var ringTimers: [UUID: TimerToken] = [:]
     /// Stages of ring groups that are still to come, by the caller's call.
@@ -104,6 +107,7 @@ public final class Gateway: SignallingEndpoint {
         resolve = environment.resolve
         random = environment.random
         timers = TimerWheel(at: now)
+        doorkeeper = Doorkeeper(configuration.limits)
         routing = Routing(configuration.lines)
         addresses = AdvertisedAddresses(advertise: configuration.advertise, towards: environment.addressTowards)
         let systemTimers = SystemTimers()
@@ -204,7 +208,8 @@ public final class Gateway: SignallingEndpoint {
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
     public func finish(at now: Instant) -> Int {
         enter(now)
-        journal.record(.gatewayStopped, at: self.now)
+        let text = refusals.map { "\($0.cause):\($0.count)" }.joined(separator: " ")
+        journal.record(.gatewayStopped, at: self.now, text.isEmpty ? [:] : [.text: .init(text)])
         journal.finish(at: self.now)
         return journal.violations
     }
@@ -264,6 +269,29 @@ public final class Gateway: SignallingEndpoint {
     }
 
     func randomNumber() -> UInt64 { random.next() }
+
+    // MARK: Refusals
+
+    func refused(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
+        doorkeeper.refuse(cause)
+        note(cause, source)
+    }
+
+    /// Once in ten seconds for a cause: a flood does not fill the journal too.
+    func note(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
+        if let last = notedRefusals[cause], now - last < .seconds(10) { return }
+        notedRefusals[cause] = now
+        journal.record(
+            .overload, at: now,
+            [.cause: .init(cause.rawValue), .remote: .init("\(source)"), .count: .init(Int(clamping: doorkeeper.counts[cause] ?? 0))])
+    }
+
+    /// What was refused since the start, by cause; only causes that there were.
+    public var refusals: [(cause: String, count: UInt64)] {
+        let authenticator = registrar.authenticator
+        let all = Doorkeeper.Cause.allCases.map { ($0.rawValue, doorkeeper.counts[$0] ?? 0) }
+        return (all + [("wrong-password", authenticator.guessCount), ("throttled", authenticator.throttledCount)]).filter { $0.1 > 0 }
+    }
 
     // MARK: Trunks
 

@@ -97,6 +97,9 @@ public final class GatewayServer: Sendable {
     /// Registrations of ours with trunks, those that are being taken back included.
     public var registrations: Int { lane.sync { host, now in host.endpoint.counts(at: now).agent.registrations } ?? 0 }
 
+    /// What was refused since the start, by cause.
+    public var refusals: [(cause: String, count: UInt64)] { lane.sync { host, _ in host.endpoint.refusals } ?? [] }
+
     /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
     @discardableResult
     public func stop() -> Int {

@@ -8,10 +8,13 @@ extension JournalEvent {
         // The gateway and its lines.
         /// [`version`]
         case gatewayStarted = "gateway.started"
-        /// An orderly stop: a journal that ends with it is complete.
+        /// An orderly stop: a journal that ends with it is complete. [`text`] (what was refused in the whole run, by cause)
         case gatewayStopped = "gateway.stopped"
         /// `scope`: `perLine` (one audio session for the line, as on a telephone) or `perGroup` (one for each call group)
         case lineConfigured = "line.configured"
+        /// Requests are refused: `cause` (`legs`, `call-rate`, `source`, `stranger`), `remote` (the one that it is said of), `count` (of that cause since
+        /// the start). Once in ten seconds for a cause.
+        case overload = "overload"
         /// A trunk: `cause` (`resolved`, `registered`, `refused`, `unregistered`, `up`, `down`), [`remote`], [`status`], [`text`] (its servers), [`count`]
         /// (seconds granted, or until the next attempt)
         case trunkState = "trunk.state"

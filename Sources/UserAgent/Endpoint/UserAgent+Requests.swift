@@ -12,7 +12,14 @@ extension UserAgent {
             session?.receiveAcknowledgement(request, at: now)
             return
         }
-        guard serverTransactions.count < configuration.maximumTransactions else { return refuseStatelessly(request, over: flow) }
+        guard serverTransactions.count < configuration.maximumTransactions else { return refuseStatelessly(request, over: flow, makeRetryAfter()) }
+        if request.to.tag == nil, method != .cancel {
+            switch delegate?.userAgent(self, admits: request, over: flow, at: now) ?? .admitted {
+            case .admitted: break
+            case .refused(let seconds): return refuseStatelessly(request, over: flow, Text(seconds))
+            case .ignored: return
+            }
+        }
         if method == .cancel { return receiveCancel(request, via, id, over: flow, at: now) }
         if request.to.tag != nil {
             receiveInDialog(request, id, session, over: flow, at: now)
@@ -78,9 +85,9 @@ extension UserAgent {
         if invite.request != nil { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }
 
-    private func refuseStatelessly(_ request: Message, over flow: Flow) {
+    private func refuseStatelessly(_ request: Message, over flow: Flow, _ retryAfter: Text) {
         var response = Message.response(to: request, status: 503, toTag: makeTag())
-        response.headers.append(.retryAfter, makeRetryAfter())
+        response.headers.append(.retryAfter, retryAfter)
         network.send(response.serialized(), over: flow.responseFlow(to: request.via))
     }
 }

@@ -136,6 +136,8 @@ struct Drain {
             server.endAll()
             _ = wait(signals, for: .seconds(2))
         }
+        let refusals = server.refusals
+        if !refusals.isEmpty { log.notice("refused in this run: \(refusals.map { "\($0.count) (\($0.cause))" }.joined(separator: ", "))") }
         let violations = server.stop()
         log.notice("stopped; \(violations) violations of the contract in this run")
     }

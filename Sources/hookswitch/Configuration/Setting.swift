@@ -49,10 +49,19 @@ struct Setting: Sendable {
         Setting(path: "access.guests", takes: "networks", help: "sources whose callers need not be a line of ours") {
             $0.gateway.access.guests = try $1.list { try $0.network }
         },
+        Setting(path: "access.silent", takes: "true|false", help: "strangers that name no line of ours get no answer") {
+            $0.gateway.access.isSilent = try $1.flag
+        },
         Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
             $0.gateway.access.digests = try $1.list { try $0.digest }
         },
         Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
+        Setting(path: "limits.calls-per-second", takes: "number", help: "calls that may begin in a second; more get 503") {
+            $0.gateway.limits.callsPerSecond = try $1.integer(1...1_000_000)
+        },
+        Setting(path: "limits.requests-per-source", takes: "number", help: "requests outside of calls from one source in a second; more get 503") {
+            $0.gateway.limits.requestsPerSource = try $1.integer(1...1_000_000)
+        },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
         Setting(path: "data", takes: "folder", help: "where the journal is kept; absent: nothing is written") { $0.dataFolder = try $1.text },
         Setting(path: "journal.file", takes: "file", help: "the journal's file, when not in the data folder") { $0.journalFile = try $1.text },
