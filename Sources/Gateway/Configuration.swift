@@ -52,6 +52,8 @@ public struct GatewayConfiguration: Sendable {
     public struct Limits: Sendable {
         /// Calls refused with 503 and `Retry-After` above this number of legs.
         public var legs = 10_000
+        /// Longer requests go over TCP where we listen for it (RFC 3261 §18.1.1); nil: never.
+        public var longestDatagram: Int? = 1_300
         /// Calls that may begin in a second; more get 503. Nil: no limit.
         public var callsPerSecond: Int?
         /// Requests outside of dialogs that one source may send in a second, twice as many at once; more get 503. Nil: no limit.

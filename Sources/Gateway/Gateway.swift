@@ -120,6 +120,7 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         agent.allowedMethods.append(.register)
+        if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
         registrarConfiguration.algorithms = configuration.access.digests

@@ -30,6 +30,9 @@ final class Exchange {
     var otherHops: [Flow] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
     private var hasAnswered = false
+    /// The request went over TCP although its flow is UDP.
+    private var isOverTCP = false
+    private var staysOnUDP = false
     private var alternatives: [URI] = []
     private var tried: [URI] = []
     private let authentication: ClientAuthentication?
@@ -57,13 +60,33 @@ final class Exchange {
     private func send(at now: Instant) {
         attempts += 1
         let attempt = attempts
-        let transaction = agent.transact(request, over: flow, session: session, at: now) { outcome, now in
+        let (bytes, way) = prepared()
+        let transaction = agent.transact(request, bytes: bytes, over: way, session: session, at: now) { outcome, now in
             if attempt == self.attempts { self.receive(outcome, at: now) }
         }
         self.transaction = transaction
         if let patience { agent.limit(transaction, to: now + patience) }
         // Where another hop is left, one that says nothing at all is not waited for as long as the last.
         if !otherHops.isEmpty { agent.limit(transaction, to: now + Self.hopPatience) }
+    }
+
+    /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1).
+    private func prepared() -> ([UInt8], Flow) {
+        isOverTCP = false
+        let bytes = request.serialized()
+        guard flow.transport == .udp, !staysOnUDP, let longest = agent.configuration.longestDatagram, bytes.count > longest else { return (bytes, flow) }
+        var way = flow
+        way.transport = .tcp
+        isOverTCP = true
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: way)
+        return (request.serialized(), way)
+    }
+
+    /// Nobody takes the connection: a datagram, however long.
+    private func fallBackToUDP(at now: Instant) {
+        staysOnUDP = true
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        send(at: now)
     }
 
     private static var hopPatience: Duration { .seconds(4) }
@@ -78,6 +101,10 @@ final class Exchange {
 
     /// The next hop, after one that did not answer, could not be reached or said 503. What else a server says is final.
     private func failOver(after outcome: ClientOutcome, at now: Instant) -> Bool {
+        if case .transportFailed = outcome, isOverTCP, !hasAnswered, mayRetry {
+            fallBackToUDP(at: now)
+            return true
+        }
         let failure: (status: Int, response: Message?)
         switch outcome {
         case .response(let response, _) where response.status == 503: failure = (503, response)
@@ -103,7 +130,7 @@ final class Exchange {
 
     /// The same request as a new one to another hop: what was counted and named for the first is made anew.
     private func send(over hop: Flow, at now: Instant) {
-        (flow, hasAnswered) = (hop, false)
+        (flow, hasAnswered, staysOnUDP) = (hop, false, false)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: hop)
         if let contact = request.contact {

@@ -20,6 +20,9 @@ struct Setting: Sendable {
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
+        Setting(path: "sip.tcp-above", takes: "bytes", help: "longer requests go over TCP instead of UDP (1300); none: never") {
+            $0.gateway.limits.longestDatagram = try $1.text == "none" ? nil : $1.integer(500...60_000)
+        },
         Setting(path: "sip.tls.listen", takes: "addresses", help: "TLS sockets for SIP") { $0.tls = try $1.list { try $0.address(5061) } },
         Setting(path: "sip.tls.certificate", takes: "files", help: "our certificate with its chain (PEM); several are chosen by name") {
             $0.certificates = try $1.list { try $0.file }
