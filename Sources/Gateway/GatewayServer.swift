@@ -14,6 +14,8 @@ public final class GatewayServer: Sendable {
         public var listeners: [Transports.Listener]
         /// nil: no TLS, neither in nor out.
         public var tls: TLSSettings?
+        /// The name servers that are asked; empty: those of the system.
+        public var nameServers: [SocketAddress] = []
         /// nil: as many as there are cores.
         public var mediaLanes: Int?
         /// nil: paced under load; zero: lowest latency.
@@ -131,9 +133,16 @@ public final class GatewayServer: Sendable {
             notice(.violation(violation))
             if settings.violationsAreFatal { preconditionFailure("\(violation)") }
         }
-        let environment = Gateway.Environment(
+        var environment = Gateway.Environment(
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
+        var names = DNSResolver.Settings()
+        names.servers = settings.nameServers
+        if let resolver = DNSResolver(names) {
+            environment.resolve = { [weak lane] question, id in
+                resolver.ask(question) { [weak lane] answer in lane?.post { host, now in host.endpoint.receive(answer, of: id, at: now) } }
+            }
+        }
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }
 

@@ -43,6 +43,7 @@ struct Serve: ParsableCommand {
     private static func start(_ configuration: ServeConfiguration, _ log: Logger) throws -> GatewayServer {
         var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
         settings.tls = configuration.tlsSettings
+        settings.nameServers = configuration.nameServers
         settings.mediaBatch = configuration.mediaBatch
         settings.journalFile = configuration.journalFile
         settings.journalRotation = configuration.journalRotation

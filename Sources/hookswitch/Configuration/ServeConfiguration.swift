@@ -15,6 +15,8 @@ struct ServeConfiguration {
     var keys: [String] = []
     var clientAuthorities: String?
     var serverAuthorities: String?
+    /// The name servers that are asked; empty: those of the system.
+    var nameServers: [SocketAddress] = []
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
     /// The journal's file; in `dataFolder` unless given.
