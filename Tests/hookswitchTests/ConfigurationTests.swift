@@ -42,6 +42,12 @@ import UserAgent
         ("lines:\n  - { number: \"1\", trunk: { host: a.test, transport: tlss } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'tlss' (did you mean 'tls'?)"),
         ("lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { Via: x } } } }", "FILE:2: headers.set.Via: is no name of a header that may be set"),
         ("lines:\n  - { number: \"1\", trunk: { targets: [{ host: a.test, wieght: 2 }] } }", "FILE:2: trunk.targets.wieght: unknown setting (did you mean 'weight'?)"),
+        ("lines:\n  - { number: \"1\", group: { members: [\"2\"] } }", "line 1: its member 2 is no line (did you mean '1'?)"),
+        ("lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n  - { number: \"9\", application: echo }", "line 1: its member 9 is a line without devices and no trunk"),
+        ("lines:\n  - { number: \"1\", script: { anser: true } }", "FILE:2: script.anser: unknown setting (did you mean 'answer'?)"),
+        ("lines:\n  - { number: \"1\", script: { reject: 200 } }", "FILE:2: script.reject: takes a whole number from 300 to 699, got '200'"),
+        ("limits:\n  calls-per-secnd: 5", "FILE:2: unknown setting 'limits.calls-per-secnd' (did you mean 'limits.calls-per-second'?)"),
+        ("access:\n  digests: [SHA-265]", "FILE:2: access.digests: knows no digest 'SHA-265' (did you mean 'SHA-256'?); there are MD5, MD5-sess, SHA-256, SHA-256-sess, SHA-512-256, SHA-512-256-sess"),
         ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
         ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
     ])
@@ -125,7 +131,7 @@ import UserAgent
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
     }
 
-    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "tls.yaml", "trunk.yaml"])
+    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "routing.yaml", "tls.yaml", "trunk.yaml"])
     func `the configurations that we ship are good`(name: String) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])
