@@ -15,16 +15,17 @@ public final class MediaEngine {
 
     let binder: any PortBinder
     var random: any RandomNumberGenerator
-    var legs: [MediaLeg?] = []
+    // The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
+    @exclusivity(unchecked) var legs: [MediaLeg?] = []
     var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
     /// No later than the first timer: looking it up in the wheel with every packet would cost more than the packet.
-    var due = Instant.distantFuture
+    @exclusivity(unchecked) var due = Instant.distantFuture
     let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     private var places: [MediaLegID: Int] = [:]
     private var vacant: [Int] = []
     private var generation: UInt32 = 0
-    private var events: [(leg: MediaLegID, event: MediaEvent)] = []
+    @exclusivity(unchecked) private var events: [(leg: MediaLegID, event: MediaEvent)] = []
     private(set) var started = 0
 
     public init(binder: any PortBinder, random: any RandomNumberGenerator, at now: Instant) {

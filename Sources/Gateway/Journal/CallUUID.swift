@@ -30,23 +30,24 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
 
     /// 36 characters.
     public var text: Text {
-        let digits = digits
-        return Text(digits.indices.map { digits[$0] })
+        Text([UInt8](unsafeUninitializedCapacity: Self.textLength) { buffer, count in
+            write(to: UnsafeMutableRawBufferPointer(buffer))
+            count = Self.textLength
+        })
     }
 
-    /// The characters of `text`.
-    var digits: InlineArray<36, UInt8> {
-        var text = InlineArray<36, UInt8>(repeating: 0x2D)
-        let quarters: InlineArray<4, UInt64> = [
-            Self.digits(of: high >> 32), Self.digits(of: high), Self.digits(of: low >> 32), Self.digits(of: low),
-        ]
-        var place = 0
-        for digit in 0..<32 {
-            if digit == 8 || digit == 12 || digit == 16 || digit == 20 { place += 1 }
-            text[place] = UInt8(truncatingIfNeeded: quarters[digit >> 3] >> UInt64(8 * (digit & 7)))
-            place += 1
-        }
-        return text
+    static var textLength: Int { 36 }
+
+    /// Writes the characters of `text`.
+    func write(to buffer: UnsafeMutableRawBufferPointer) {
+        let middle = (Self.digits(of: high), Self.digits(of: low >> 32))
+        buffer.storeBytes(of: Self.digits(of: high >> 32), toByteOffset: 0, as: UInt64.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.0), toByteOffset: 9, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.0 >> 32), toByteOffset: 14, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.1), toByteOffset: 19, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.1 >> 32), toByteOffset: 24, as: UInt32.self)
+        buffer.storeBytes(of: Self.digits(of: low), toByteOffset: 28, as: UInt64.self)
+        (buffer[8], buffer[13], buffer[18], buffer[23]) = (0x2D, 0x2D, 0x2D, 0x2D)
     }
 
     /// The eight digits of the low half of a number, the first in the lowest byte: worked out side by side in one word.

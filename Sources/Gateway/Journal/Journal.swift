@@ -42,21 +42,22 @@ public final class Journal {
     /// Told of each violation at the moment at which it happens, after it was journalled.
     public var onViolation: ((Violation) -> Void)?
     /// Events recorded so far; the sequence number of the last.
-    public private(set) var count: UInt64 = 0
+    @exclusivity(unchecked) public private(set) var count: UInt64 = 0
     /// Violations found so far.
     public private(set) var violations = 0
 
     /// The date of the last event.
-    public private(set) var latest = Instant.zero
+    @exclusivity(unchecked) public private(set) var latest = Instant.zero
 
     /// May be set anew when the time of day was adjusted.
     public var clock: WallClock
     private let lane: Text
     private let sink: (any JournalSink)?
     private let limits: Limits
-    private var audit: Audit?
-    private var batch: [UInt8] = []
-    private var traces: CallTraces
+    @exclusivity(unchecked) private var audit: Audit?
+    // Several accesses for each event, which the compiler cannot prove apart; asking the runtime would cost as much as writing the event.
+    @exclusivity(unchecked) private var batch: [UInt8] = []
+    @exclusivity(unchecked) private var traces: CallTraces
 
     /// A journal without a sink only audits and keeps traces; one without an audit only writes.
     public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {

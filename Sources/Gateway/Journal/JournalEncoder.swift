@@ -103,9 +103,12 @@ extension OutputSpan<UInt8> {
     }
 
     fileprivate mutating func append(quoted uuid: CallUUID) {
-        let text = uuid.digits
         append(Self.quote)
-        text.span.withUnsafeBufferPointer { append($0) }
+        precondition(CallUUID.textLength <= freeCapacity, "a line is longer than foreseen")
+        withUnsafeMutableBufferPointer { buffer, count in
+            uuid.write(to: UnsafeMutableRawBufferPointer(buffer.extracting(count...)))
+            count &+= CallUUID.textLength
+        }
         append(Self.quote)
     }
 

@@ -62,7 +62,11 @@ extension Message {
             bytes += "SIP/2.0 " as StaticString
             bytes.append(decimal: status)
             bytes.append(0x20)
-            bytes.append(contentsOf: reason.bytes.lazy.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
+            if reason.bytes.contains(where: { $0 == 0x0D || $0 == 0x0A }) {
+                bytes.append(contentsOf: reason.bytes.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
+            } else {
+                bytes += reason
+            }
             bytes += "\r\n" as StaticString
         }
     }
