@@ -86,7 +86,7 @@ extension MediaEngine {
         return true
     }
 
-    /// False when nothing is transcoded. While a key is down the sound goes by unheard.
+    /// False when nothing is transcoded, or nobody speaks any more. While a key is down the sound goes by unheard.
     private func transcodeFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let transcoder = leg.transcoder else { return false }
         guard leg.canSend else { return true }
@@ -97,7 +97,9 @@ extension MediaEngine {
                 payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
             sendMade(header, count, on: leg, at: now)
         case .silence where !isPressing: leg.stream.leaveOut(samples: transcoder.timestampStep, at: now)
-        case .nothing where !isPressing: leg.stream.pause()
+        case .nothing where transcoder.receiver.isIdle:
+            leg.stream.pause()
+            return false
         case .payload, .silence, .nothing: break
         }
         return true

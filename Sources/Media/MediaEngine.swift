@@ -228,13 +228,23 @@ public final class MediaEngine {
         }
     }
 
+    /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they have
+    /// nowhere to go, and are counted as such.
+    func transcoder(of leg: MediaLeg) -> Transcoder? {
+        if leg.transcoder == nil, let format = leg.transcoderFormat { leg.transcoder = try? Transcoder(format) }
+        return leg.transcoder
+    }
+
     private func prepareTranscoder(of leg: MediaLeg) {
         var format: Transcoder.Format?
         if case .relay = leg.plan.source, let partner = leg.partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
-        guard leg.transcoder?.format != format else { return }
-        if leg.transcoder != nil { leg.stream.pause() }
-        // Without memory for a codec the packets have nowhere to go and are counted as such.
-        leg.transcoder = format.flatMap { try? Transcoder($0) }
+        leg.transcoderFormat = format
+        if let transcoder = leg.transcoder, transcoder.format != format {
+            leg.transcoder = nil
+            leg.stream.pause()
+        }
+        guard let format, let usual = leg.partner?.plan.audio.primary.codec, let codec = AudioCodec(usual), format.incoming.contains(codec) else { return }
+        _ = transcoder(of: leg)
     }
 
     private func separate(_ leg: MediaLeg) {

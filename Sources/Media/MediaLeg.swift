@@ -30,6 +30,8 @@ final class MediaLeg {
     var player: Player?
     /// Turns what the partner hears into what this leg sends, where it cannot be passed on.
     var transcoder: Transcoder?
+    /// What `transcoder` is or would be: it is made when it is open that it will be needed, else with the first packet that needs it.
+    var transcoderFormat: Transcoder.Format?
     /// Keys of the partner's on their way to this leg, and the timestamp that its packets carry.
     var converter: TelephoneEventConverter?
     var keyTimestamp: UInt32 = 0
@@ -115,7 +117,7 @@ final class MediaLeg {
     }
 
     /// What leaves needs a frame every so often.
-    var makesFrames: Bool { player != nil || transcoder != nil }
+    var makesFrames: Bool { player != nil || transcoder?.receiver.isIdle == false }
     /// From one frame to the next.
     var frameLength: Duration { .milliseconds(player?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
 
