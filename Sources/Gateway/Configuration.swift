@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import SDP
 import SIP
@@ -49,9 +50,23 @@ public struct GatewayConfiguration: Sendable {
         public var ports: ClosedRange<UInt16> = 20000...20199
         /// Preference order of what we offer, and the set that we accept.
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
+        /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
+        public var opus = OpusSettings()
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
+
+        /// `codecs` with the format parameters of our own offers.
+        var offered: [Codec] {
+            codecs.map { codec in
+                guard codec.matches(.opus) else { return codec }
+                var (described, parameters) = (codec, OpusParameters())
+                parameters.usesForwardErrorCorrection = opus.forwardErrorCorrection
+                parameters.prefersDiscontinuous = opus.discontinuous
+                described.fmtp = parameters.fmtp
+                return described
+            }
+        }
     }
 
     /// Who may call without proving who they are.

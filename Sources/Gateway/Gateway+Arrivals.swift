@@ -165,7 +165,7 @@ extension Gateway: UserAgentDelegate {
 
     func call(_ destination: Destination, for caller: Leg) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = caller.offeredCodecs
+        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
         add(leg)
         leg.mayTransfer = caller.line.configuration.endpoint == .devices
@@ -181,7 +181,7 @@ extension Gateway: UserAgentDelegate {
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.codecs)
+        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),

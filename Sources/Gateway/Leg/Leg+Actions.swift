@@ -29,7 +29,7 @@ extension Leg {
     func performAnswer() -> Bool {
         guard direction == .incoming, state == .ringing, let session else { return false }
         media.configure(at: now, codecs: codecNames)
-        guard let description = describe(allowing: bridgedCodecs ?? firstCodec) else { return failAnswer(.notAcceptable) }
+        guard let description = describe() else { return failAnswer(.notAcceptable) }
         do { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
             return failAnswer(.mediaFailed)
         }
@@ -40,16 +40,13 @@ extension Leg {
     }
 
     /// The answer to the caller's offer, or our own offer where it made none (RFC 3261 §13.2.1).
-    private func describe(allowing codecs: [Codec]?) -> SessionDescription? {
+    private func describe() -> SessionDescription? {
         guard negotiation.state == .haveRemoteOffer else { return makeOffer(direction: .sendrecv) }
-        guard let (answer, agreed) = try? negotiation.answer(codecs: codecs, direction: .sendrecv), let audio = agreed else { return nil }
+        guard let (answer, agreed) = try? negotiation.answer(codecs: answeredCodecs, direction: .sendrecv), let audio = agreed else { return nil }
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         return answer
     }
-
-    /// An application speaks one codec at a time: the caller's favourite of ours.
-    private var firstCodec: [Codec]? { offeredCodecs.first.map { [$0] } }
 
     private func failAnswer(_ cause: EndCause) -> Bool {
         scribe.write(.mediaRefused, at: now, [.cause: .init(cause == .mediaFailed ? "bind" : "codec")])

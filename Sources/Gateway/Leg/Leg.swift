@@ -179,19 +179,32 @@ final class Leg {
         }
     }
 
-    /// What the other leg of a bridge may be offered, so that the relay needs no decoding: all that we know of what this far end offered.
+    /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered.
     var offeredCodecs: [Codec] {
-        let ours = gateway.configuration.media.codecs
+        let ours = gateway.configuration.media.offered
         guard let offer = negotiation.remoteOffer else { return ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
-    /// The one codec that both legs of a bridge speak; nil where there is no bridge.
-    var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated.map { [$0.primary.codec] } }
+    /// What the other leg of a bridge agreed to; nil where there is no bridge, or nothing was agreed.
+    private var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated?.codecs.map(\.codec) }
 
-    /// Our own offer within a bridge has only what the other leg speaks, for nothing is decoded between them.
+    /// The one codec to answer the open offer with: one of the other leg's, which needs no decoding, else the one in use, else the far end's favourite.
+    var answeredCodecs: [Codec]? {
+        guard let offer = negotiation.remoteOffer else { return nil }
+        let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }
+        let ours = gateway.configuration.media.offered
+        let known = ((negotiated.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
+            ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
+        }
+        return (passing ?? ours.first { $0.matches(known ?? $0) }).map { [$0] }
+    }
+
+    /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.
     func makeOffer(direction: SDP.Direction) -> SessionDescription {
-        if let codecs = bridgedCodecs { negotiation.local.codecs = codecs }
+        let present = negotiated.map { [$0.primary.codec] } ?? []
+        let ours = gateway.configuration.media.offered
+        negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
         return negotiation.offer(direction: direction)
     }
 
@@ -287,4 +300,9 @@ extension InviteSession {
         let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) } + others
         respond(status: cause.status, reason: cause.phrase, headers: headers, at: now)
     }
+}
+
+extension [Codec] {
+    /// These, and behind them those of `others` that are not among them.
+    func merged(with others: [Codec]) -> [Codec] { self + others.filter { other in !contains { $0.matches(other) } } }
 }

@@ -1,3 +1,4 @@
+import Audio
 import Gateway
 import Primitives
 import SDP
@@ -52,6 +53,18 @@ struct Setting: Sendable {
         Setting(path: "media.codecs", takes: "names", help: "codecs in order of preference") {
             $0.gateway.media.codecs = try $1.list { try $0.codec }
         },
+        Setting(path: "media.opus.complexity", takes: "0-10", help: "effort of the Opus encoder where sound is transcoded or made here") {
+            $0.gateway.media.opus.complexity = Int32(try $1.integer(0...10))
+        },
+        Setting(path: "media.opus.bitrate", takes: "bits/s", help: "of Opus that is encoded here; a peer may ask for less") {
+            $0.gateway.media.opus.bitrate = Int32(try $1.integer(6_000...510_000))
+        },
+        Setting(path: "media.opus.fec", takes: "true|false", help: "in-band error correction: asked for, and sent to peers that ask for it") {
+            $0.gateway.media.opus.forwardErrorCorrection = try $1.flag
+        },
+        Setting(path: "media.opus.dtx", takes: "true|false", help: "whether peers are asked to leave silence out") {
+            $0.gateway.media.opus.discontinuous = try $1.flag
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
@@ -104,10 +117,6 @@ struct Setting: Sendable {
 
     static func named(_ path: String) -> Setting? { all.first { $0.path == path } }
 
-    /// Names of groups, as `sip` and `media`.
-    static let groups = Set(
-        all.flatMap { setting in
-            let parts = setting.path.split(separator: ".")
-            return (1..<max(parts.count, 1)).map { parts[..<$0].joined(separator: ".") }
-        })
+    /// Names of groups, as `sip`, `media` and `media.opus`.
+    static let groups = Set(all.flatMap { setting in setting.path.indices.filter { setting.path[$0] == "." }.map { String(setting.path[..<$0]) } })
 }
