@@ -1,4 +1,5 @@
 import CallKit
+import Foundation
 import Primitives
 
 /// What the lines' CallKit systems tell.
@@ -12,11 +13,19 @@ extension Gateway {
             case .automaticHold, .automaticResume: break
             }
         }
-        line.journal.onAnswered = { [unowned self, unowned line] call in tell(line.legs[call]?.bridge, .callerConnected) }
+        line.journal.onAnswered = { [unowned self, unowned line] call in answered(call, on: line) }
         line.journal.onEnd = { [unowned self, unowned line] call, _ in
             guard let leg = line.legs[call] else { return }
             ended.append(leg)
             tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
         }
+    }
+
+    private func answered(_ call: UUID, on line: Line) {
+        guard let leg = line.legs[call], let bridge = leg.bridge else { return }
+        guard let old = leg.replaced else { return tell(bridge, .callerConnected) }
+        leg.replaced = nil
+        // Also where the bridge is gone by now: then so is the call.
+        bridgeEvents.append((bridge, .replaced(old, by: call)))
     }
 }

@@ -107,7 +107,8 @@ public final class Gateway: SignallingEndpoint {
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
-        agent.allowedMethods.append(.register)
+        agent.allowedMethods += [.register, .refer, .notify]
+        agent.supportedOptions = ["replaces"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
@@ -176,6 +177,16 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// A user of the line hangs up. False when there is no such call.
+    @discardableResult
+    public func end(_ call: UUID, at now: Instant) -> Bool {
+        enter(now)
+        guard let leg = leg(call) else { return false }
+        leg.line.calls.end(call)
+        settle()
+        return true
+    }
+
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
     public func finish(at now: Instant) -> Int {
         enter(now)
@@ -198,11 +209,11 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
-    private func settle() {
+    func settle() {
         repeat {
             while !bridgeEvents.isEmpty {
                 let (bridge, event) = bridgeEvents.removeFirst()
-                apply(bridges[bridge]?.receive(event) ?? [])
+                apply(bridges[bridge]?.receive(event) ?? Bridge.orphaned(by: event))
             }
             takeDownEnded()
         } while !bridgeEvents.isEmpty

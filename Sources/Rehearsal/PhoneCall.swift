@@ -51,7 +51,7 @@ final class PhoneCall: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
         case .traced(let direction, let message, _): notice(direction, message)
-        case .provisional, .info: break
+        case .provisional, .info, .transferRequested, .transferProgress: break
         case .accepted(let response): accepted(response, session)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout:

@@ -80,7 +80,7 @@ final class RawPeer: Inhabitant {
     let address: SocketAddress
     private let stage: Stage
     private(set) var heard: [Message] = []
-    private var branches = 0
+    private var branches = 0, inviteBranch = 0
 
     init(_ stage: Stage, _ last: UInt32) {
         (self.stage, address) = (stage, SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 5060))
@@ -91,6 +91,11 @@ final class RawPeer: Inhabitant {
     func advance(to now: Instant) {}
     func failed(_ flow: Flow, at now: Instant) {}
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { if let message = try? Message(parsing: bytes) { heard.append(message) } }
+
+    /// The last request of a method; there must be one.
+    func received(_ method: SIP.Method, _ location: SourceLocation = #_sourceLocation) throws -> Message {
+        try #require(request(method), sourceLocation: location)
+    }
 
     /// The last one heard: requests of a method, or final responses to it.
     func request(_ method: SIP.Method) -> Message? { heard.last { $0.isRequest && $0.method == method } }
@@ -122,6 +127,7 @@ final class RawPeer: Inhabitant {
 
     private func write(_ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String], _ contact: String? = nil) {
         branches += 1
+        if method == "INVITE" { inviteBranch = branches }
         var lines = [
             "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport", "Max-Forwards: 70",
         ]
@@ -133,11 +139,21 @@ final class RawPeer: Inhabitant {
     /// The tag of its answers.
     var tag: Text { Text("raw\(address.address.low & 0xFF)") }
 
-    func answer(_ request: Message?, _ status: Int, body: String = "", headers: [(HeaderName, Text)] = []) {
+    /// Gives up the INVITE with this number, as it was sent last.
+    func cancel(_ uri: String, call: String, _ sequence: Int, headers: [String] = []) {
+        branches = inviteBranch - 1
+        request("CANCEL", uri, call: call, sequence, headers: headers)
+        branches += 1_000
+    }
+
+    /// - Parameters:
+    ///   - tag: of the fork that answers; its own when nil.
+    ///   - contact: the address in Contact; its own when nil.
+    func answer(_ request: Message?, _ status: Int, body: String = "", headers: [(HeaderName, Text)] = [], tag: Text? = nil, contact: Text? = nil) {
         guard let request else { return }
-        var response = Message.response(to: request, status: status, toTag: tag)
+        var response = Message.response(to: request, status: status, toTag: tag ?? self.tag)
         for (name, value) in headers { response.headers.append(name, value) }
-        response.headers.append(.contact, Text("<sip:peer@\(address)>"))
+        response.headers.append(.contact, contact ?? Text("<sip:peer@\(address)>"))
         if !body.isEmpty { response.headers.append(.contentType, "application/sdp") }
         response.body = Array(body.utf8)
         send(response.serialized())

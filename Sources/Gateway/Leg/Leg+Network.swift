@@ -26,6 +26,8 @@ extension Leg: InviteSessionDelegate {
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .refreshDue: renegotiate()
         case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
+        case .transferRequested(let request): gateway.transfer(request, by: self)
+        case .transferProgress(let status): referred(status)
         case .dialogLost: endOutOfBand(.failed, cause: .dialogLost, tellsPeer: true)
         case .byeCompleted: break
         }
@@ -195,6 +197,12 @@ extension Leg: InviteSessionDelegate {
         if status == 491 { return renegotiate() }
         if status == 408 || status == 481 { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
         if resume != nil { resumeFailed() }
+    }
+
+    /// The far end called whom we asked it to call, and needs us no more; or it could not.
+    private func referred(_ status: Int) {
+        scribe.write(status < 300 ? .transferred : .transferFailed, at: now, [.status: .init(status)])
+        if (200..<300).contains(status) { gateway.end(self, .transferred) }
     }
 
     private func passInfo(_ request: Message) {

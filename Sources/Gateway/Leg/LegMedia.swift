@@ -71,6 +71,12 @@ package struct LegMedia {
         try? plane.link(id, other.id, at: now)
     }
 
+    /// Ends the relay with the other leg of a bridge.
+    package func unlink() {
+        guard state.isOpen else { return }
+        try? plane.unlink(id)
+    }
+
     /// Closes what is open and gives the number back. The call has ended.
     package mutating func finish(at now: Instant) {
         stop(at: now)

@@ -56,6 +56,10 @@ public final class InviteSession {
     /// nil: the session needs no refresh.
     var timer: SessionTimer?
     var peerAllowsUpdate = false
+    /// The peer sent a REFER before.
+    var wasReferred = false
+    /// A REFER of ours has not come to its end.
+    var awaitsTransfer = false
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
     var unacknowledged: [UnacknowledgedResponse] = []
     /// The ACKs that we sent, as long as their 2xx may come again.
