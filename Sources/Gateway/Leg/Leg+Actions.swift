@@ -73,7 +73,7 @@ extension Leg {
         resume = nil
         isHeld = true
         hasAudioSession = false
-        media.stop(at: now)
+        media.stop(holding: true, at: now)
         renegotiate()
     }
 
