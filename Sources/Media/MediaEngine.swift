@@ -68,9 +68,10 @@ public final class MediaEngine {
     }
 
     @discardableResult
-    public func stop(_ id: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
+    public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
         try leg.state.apply(.stop)
+        if ending { sayGoodbye(leg, at: now) }
         started -= 1
         disarmAll(leg)
         leg.stream.pause()

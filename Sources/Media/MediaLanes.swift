@@ -92,8 +92,8 @@ public final class MediaLanes: MediaPlane {
     }
 
     @discardableResult
-    public func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, at: now) }
+    public func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, ending: ending, at: now) }
     }
 
     public func deactivate(_ leg: MediaLegID) throws(MediaError) {

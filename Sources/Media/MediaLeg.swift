@@ -113,6 +113,8 @@ final class MediaLeg {
         statistics.refused = refused
         statistics.lateFrames = lateFrames
         statistics.playout = (partner?.transcoder?.receiver).map(PlayoutFigures.init)
+        statistics.peerMetrics = rtcp.peerMetrics
+        judge(&statistics)
         return statistics
     }
 
