@@ -57,6 +57,7 @@ extension MediaEngine {
         if now - leg.nextFrame > Self.greatestLateness { leg.nextFrame = now }
         while leg.nextFrame <= now {
             guard playFrame(leg, at: now) else { return }
+            framesDue?.append(leg.nextFrame)
             leg.nextFrame += Self.frame
         }
         arm(leg, .frame, at: leg.nextFrame)
