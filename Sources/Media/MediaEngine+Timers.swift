@@ -65,6 +65,7 @@ extension MediaEngine {
         while leg.nextFrame <= now {
             if now - leg.nextFrame >= length { leg.lateFrames += 1 }
             guard playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
+            framesDue?.append(leg.nextFrame)
             leg.nextFrame += length
         }
         arm(leg, .frame, at: leg.nextFrame)

@@ -28,6 +28,9 @@ public final class MediaEngine {
     private var generation: UInt32 = 0
     private var events: [(leg: MediaLegID, event: MediaEvent)] = []
     private(set) var started = 0
+    /// When the frames were due that left in this turn; nil where nobody asks.
+    var framesDue: [Instant]?
+    private var pacing = Lateness()
 
     /// - Parameter opus: for all that is encoded here, within what each far end can take.
     public init(binder: any PortBinder, random: any RandomNumberGenerator, opus: OpusSettings = OpusSettings(), at now: Instant) {
@@ -176,6 +179,27 @@ public final class MediaEngine {
     }
 
     func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
+
+    /// Whether `takePacing` has something to say. Whoever drives the engine then calls `settlePacing` after every turn.
+    public var measuresPacing: Bool {
+        get { framesDue != nil }
+        set { framesDue = newValue ? [] : nil }
+    }
+
+    /// How late frames made here left since the last time.
+    func takePacing() -> Lateness {
+        defer { pacing = Lateness() }
+        return pacing
+    }
+
+    /// The frames of a turn left one after the other between its two ends.
+    func settlePacing(from begin: Instant, to end: Instant) {
+        guard var frames = framesDue.take() else { return }   // one owner, so that its memory stays
+        let turn = (end - begin).wholeNanoseconds, count = Int64(max(1, frames.count))
+        for index in frames.indices { pacing.note(begin + .nanoseconds(turn * Int64(index + 1) / count) - frames[index]) }
+        frames.removeAll(keepingCapacity: true)
+        framesDue = frames
+    }
 
     /// Nil for a leg that is gone, also when its place has a new one.
     func leg(at slot: MediaSlot) -> MediaLeg? {

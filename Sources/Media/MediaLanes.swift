@@ -142,6 +142,16 @@ public final class MediaLanes: MediaPlane {
         return counts
     }
 
+    /// From now on `takePacing` tells how late the frames made here left: for load tests, which must know whether they were late themselves.
+    public func measurePacing() {
+        for lane in lanes { lane.turn { $0.measuresPacing = true } }
+    }
+
+    /// Of all lanes, since the last time; empty without `measurePacing`.
+    public func takePacing() -> Lateness {
+        lanes.reduce(Lateness()) { sum, lane in lane.enter { sum + $0.takePacing() } }
+    }
+
     private var quietest: Int { population.indices.min { population[$0] < population[$1] } ?? 0 }
 
     private func lane(of leg: MediaLegID) throws(MediaError) -> any MediaLaneDoor {
