@@ -60,10 +60,9 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
-    private func line(numbered number: Text) -> Line? { routing.line(numbered: number).map { lines[$0] } }
-
     private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
         var caller = caller
+        caller.isKnown = true
         caller.displayName = caller.displayName ?? line?.configuration.name
         if line != nil { caller.host = configuration.domain }
         return caller
@@ -72,22 +71,25 @@ extension Gateway: UserAgentDelegate {
     // MARK: Which line
 
     private func route(_ session: InviteSession, from caller: CallerIdentity) {
+        let replaces = session.request.headers.elements(.replaces)
+        if !replaces.isEmpty { return replace(session, replaces, from: caller) }
         guard let target = session.request.requestURI, let dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
         guard let index = routing.line(for: dialled) else { return refuse(session, 404) }
         guard legCount < configuration.limits.legs else { return refuseForNow(session) }
         let line = lines[index]
         let callees = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (session.request.maxForwards ?? 70) - 1)
-        if callees.isEmpty, line.rings { return refuse(session, 480) }
+        // Whom the line does not want is told so, whether a device is there or not.
+        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) { return refuse(session, 480) }
         receive(session, on: line, from: caller, callees: callees)
     }
 
-    private func refuse(_ session: InviteSession, _ status: Int) { session.respond(status: status, at: now) }
+    func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
 
     private func refuseForNow(_ session: InviteSession) {
         session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
     }
 
-    private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
+    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
         switch line.configuration.endpoint {
         case .application: []
         case .trunk(let trunk):
@@ -115,11 +117,13 @@ extension Gateway: UserAgentDelegate {
     // MARK: The report
 
     /// reserve < report < 180 < answer transaction.
-    private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination]) {
+    func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination], replacing old: Leg? = nil) {
         // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
         guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
         let uuid = randomUUID()
         let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
+        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
+        if let old { (leg.replaced, leg.bridge) = (old.uuid, old.bridge) }
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -137,7 +141,8 @@ extension Gateway: UserAgentDelegate {
     }
 
     private func refuse(_ leg: Leg, _ error: any Error) {
-        leg.session?.refuse(StatusTable.refusal(of: error), at: now)
+        let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
+        leg.session?.refuse(refusal.cause, adding: refusal.headers, at: now)
         discard(leg)
     }
 
@@ -145,20 +150,26 @@ extension Gateway: UserAgentDelegate {
     private func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
         leg.state = .ringing
-        leg.session?.respond(status: 180, at: now)
+        if leg.replaced != nil { return leg.line.calls.answer(leg.uuid) }
+        if leg.mayRing { leg.session?.respond(status: 180, at: now) }
         if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
         leg.bridge = leg.uuid
         open(Bridge(caller: leg.uuid))
-        for callee in callees { call(callee, for: leg) }
+        let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
+        for var callee in callees {
+            callee.caller.displayName = name ?? callee.caller.displayName
+            call(callee, for: leg)
+        }
         tell(leg.bridge, .dialled)
     }
 
-    private func call(_ destination: Destination, for caller: Leg) {
+    func call(_ destination: Destination, for caller: Leg) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = caller.offeredCodecs
+        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
         add(leg)
-        add(callee: leg.uuid, to: caller.uuid)
+        leg.mayTransfer = caller.line.configuration.endpoint == .devices
+        if let bridge = caller.bridge { add(callee: leg.uuid, to: bridge) }
         let handle = CXHandle(type: .generic, value: destination.target.text.description)
         caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
             discard(leg)
@@ -170,14 +181,14 @@ extension Gateway: UserAgentDelegate {
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.codecs)
+        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
             media: media, scribe: scribe)
     }
 
-    private static func update(for caller: CallerIdentity) -> CXCallUpdate {
+    static func update(for caller: CallerIdentity) -> CXCallUpdate {
         let update = CXCallUpdate()
         let user = caller.user ?? "anonymous"
         let isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }

@@ -14,6 +14,7 @@ extension Gateway {
         let to = NameAddress(uri: destination.addressOfRecord)
         var invite = OutgoingInvite(target: destination.target, flow: destination.flow, from: from, to: to)
         invite.routes = destination.routes
+        invite.headers = destination.headers
         invite.credentials = destination.credentials
         invite.maxForwards = destination.maxForwards
         invite.body = offer

@@ -1,3 +1,4 @@
+import CallKit
 import Dispatch
 import Foundation
 import Media
@@ -12,6 +13,8 @@ public final class GatewayServer: Sendable {
     public struct Settings: Sendable {
         public var gateway: GatewayConfiguration
         public var listeners: [Transports.Listener]
+        /// nil: no TLS, neither in nor out.
+        public var tls: TLSSettings?
         /// nil: as many as there are cores.
         public var mediaLanes: Int?
         /// nil: paced under load; zero: lowest latency.
@@ -19,6 +22,8 @@ public final class GatewayServer: Sendable {
         /// nil: the journal is audited and kept for ladders, and not written.
         public var journalFile: String?
         public var journalRotation: Int?
+        /// Loaded when the server starts; lines enable them by name.
+        public var directories: [DirectorySource] = []
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -32,17 +37,23 @@ public final class GatewayServer: Sendable {
     public enum Notice: Sendable {
         case violation(Violation)
         case journal(JournalFile.Report)
+        case directory(DirectoryOutcome)
+        /// A TLS session that could not be established, or broke.
+        case tls(TLSError, peer: SocketAddress, isOurs: Bool)
+        case reload(TLSError?)
     }
 
     /// Why it could not start. The description is one sentence for a person.
     public enum StartError: Error, CustomStringConvertible {
         case socket(SocketError)
+        case tls(TLSError)
         case journal(path: String, JournalFileError)
         case media(PumpError)
 
         public var description: String {
             switch self {
             case .socket(let error): error.description
+            case .tls(let error): "TLS: \(error)"
             case .journal(let path, let error): "the journal \(path): \(error)"
             case .media(let error): "media: \(error)"
             }
@@ -52,14 +63,20 @@ public final class GatewayServer: Sendable {
     private typealias Host = SignallingHost<Gateway>
     private let lane: Lane<Host>
     private let journalFile: JournalFile?
+    private let directories: CallDirectories
+    private let tls: TLSSettings?
+    private let notice: @Sendable (Notice) -> Void
     /// What is listened on, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
-        journalFile = file
-        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
+        (journalFile, tls, self.notice) = (file, settings.tls, notice)
+        let directories = CallDirectories()
+        self.directories = directories
+        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, directories, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
+        directories.load(settings.directories) { notice(.directory($0)) }
     }
 
     /// What there is now.
@@ -67,6 +84,17 @@ public final class GatewayServer: Sendable {
 
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
+
+    /// Reads the certificates again, for the connections that come; those that stand, and the calls on them, keep what they have. Where the files are
+    /// wrong now, everything stays as it was.
+    public func reload() {
+        guard let tls else { return notice(.reload(nil)) }
+        do throws(TLSError) {
+            let contexts = try TLSContexts(tls)
+            lane.post { host, _ in host.transports.tls = contexts }
+            notice(.reload(nil))
+        } catch { notice(.reload(error)) }
+    }
 
     /// Ends every call as a user would.
     public func endAll() { lane.post { host, now in host.endpoint.endAll(at: now) } }
@@ -93,11 +121,12 @@ public final class GatewayServer: Sendable {
     }
 
     private static func host(
-        _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
+        _ settings: Settings, _ file: JournalFile?, _ directories: CallDirectories, on lane: Lane<Host>, at now: Instant,
+        _ notice: @escaping @Sendable (Notice) -> Void
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
-        let transports: Transports
-        do throws(SocketError) { transports = try Transports(.init(listeners: settings.listeners), on: lane) } catch { throw .socket(error) }
+        let transports = try transports(settings, on: lane)
+        transports.onTLSFailure = { error, flow in notice(.tls(error, peer: flow.remote, isOurs: !flow.peer.isEmpty)) }
         let epoch = Date().timeIntervalSince1970
         let clock = WallClock(instant: now, unixNanoseconds: UInt64(epoch * 1e9))
         let journal = Journal(lane: "signalling", clock: clock, sink: file)
@@ -105,17 +134,28 @@ public final class GatewayServer: Sendable {
             notice(.violation(violation))
             if settings.violationsAreFatal { preconditionFailure("\(violation)") }
         }
-        let environment = Gateway.Environment(
+        var environment = Gateway.Environment(
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
+        environment.directories = directories
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
+    }
+
+    private static func transports(_ settings: Settings, on lane: Lane<Host>) throws(StartError) -> Transports {
+        var contexts: TLSContexts?
+        if let tls = settings.tls {
+            do throws(TLSError) { contexts = try TLSContexts(tls) } catch { throw .tls(error) }
+        }
+        do throws(SocketError) {
+            return try Transports(.init(listeners: settings.listeners), tls: contexts, on: lane)
+        } catch { throw .socket(error) }
     }
 
     private static func mediaLanes(_ settings: Settings, _ lane: Lane<Host>) throws(StartError) -> MediaLanes {
         let lanes = settings.mediaLanes ?? max(ProcessInfo.processInfo.activeProcessorCount, 1)
         let media = MediaSettings(
             ports: settings.gateway.media.ports, quarantine: settings.gateway.media.quarantine, lanes: lanes,
-            batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic)
+            batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic, opus: settings.gateway.media.opus)
         do throws(PumpError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }

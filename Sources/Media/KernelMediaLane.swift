@@ -1,3 +1,4 @@
+import Audio
 import Dispatch
 import Primitives
 import Runtime
@@ -15,12 +16,12 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     private var visit = Instant.distantFuture
 
     /// Lives until `close`: its pump holds it.
-    init(number: Int, batch: MediaPump.Batch, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
+    init(number: Int, batch: MediaPump.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
         queue = DispatchQueue(label: "media-\(number)")
         let pump = try MediaPump()
         self.pump = pump
         self.report = report
-        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandomNumberGenerator(), at: MonotonicClock.now)
+        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandomNumberGenerator(), opus: opus, at: MonotonicClock.now)
         try pump.start(name: "media-\(number)", batch: batch) { [self] tokens in drain(tokens) }
     }
 
@@ -41,10 +42,17 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
 
     private func take(_ tokens: UnsafeBufferPointer<UInt64>, _ next: inout Instant?, at now: Instant) {
         for token in tokens { engine.ready(token, at: now) }
-        engine.advance(to: now)
+        if engine.measuresPacing { advanceMeasured() } else { engine.advance(to: now) }
         deliver()
         next = engine.deadline
         visit = next ?? .distantFuture
+    }
+
+    /// What arrived in this turn took its time, which is not to be hidden.
+    private func advanceMeasured() {
+        let begin = MonotonicClock.now
+        engine.advance(to: begin)
+        engine.settlePacing(from: begin, to: MonotonicClock.now)
     }
 
     /// A turn of signalling: afterwards posts what there is to say, and calls the pump where something became due before its next visit.

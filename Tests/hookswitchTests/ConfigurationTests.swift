@@ -41,6 +41,54 @@ import Testing
         #expect(complaint(yaml) == line)
     }
 
+    @Test(arguments: [
+        ("do-not-disturb: { vip: [\"1\"] }", "do-not-disturb.vip: unknown setting (did you mean 'vips'?)"),
+        ("do-not-disturb: { schedule: [{ from: \"22:00\" }] }", "do-not-disturb.schedule: a window has a 'from' and a 'to'"),
+        ("do-not-disturb: { schedule: [{ from: \"22.00\", to: \"23:00\" }] }", "do-not-disturb.schedule.from: takes a time in quotes as \"22:00\", got '22.00'"),
+        ("do-not-disturb: { schedule: [{ days: mon-fry, from: \"22:00\", to: \"23:00\" }] }", "do-not-disturb.schedule.days: takes days as mon, mon-fri or daily, got 'mon-fry'"),
+        ("do-not-disturb: { time-zone: Rome }", "do-not-disturb.time-zone: knows no time zone 'Rome'; they are named as Europe/Rome"),
+        ("refusals: { block-list: 486 }", "refusals.block-list: takes one of 607, 603, 403, 480, got '486' (did you mean '480'?)"),
+        ("refusals: { blocklist: 603 }", "refusals.blocklist: unknown setting (did you mean 'block-list'?)"),
+        ("directories: [spam]", "directories: no directory is named 'spam'; there are none (see directories.block and directories.identify)"),
+        ("block: [[1]]", "block: takes a list of plain values"),
+    ])
+    func `a mistake in what a line has of a telephone is named`(entry: String, line: String) {
+        #expect(complaint("lines:\n  - { number: \"1\", open: true, \(entry) }") == "FILE:2: line 1: " + line)
+    }
+
+    @Test func `a line has Do Not Disturb, a block list, contacts, directories and refusals of its own`() throws {
+        let yaml = """
+            time-zone: Asia/Tokyo
+            directories: { block: [spam=lists/spam.csv], identify: ["lists/company.csv", "spam=names.csv"], call-info: "https://example.test/card" }
+            refusals: { do-not-disturb: 486 }
+            lines:
+              - number: "1"
+                open: true
+                do-not-disturb: { on: false, vips: ["+39*"], time-zone: Europe/Rome, schedule: [{ days: [mon-wed, sat], from: "22:00", to: "07:00" }, { from: "13:00", to: "24:00" }] }
+                block: ["+15550100", "^+1900"]
+                directories: [company, spam]
+                contacts: { "+39 055 1234": Alice }
+                refusals: { block-list: 603 }
+              - { number: "2", open: true, takes-calls: no, do-not-disturb: on }
+            """
+        let configuration = try load(yaml)
+        let lines = configuration.gateway.lines
+        #expect(lines[0].doNotDisturb.schedule.windows == [
+            .init(days: [.monday, .tuesday, .wednesday, .saturday], from: 1_320, to: 420), .init(days: Set(WeeklySchedule.Weekday.allCases), from: 780, to: 1_440),
+        ])
+        #expect(lines[0].doNotDisturb.schedule.timeZone.identifier == "Europe/Rome" && lines[1].doNotDisturb.schedule.timeZone.identifier == "Asia/Tokyo")
+        #expect(lines[0].doNotDisturb.vips.map(\.description) == ["+39*"] && lines[0].block.map(\.description) == ["+15550100", "^+1900"])
+        #expect(lines[0].directories == ["company", "spam"] && lines[0].contacts == ["390551234": "Alice"])
+        #expect(lines[0].refusals[.blockList] == 603 && configuration.gateway.refusals[.doNotDisturb] == 486)
+        #expect(lines[0].takesCalls && !lines[1].takesCalls && lines[1].doNotDisturb.isOn)
+        #expect(configuration.directories == [
+            DirectorySource(name: "spam", block: "lists/spam.csv", identify: "names.csv"), DirectorySource(name: "company", identify: "lists/company.csv"),
+        ])
+        #expect(configuration.gateway.callInfo == "https://example.test/card")
+        #expect(complaint(yaml, environment: ["HOOKSWITCH_DIRECTORIES_CALL_INFO": "http://x"])
+            == "environment: HOOKSWITCH_DIRECTORIES_CALL_INFO: takes an address as https://example.test/card, got 'http://x'")
+    }
+
     @Test func `what is no YAML is said with its line`() {
         #expect(complaint("domain: [\nlines: }").hasPrefix("FILE:2: is no YAML: "))
     }
@@ -67,6 +115,25 @@ import Testing
         #expect(error.description == "FILE:2: sip.tls.certificate: '/nowhere/cert.pem' cannot be read")
     }
 
+    @Test(arguments: [
+        ("server.pem", "other.key", "the key 'CERTS/other.key' does not belong to the certificate 'CERTS/server.pem'"),
+        ("leaf.key", "leaf.key", "'CERTS/leaf.key' holds no certificate (PEM)"),
+        ("server.pem", "server.pem", "'CERTS/server.pem' holds no private key without a password (PEM)"),
+    ])
+    func `a certificate and a key that do not fit are the machine's fault`(certificate: String, key: String, complaint: String) throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates").path
+        let yaml = "sip:\n  tls: { listen: [\"0.0.0.0:5061\"], certificate: \(folder)/\(certificate), key: \(folder)/\(key) }"
+        let error = try #require(throws: ConfigurationError.self) { try load(yaml) }
+        #expect(error.exitCode == 3)
+        #expect(error.description == "sip.tls: " + complaint.replacingOccurrences(of: "CERTS", with: folder))
+    }
+
+    @Test func `TLS needs a certificate to listen, and a key for each`() {
+        #expect(complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }") == "sip.tls: needs a 'certificate' and a 'key' to listen")
+        #expect(complaint("sip:\n  tls: { certificate: \(#filePath) }") == "sip.tls: takes as many keys as certificates, got 0 and 1")
+        #expect(complaint("sip:\n  tls: { lisen: [] }") == "FILE:2: unknown setting 'sip.tls.lisen' (did you mean 'sip.tls.listen'?)")
+    }
+
     @Test func `every setting is a flag and a variable of its own`() {
         for setting in Setting.all {
             let expanded = SettingFlags.expand(["serve", "--\(SettingFlags.flagName(setting))", "x"])
@@ -75,7 +142,7 @@ import Testing
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
     }
 
-    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "trunk.yaml"])
+    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "tls.yaml", "trunk.yaml"])
     func `the configurations that we ship are good`(name: String) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])

@@ -15,6 +15,12 @@ extension JournalEvent {
         /// CallKit was reset or invalidated: every call of the line ends.
         case providerReset = "provider.reset"
 
+        // What a line's user sets.
+        /// `on`
+        case doNotDisturbChanged = "dnd.changed"
+        /// A caller was put on the block list or taken off. `on`, `remote`
+        case blockListChanged = "block.changed"
+
         // SIP, in wire order.
         /// A message received. SIP details.
         case sipReceived = "sip.rx"
@@ -28,6 +34,12 @@ extension JournalEvent {
         case forkLost = "fork.lost"
         /// The far end put us on hold or resumed us. `on`, `onHold` (CallKit's flag of the call, which this must not change)
         case remoteHold = "remote.hold"
+        /// The far end asked (REFER) for whom it talks with to be called by somebody else. `remote`: whom
+        case transferRequested = "transfer.requested"
+        /// The leg talks with another one from here on: `with`. Or the far end did what our REFER asked for: `status`.
+        case transferred = "transfer.done"
+        /// Everything is as before. `status`
+        case transferFailed = "transfer.failed"
         /// `digits`
         case dtmfReceived = "dtmf.received"
 

@@ -5,6 +5,7 @@ import Gateway
 import Logging
 import Primitives
 import Runtime
+import Synchronization
 import UserAgent
 
 struct Serve: ParsableCommand {
@@ -28,33 +29,48 @@ struct Serve: ParsableCommand {
         ProcessResources.raiseDescriptorLimit()
         let stop = StopSignals()
         let server = try Self.start(configuration, log)
-        let udp = server.listeners.filter { $0.transport == .udp }.map(\.address), tcp = server.listeners.filter { $0.transport == .tcp }.map(\.address)
-        let summary = StartupSummary(configuration, udp: udp, tcp: tcp, ephemeral: EphemeralPortRange.current)
+        let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         if json {
             try printJSON(summary)
         } else {
             print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
         fflush(nil)
+        stop.onReload = { server.reload() }
         Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop)
     }
 
     private static func start(_ configuration: ServeConfiguration, _ log: Logger) throws -> GatewayServer {
-        let listeners = configuration.udp.map { Transports.Listener(.udp, $0) } + configuration.tcp.map { Transports.Listener(.tcp, $0) }
-        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: listeners)
+        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
+        settings.tls = configuration.tlsSettings
         settings.mediaBatch = configuration.mediaBatch
         settings.journalFile = configuration.journalFile
         settings.journalRotation = configuration.journalRotation
         settings.violationsAreFatal = configuration.testMode
+        settings.directories = configuration.directories
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {
                 case .violation(let violation): log.error("the contract was broken: \(violation)")
                 case .journal(.failing(let cause)): log.error("the journal cannot be written: \(cause)")
+                case .directory(let outcome): Self.log(outcome, log)
                 case .journal(.recovered(let lost)): log.notice("the journal is written again; \(lost) bytes were lost")
+                case .tls(let error, let peer, isOurs: true): log.warning("TLS to \(peer): \(error)")
+                case .tls(let error, let peer, isOurs: false): log.info("TLS from \(peer): \(error)")
+                case .reload(nil): log.notice("the certificates were read again")
+                case .reload(let error?): log.error("the certificates stay as they were: \(error)")
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    private static func log(_ outcome: DirectoryOutcome, _ log: Logger) {
+        let entries = "\(outcome.blocked) numbers blocked, \(outcome.identified) identified"
+        if let failure = outcome.failure {
+            log.error("directory \(outcome.name) was not loaded: \(failure); still in force: \(entries)")
+        } else {
+            log.notice("directory \(outcome.name): \(entries)")
+        }
     }
 
     private static func logger(_ configuration: ServeConfiguration) -> Logger {
@@ -78,18 +94,30 @@ struct Serve: ParsableCommand {
 /// The signals that end a server: the first asks for a drain, the second for an end at once. Caught from the making on.
 final class StopSignals: Sendable {
     let drain = DispatchSemaphore(value: 0), stop = DispatchSemaphore(value: 0)
+    /// SIGHUP. Set once, when there is something to reload.
+    var onReload: (@Sendable () -> Void)? {
+        get { reload.withLock(\.self) }
+        set { reload.withLock { $0 = newValue } }
+    }
     private let trap: Trap
+    private let reload: Reload
 
     init() {
-        let (drain, stop) = (drain, stop)
+        let (drain, stop, reload) = (drain, stop, Reload())
+        self.reload = reload
         trap = Trap(
             SignalTrap(on: DispatchQueue(label: "signals")) { request in
                 switch request {
                 case .drain: drain.signal()
                 case .stop: stop.signal()
-                case .reload: break
+                case .reload: reload.withLock(\.self)?()
                 }
             })
+    }
+
+    private final class Reload: Sendable {
+        private let action = Mutex<(@Sendable () -> Void)?>(nil)
+        func withLock<Value>(_ body: (inout (@Sendable () -> Void)?) -> Value) -> Value { action.withLock { body(&$0) } }
     }
 
     /// Made once and only kept.

@@ -1,6 +1,7 @@
 import Foundation
 import Gateway
 import Primitives
+import UserAgent
 
 /// What a person wants to know when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
 struct StartupSummary: Encodable {
@@ -15,16 +16,16 @@ struct StartupSummary: Encodable {
     var tryNext: String
     var warnings: [String]
 
-    init(_ configuration: ServeConfiguration, udp: [SocketAddress], tcp: [SocketAddress], ephemeral: ClosedRange<UInt16>?) {
+    init(_ configuration: ServeConfiguration, listeners: [Transports.Listener], ephemeral: ClosedRange<UInt16>?) {
         let gateway = configuration.gateway
-        listens = udp.map { "udp \($0)" } + tcp.map { "tcp \($0)" }
+        listens = listeners.map { "\($0.transport) \($0.address)" }
         advertises = Self.advertised(gateway.advertise)
         let ports = gateway.media.ports
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
         legs = (Int(ports.upperBound) + 1) / 2 - (Int(ports.lowerBound) + 1) / 2
         numbers = gateway.lines.map { Number(number: $0.number.description, does: Self.does($0), name: $0.name?.description) }
         journal = configuration.journalFile
-        tryNext = Self.next(gateway.lines, udp.first ?? tcp.first)
+        tryNext = Self.next(gateway.lines, listeners.first { $0.transport != .tls }?.address)
         warnings = []
         if let ephemeral, ephemeral.overlaps(ports) {
             warnings.append("media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one")

@@ -7,6 +7,8 @@ import Yams
 struct ConfigurationFile {
     private var configuration = ServeConfiguration()
     private var seenNumbers: [String: String] = [:]
+    /// Directories that lines enable, and where they say so.
+    private var directoriesOfLines: [(name: String, place: String)] = []
 
     /// - Parameters:
     ///   - file: a path; nil: no file, and then lines are the fallback's.
@@ -17,8 +19,18 @@ struct ConfigurationFile {
         if let file { try reader.read(file) } else { reader.configuration = .fallback }
         try reader.readEnvironment(environment)
         try reader.readFlags(flags)
+        try reader.checkDirectories()
         reader.configuration.fillDefaults()
+        try reader.configuration.check()
         return reader.configuration
+    }
+
+    private func checkDirectories() throws {
+        let known = configuration.directories.map(\.name)
+        for (name, place) in directoriesOfLines where !known.contains(name) {
+            let there = known.isEmpty ? "; there are none (see directories.block and directories.identify)" : ""
+            throw ConfigurationError(place: place, message: "no directory is named '\(name)'\(Nearest.hint(for: name, among: known))\(there)")
+        }
     }
 
     private mutating func read(_ file: String) throws {
@@ -57,7 +69,7 @@ struct ConfigurationFile {
             } else if let setting = Setting.named(path) {
                 try setting.apply(&configuration, try value(of: node, place: "\(place): \(path)"))
             } else if let feature = Setting.later[path] {
-                try refuseLater(feature, path, node, place)
+                throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
             } else if Setting.groups.contains(path), case .mapping(let group) = node {
                 try walk(group, prefix: path + ".", file: file)
             } else if Setting.groups.contains(path) {
@@ -71,17 +83,6 @@ struct ConfigurationFile {
     private func unknown(_ path: String, _ place: String) -> ConfigurationError {
         let siblings = Setting.all.map(\.path) + Setting.groups.map(\.self) + ["lines"]
         return ConfigurationError(place: place, message: "unknown setting '\(path)'\(Nearest.hint(for: path, among: siblings))")
-    }
-
-    /// A certificate that cannot be read is the machine's fault and comes first; the rest is ours to say.
-    private func refuseLater(_ feature: String, _ path: String, _ node: Node, _ place: String) throws {
-        if case .mapping(let group) = node {
-            for name in ["certificate", "key"] {
-                guard let file = group[Node(name)]?.string, !FileManager.default.isReadableFile(atPath: file) else { continue }
-                throw ConfigurationError(place: "\(place): \(path).\(name)", message: "'\(file)' cannot be read", kind: .environment)
-            }
-        }
-        throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
     }
 
     private func value(of node: Node, place: String) throws -> SettingValue {
@@ -110,6 +111,8 @@ struct ConfigurationFile {
             if let first = seenNumbers.updateValue(place, forKey: line.number.description) {
                 throw ConfigurationError(place: place, message: "line \(line.number) is there already (\(first))")
             }
+            if reader.namesTimeZone { configuration.linesWithTimeZone.insert(configuration.gateway.lines.count) }
+            directoriesOfLines += line.directories.map { ($0, reader.placeOfDirectories) }
             configuration.gateway.lines.append(line)
         }
     }
