@@ -21,7 +21,7 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
         let pump = try MediaPump()
         self.pump = pump
         self.report = report
-        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandomNumberGenerator(), opus: opus, at: MonotonicClock.now)
+        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandom(), opus: opus, at: MonotonicClock.now)
         try pump.start(name: "media-\(number)", batch: batch) { [self] tokens in drain(tokens) }
     }
 

@@ -46,7 +46,7 @@ public final class MediaLanes: MediaPlane {
     ///
     /// - Parameter report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
     public convenience init(
-        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandom(),
         report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
     ) throws(PumpError) {
         precondition(settings.lanes > 0, "media needs a lane")

@@ -63,14 +63,19 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func v4Value(_ bytes: ArraySlice<UInt8>) -> UInt32? {
-        let parts = bytes.split(separator: 0x2E, omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var value: UInt32 = 0
-        for part in parts {
-            guard part.count <= 3, let octet = Text(part).integer(UInt8.self) else { return nil }
-            value = value << 8 | UInt32(octet)
+        var (value, octet): (UInt32, UInt32) = (0, 0)
+        var (digits, dots) = (0, 0)
+        for byte in bytes {
+            if byte == 0x2E {
+                guard digits > 0 else { return nil }
+                (value, octet, digits, dots) = (value << 8 | octet, 0, 0, dots + 1)
+            } else {
+                guard byte >= 0x30, byte <= 0x39, digits < 3 else { return nil }
+                (octet, digits) = (octet * 10 + UInt32(byte - 0x30), digits + 1)
+                guard octet <= 255 else { return nil }
+            }
         }
-        return value
+        return dots == 3 && digits > 0 ? value << 8 | octet : nil
     }
 
     private static func v6Groups(_ bytes: ArraySlice<UInt8>) -> [UInt16]? {

@@ -24,7 +24,15 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     /// Invalid UTF-8 comes out as replacement characters.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    @inlinable public static func == (left: Text, right: Text) -> Bool { left.bytes.elementsEqual(right.bytes) }
+    @inlinable public static func == (left: Text, right: Text) -> Bool {
+        guard left.count == right.count else { return false }
+        return left.bytes.withUnsafeBufferPointer { left in
+            right.bytes.withUnsafeBufferPointer { right in
+                for index in left.indices where left[index] != right[index] { return false }
+                return true
+            }
+        }
+    }
 
     @inlinable public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -35,7 +43,12 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     /// Equal without regard to the case of ASCII letters.
     @inlinable public func equalsIgnoringCase(_ other: Text) -> Bool {
         guard count == other.count else { return false }
-        return zip(bytes, other.bytes).allSatisfy { asciiLowercased($0) == asciiLowercased($1) }
+        return bytes.withUnsafeBufferPointer { left in
+            other.bytes.withUnsafeBufferPointer { right in
+                for index in left.indices where asciiLowercased(left[index]) != asciiLowercased(right[index]) { return false }
+                return true
+            }
+        }
     }
 
     /// ASCII letters in lower case; a copy only where something changes.
