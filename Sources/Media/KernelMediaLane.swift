@@ -45,10 +45,17 @@ actor KernelMediaLane: MediaLaneDoor {
 
     private func take(_ tokens: UnsafeBufferPointer<UInt64>, _ next: inout Instant?, at now: Instant) {
         for token in tokens { engine.ready(token, at: now) }
-        engine.advance(to: now)
+        if engine.measuresPacing { advanceMeasured() } else { engine.advance(to: now) }
         deliver()
         next = engine.deadline
         visit = next ?? .distantFuture
+    }
+
+    /// What arrived in this turn took its time, which is not to be hidden.
+    private func advanceMeasured() {
+        let begin = MonotonicClock.now
+        engine.advance(to: begin)
+        engine.settlePacing(from: begin, to: MonotonicClock.now)
     }
 
     /// A turn of signalling: afterwards posts what there is to say, and calls the pump where something became due before its next visit.

@@ -65,7 +65,7 @@ extension MediaEngine {
 
     private func pass(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, at now: Instant) {
         if let partner = leg.partner, partner.plan.source == .relay {
-            if let transcoder = partner.transcoder, transcode(packet, header, role, from: leg, over: partner, transcoder, at: now) { return }
+            if partner.transcoderFormat != nil, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
             relay(packet, header, from: leg, over: partner, at: now)
         } else if leg.plan.source == .echo {
             relay(packet, header, from: leg, over: leg, at: now)
@@ -76,20 +76,24 @@ extension MediaEngine {
 
     /// False for what can be passed on as it is. Sound is sent when its time has come, keys at once.
     private func transcode(
-        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg,
-        _ transcoder: Transcoder, at now: Instant
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
     ) -> Bool {
         switch role {
         case .audio(let codec) where other.stream.payloadTypes[header.payloadType] == nil:
-            guard other.canSend else {
+            guard other.canSend, let transcoder = transcoder(of: other) else {
                 leg.refused.noReceiver += 1
                 return true
             }
+            defer { armFrames(other, at: now) }
             transcoder.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
         case .keys:
+            guard let transcoder = other.transcoder, !transcoder.receiver.isIdle else { return false }
             transcoder.receiver.pass(header, at: now)
             convert(payload(packet, header), header, from: leg, over: other, at: now)
-        case .audio, .otherAudio, .unknown: return false
+        case .audio:
+            if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }   // the sender changed its codec
+            return false
+        case .otherAudio, .unknown: return false
         }
         return true
     }

@@ -28,6 +28,9 @@ public final class MediaEngine {
     private var generation: UInt32 = 0
     private var events: [(leg: MediaLegID, event: MediaEvent)] = []
     private(set) var started = 0
+    /// When the frames were due that left in this turn; nil where nobody asks.
+    var framesDue: [Instant]?
+    private var pacing = Lateness()
 
     /// - Parameter opus: for all that is encoded here, within what each far end can take.
     public init(binder: any PortBinder, random: any RandomNumberGenerator, opus: OpusSettings = OpusSettings(), at now: Instant) {
@@ -68,9 +71,10 @@ public final class MediaEngine {
     }
 
     @discardableResult
-    public func stop(_ id: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
+    public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
         try leg.state.apply(.stop)
+        if ending { sayGoodbye(leg, at: now) }
         started -= 1
         disarmAll(leg)
         leg.stream.pause()
@@ -176,6 +180,27 @@ public final class MediaEngine {
 
     func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
 
+    /// Whether `takePacing` has something to say. Whoever drives the engine then calls `settlePacing` after every turn.
+    public var measuresPacing: Bool {
+        get { framesDue != nil }
+        set { framesDue = newValue ? [] : nil }
+    }
+
+    /// How late frames made here left since the last time.
+    func takePacing() -> Lateness {
+        defer { pacing = Lateness() }
+        return pacing
+    }
+
+    /// The frames of a turn left one after the other between its two ends.
+    func settlePacing(from begin: Instant, to end: Instant) {
+        guard var frames = framesDue.take() else { return }   // one owner, so that its memory stays
+        let turn = (end - begin).wholeNanoseconds, count = Int64(max(1, frames.count))
+        for index in frames.indices { pacing.note(begin + .nanoseconds(turn * Int64(index + 1) / count) - frames[index]) }
+        frames.removeAll(keepingCapacity: true)
+        framesDue = frames
+    }
+
     /// Nil for a leg that is gone, also when its place has a new one.
     func leg(at slot: MediaSlot) -> MediaLeg? {
         guard slot.index < legs.count, let leg = legs[slot.index], leg.slot == slot else { return nil }
@@ -228,13 +253,23 @@ public final class MediaEngine {
         }
     }
 
+    /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they have
+    /// nowhere to go, and are counted as such.
+    func transcoder(of leg: MediaLeg) -> Transcoder? {
+        if leg.transcoder == nil, let format = leg.transcoderFormat { leg.transcoder = try? Transcoder(format) }
+        return leg.transcoder
+    }
+
     private func prepareTranscoder(of leg: MediaLeg) {
         var format: Transcoder.Format?
         if case .relay = leg.plan.source, let partner = leg.partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
-        guard leg.transcoder?.format != format else { return }
-        if leg.transcoder != nil { leg.stream.pause() }
-        // Without memory for a codec the packets have nowhere to go and are counted as such.
-        leg.transcoder = format.flatMap { try? Transcoder($0) }
+        leg.transcoderFormat = format
+        if let transcoder = leg.transcoder, transcoder.format != format {
+            leg.transcoder = nil
+            leg.stream.pause()
+        }
+        guard let format, let usual = leg.partner?.plan.audio.primary.codec, let codec = AudioCodec(usual), format.incoming.contains(codec) else { return }
+        _ = transcoder(of: leg)
     }
 
     private func separate(_ leg: MediaLeg) {

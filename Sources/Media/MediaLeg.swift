@@ -30,6 +30,8 @@ final class MediaLeg {
     var player: Player?
     /// Turns what the partner hears into what this leg sends, where it cannot be passed on.
     var transcoder: Transcoder?
+    /// What `transcoder` is or would be: it is made when it is open that it will be needed, else with the first packet that needs it.
+    var transcoderFormat: Transcoder.Format?
     /// Keys of the partner's on their way to this leg, and the timestamp that its packets carry.
     var converter: TelephoneEventConverter?
     var keyTimestamp: UInt32 = 0
@@ -111,11 +113,13 @@ final class MediaLeg {
         statistics.refused = refused
         statistics.lateFrames = lateFrames
         statistics.playout = (partner?.transcoder?.receiver).map(PlayoutFigures.init)
+        statistics.peerMetrics = rtcp.peerMetrics
+        judge(&statistics)
         return statistics
     }
 
     /// What leaves needs a frame every so often.
-    var makesFrames: Bool { player != nil || transcoder != nil }
+    var makesFrames: Bool { player != nil || transcoder?.receiver.isIdle == false }
     /// From one frame to the next.
     var frameLength: Duration { .milliseconds(player?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
 

@@ -38,10 +38,27 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     public init?(_ string: String) { self.init(Text(string)) }
 
-    public var description: String {
+    public var description: String { text.description }
+
+    /// Dotted decimal, or the text of RFC 5952.
+    public var text: Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(family == .v4 ? 15 : 39)
+        append(to: &bytes)
+        return Text(bytes)
+    }
+
+    /// Appends the characters of `text`.
+    public func append(to bytes: inout [UInt8]) {
         switch family {
-        case .v4: "\(low >> 24 & 0xFF).\(low >> 16 & 0xFF).\(low >> 8 & 0xFF).\(low & 0xFF)"
-        case .v6: Self.canonicalText((0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) })
+        case .v4:
+            for shift in stride(from: UInt64(24), through: 0, by: -8) {
+                bytes.append(decimal: UInt8(truncatingIfNeeded: low >> shift))
+                if shift > 0 { bytes.append(0x2E) }
+            }
+        case .v6:
+            let groups = (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) }
+            bytes += Self.canonicalText(groups).utf8
         }
     }
 
@@ -146,7 +163,19 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     public init?(_ string: String, defaultPort: UInt16? = nil) { self.init(Text(string), defaultPort: defaultPort) }
 
-    public var description: String { address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
+    public var description: String { text.description }
+
+    /// `192.0.2.1:5060` or `[2001:db8::1]:5060`.
+    public var text: Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48)
+        if address.family == .v6 { bytes.append(0x5B) }
+        address.append(to: &bytes)
+        if address.family == .v6 { bytes.append(0x5D) }
+        bytes.append(0x3A)
+        bytes.append(decimal: port)
+        return Text(bytes)
+    }
 }
 
 /// A block of addresses in CIDR form: `10.0.0.0/8`, `::1/128`, or one address.

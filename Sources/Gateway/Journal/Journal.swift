@@ -31,8 +31,10 @@ public final class Journal {
         public var traceBytes = 32 * 1024
         /// Calls with a trace; the oldest call gives way.
         public var traces = 4096
-        /// How long a trace outlives `call.ended`.
+        /// How long a trace outlives `call.ended`, and how many do at most: under load the memory that they take is used again while it is
+        /// still in the processor's cache.
         public var traceRetention = Duration.seconds(60)
+        public var endedTraces = 512
 
         public init() {}
     }
@@ -121,6 +123,7 @@ public final class Journal {
 /// The latest encoded events of each call, in two halves each: when the newer is full it becomes the older one, so that appending never copies.
 private struct CallTraces {
     fileprivate struct Trace {
+        var hasBegun = false
         var older: [UInt8] = []
         var newer: [UInt8] = []
     }
@@ -135,9 +138,9 @@ private struct CallTraces {
     var count: Int { traces.count }
 
     mutating func append(_ line: ArraySlice<UInt8>, to call: CallUUID, ended isEnd: Bool, at now: Instant) {
-        while let oldest = ended.first, oldest.until <= now { traces[oldest.call] = nil; _ = ended.popFirst() }
-        if traces[call] == nil { begin(call) }
-        traces[call, default: Trace()].append(line, half: limits.traceBytes / 2)
+        while let oldest = ended.first, oldest.until <= now || ended.count > limits.endedTraces { traces[oldest.call] = nil; _ = ended.popFirst() }
+        let isFirst = traces[call, default: Trace()].append(line, half: limits.traceBytes / 2)
+        if isFirst { begin(call) }
         if isEnd { ended.append((call, now + limits.traceRetention)) }
     }
 
@@ -150,11 +153,14 @@ private struct CallTraces {
 }
 
 extension CallTraces.Trace {
-    fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) {
+    /// True the first time.
+    fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) -> Bool {
+        defer { hasBegun = true }
         if newer.count + line.count > half {
             older = newer
             newer = []
         }
         if line.count <= half { newer += line }
+        return !hasBegun
     }
 }

@@ -143,3 +143,13 @@ extension JournalEvent {
         case rule, count, text
     }
 }
+
+extension JournalEvent.Kind {
+    /// Its place in `allCases`. An enumeration without payloads is this number in memory; looking it up would mean hashing the raw value.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+}
+
+extension JournalEvent.Key {
+    /// Its place in `allCases`, as that of a kind.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+}

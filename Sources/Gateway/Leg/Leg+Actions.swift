@@ -75,7 +75,7 @@ extension Leg {
         gateway.disarm(.resume, of: self)
         isHeld = true
         hasAudioSession = false
-        media.stop(at: now)
+        media.stop(holding: true, at: now)
         renegotiate()
     }
 

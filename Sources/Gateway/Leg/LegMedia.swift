@@ -52,11 +52,11 @@ package struct LegMedia {
         scribe.write(.mediaStarted, at: now)
     }
 
-    /// No packet leaves once this returns. Nothing when nothing runs.
-    package mutating func stop(at now: Instant) {
+    /// No packet leaves once this returns; for good, or for a hold. Nothing when nothing runs.
+    package mutating func stop(holding: Bool = false, at now: Instant) {
         guard state == .started else { return }
         advance(.stop)
-        guard let interval = try? plane.stop(id, at: now) else { preconditionFailure("a started leg can be stopped") }
+        guard let interval = try? plane.stop(id, ending: !holding, at: now) else { preconditionFailure("a started leg can be stopped") }
         scribe.write(.mediaStopped, at: interval.stopped, interval.details)   // not the turn's clock: packets left while the turn waited for a core
     }
 

@@ -47,7 +47,7 @@ extension Message {
 
     private static func writeLength(_ length: Int, into bytes: inout [UInt8]) {
         bytes += "Content-Length: " as StaticString
-        bytes.append(number: UInt(length))
+        bytes.append(decimal: length)
         bytes += "\r\n" as StaticString
     }
 
@@ -60,7 +60,7 @@ extension Message {
             bytes += " SIP/2.0\r\n" as StaticString
         case .response(let status, let reason):
             bytes += "SIP/2.0 " as StaticString
-            bytes.append(number: UInt(status))
+            bytes.append(decimal: status)
             bytes.append(0x20)
             bytes.append(contentsOf: reason.bytes.lazy.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
             bytes += "\r\n" as StaticString
