@@ -10,7 +10,7 @@ import UserAgent
 extension Gateway: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining else { return refuseForNow(session) }
-        switch admission(of: session) {
+        switch admission(of: session.request, from: session.flow.remote.address) {
         case .admitted(let caller): route(session, from: caller)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
         case .forbidden: session.respond(status: 403, at: now)
@@ -24,6 +24,9 @@ extension Gateway: UserAgentDelegate {
         case .register:
             agent.respond(to: transaction, with: registrar.handle(request, over: flow, at: now), at: now)
             return true
+        case .message:
+            pass(request, over: flow, transaction)
+            return true
         case .options where isDraining:
             agent.respond(to: transaction, status: 503, at: now)
             return true
@@ -33,7 +36,7 @@ extension Gateway: UserAgentDelegate {
 
     // MARK: Who may call
 
-    private enum Admission {
+    enum Admission {
         case admitted(CallerIdentity)
         case challenged([(HeaderName, Text)])
         case forbidden
@@ -41,11 +44,9 @@ extension Gateway: UserAgentDelegate {
 
     /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
     /// admitted, and are challenged elsewhere.
-    private func admission(of session: InviteSession) -> Admission {
-        let request = session.request
-        let source = session.flow.remote.address
+    func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
-        var caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
+        var caller = identity(in: request, from: source)
         if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed)) }
         if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed)) }
         let mustProve = claimed?.configuration.password != nil
@@ -58,6 +59,16 @@ extension Gateway: UserAgentDelegate {
         case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
         case .forbidden: return .forbidden
         }
+    }
+
+    /// Whom a request is from: the asserted identity where its source is believed (RFC 3325 §5), else From.
+    private func identity(in request: Message, from source: IPAddress) -> CallerIdentity {
+        let asserted = configuration.access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
+        let address = asserted ?? request.from
+        var caller = CallerIdentity(user: Routing.dialledNumber(address.uri), host: address.uri.host, displayName: address.displayName)
+        let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map { Text($0).trimmed }
+        caller.isPrivate = privacy.contains { ["id", "user", "header"].contains($0) }
+        return caller
     }
 
     private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
@@ -190,7 +201,11 @@ extension Gateway: UserAgentDelegate {
 
     static func update(for caller: CallerIdentity) -> CXCallUpdate {
         let update = CXCallUpdate()
-        let user = caller.user ?? "anonymous"
+        let isAnonymous = caller.isPrivate || caller.user == nil || caller.user == "anonymous"
+        guard !isAnonymous, let user = caller.user else {
+            update.remoteHandle = CXHandle(type: .generic, value: "anonymous")
+            return update
+        }
         let isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
         let value = isNumber ? user.description : "sip:\(user)@\(caller.host)"
         update.remoteHandle = CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)

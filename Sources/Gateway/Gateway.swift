@@ -107,7 +107,7 @@ public final class Gateway: SignallingEndpoint {
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
-        agent.allowedMethods += [.register, .refer, .notify]
+        agent.allowedMethods += [.register, .refer, .notify, .message]
         agent.supportedOptions = ["replaces"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)

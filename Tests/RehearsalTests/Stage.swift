@@ -160,7 +160,8 @@ final class RawPeer: Inhabitant {
     }
 
     func description(_ formats: String = "0", _ direction: String = "sendrecv", version: Int = 1, port: Int = 4000) -> String {
-        ["v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0", "m=audio \(port) RTP/AVP \(formats)", "a=\(direction)", ""]
+        let events = formats.hasSuffix(" 101") ? ["a=rtpmap:101 telephone-event/8000"] : []
+        return (["v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0", "m=audio \(port) RTP/AVP \(formats)"] + events + ["a=\(direction)", ""])
             .joined(separator: "\r\n")
     }
 }

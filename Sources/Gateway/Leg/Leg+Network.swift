@@ -2,6 +2,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import RTP
 import SDP
 import SIP
 import UserAgent
@@ -21,7 +22,7 @@ extension Leg: InviteSessionDelegate {
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
-        case .info(let request): gateway.peer(of: self)?.passInfo(request)
+        case .info(let request): informed(request)
         case .offerWithdrawn: negotiation.rollback()
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .refreshDue: renegotiate()
@@ -204,6 +205,17 @@ extension Leg: InviteSessionDelegate {
         scribe.write(status < 300 ? .transferred : .transferFailed, at: now, [.status: .init(status)])
         if (200..<300).contains(status) { gateway.end(self, .transferred) }
     }
+
+    /// A key that INFO tells is the same event as one in the media (RFC 4733), and goes on as that where the other end knows it.
+    private func informed(_ request: Message) {
+        guard state == .connected else { return }
+        let digit = KeyPress(request).flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
+        if let digit { heard(.digit(digit)) }
+        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0) }) != true else { return }
+        peer.passInfo(request)
+    }
+
+    private func send(_ digit: DTMFDigit) -> Bool { media.send([digit], at: now) }
 
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.contentType else { return }

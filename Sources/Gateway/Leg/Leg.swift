@@ -284,6 +284,8 @@ struct CallerIdentity: Equatable {
     var displayName: Text?
     /// It comes from a trusted source, or proved to be a line of ours.
     var isKnown = false
+    /// It does not want those that it calls to know (RFC 3323, RFC 3325).
+    var isPrivate = false
 }
 
 extension NegotiationError {

@@ -71,6 +71,13 @@ package struct LegMedia {
         try? plane.link(id, other.id, at: now)
     }
 
+    /// Sends digits as events. False where the leg does not run, or its far end knows no such events.
+    package func send(_ digits: [DTMFDigit], at now: Instant) -> Bool {
+        guard state == .started else { return false }
+        do { try plane.send(digits, on: id, at: now) } catch { return false }
+        return true
+    }
+
     /// Ends the relay with the other leg of a bridge.
     package func unlink() {
         guard state.isOpen else { return }

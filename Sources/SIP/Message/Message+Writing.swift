@@ -151,6 +151,7 @@ extension Message {
         case 421: "Extension Required"
         case 422: "Session Interval Too Small"
         case 423: "Interval Too Brief"
+        case 469: "Bad Info Package"
         case 480: "Temporarily Unavailable"
         case 481: "Call/Transaction Does Not Exist"
         case 482: "Loop Detected"

@@ -17,6 +17,9 @@ extension InviteSession {
         case .refer where state == .confirmed || state == .answered: receiveRefer(request, transaction, at: now)
         case .notify: receiveNotify(request, transaction, at: now)
         case .options: agent.respond(transaction, Refusal(200, headers: agent.capabilities), at: now)
+        case .info where request.headers.contains("Info-Package"):
+            // RFC 6086 §4.2.2: we know no package.
+            agent.respond(transaction, Refusal(469, headers: [("Recv-Info", "")]), at: now)
         case .info:
             agent.respond(transaction, Refusal(200), at: now)
             emit(.info(request), at: now)

@@ -85,6 +85,12 @@ public final class InviteSession {
     /// The peer's tag; nil for a caller without an answer.
     public var remoteTag: Text? { dialog?.remoteTag }
 
+    /// Forgets the call without a word, as a peer does whose process died: what comes for it gets 481. For rehearsals.
+    package func vanish(at now: Instant) {
+        delegate = nil
+        finish(at: now)
+    }
+
     /// Lets a callee answer challenges of its requests in the dialog.
     public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
 
