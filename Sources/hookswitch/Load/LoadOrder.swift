@@ -27,27 +27,40 @@ extension LoadOptions {
         var plan = LoadPlan()
         plan.accounts = try accountList()
         plan.target = place.uri.user == nil ? nil : place.uri
-        if plan.target == nil, plan.accounts.isEmpty { throw Failure.usage("'\(target ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST") }
+        if plan.target == nil, plan.accounts.isEmpty { throw Failure.usage("'\(target ?? scenarioTarget ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST") }
         if plan.target == nil, plan.accounts.count < 2 { throw Failure.usage("--accounts needs two lines or more: the first half calls the second") }
         plan.playsBothEnds = bothEnds || plan.target == nil
         try shape(&plan)
         let level = try slo.map(Self.level)
-        if findsKnee(plan), level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
+        if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
         return LoadOrder(
-            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findsKnee(plan), targetJournal: targetJournal, outputs: outputs,
+            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findKnee, targetJournal: targetJournal, outputs: outputs,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
-    private func findsKnee(_ plan: LoadPlan) -> Bool { findKnee }
+    /// Each value by itself, without ports and files.
+    func checkValues() throws {
+        var plan = LoadPlan()
+        try shape(&plan)
+        _ = try (CodecList.parse(codec), slo.map(Self.level), ports.map(Self.range), server.map(SocketAddress.init(ofServer:)), from.map { try Identity($0, option: "--from") })
+        if accounts != nil { _ = try accountList() }
+        if transport != nil || scenarioTarget != nil { _ = try CallTarget(scenarioTarget ?? target ?? "", server: nil, usesTCP: try usesTCP()) }
+    }
+
+    private func usesTCP() throws -> Bool {
+        guard let transport else { return false }
+        guard ["udp", "tcp"].contains(transport) else { throw Failure.usage("--transport is udp or tcp, got '\(transport)'\(transport == "tls" ? " (TLS is not in this version)" : "")") }
+        return transport == "tcp"
+    }
 
     // MARK: Whom
 
     private func place() throws -> CallTarget {
-        guard let target else { throw Failure.usage("whom to call? 'hookswitch load sip:9196@ADDRESS'") }
-        if let transport, !["udp", "tcp"].contains(transport) { throw Failure.usage("--transport is udp or tcp, got '\(transport)'\(transport == "tls" ? " (TLS is not in this version)" : "")") }
+        guard let target = target ?? scenarioTarget else { throw Failure.usage("whom to call? 'hookswitch load sip:9196@ADDRESS'") }
+        let usesTCP = try usesTCP()
         let server = try server.map(SocketAddress.init(ofServer:))
         if server != nil, accounts != nil, SocketAddress(target, defaultPort: 5060) != nil { throw Failure.usage("--server and a target that is a server exclude each other") }
-        return try CallTarget(target, server: server, usesTCP: transport == "tcp")
+        return try CallTarget(target, server: server, usesTCP: usesTCP)
     }
 
     private func accountList() throws -> [LoadAccount] {
@@ -79,6 +92,10 @@ extension LoadOptions {
         plan.mix = try callMix(mix)
         plan.keys = try digits()
         plan.listening = try listening()
+        plan.steps = try steps.map { text in
+            do { return try CallSteps.parse(text) } catch let failure as Failure { throw Failure.usage("--steps: \(failure.message)") }
+        }
+        if dryRun { plan.calls = 1 }
         plan.patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
         plan.answersAfter = .milliseconds(try Bounded.whole(answerAfter, option: "--answer-after", of: "milliseconds", in: 0...600_000))
         plan.seed = seed ?? UInt64.random(in: 1...9_999_999)
