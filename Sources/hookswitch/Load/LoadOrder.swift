@@ -186,6 +186,7 @@ extension LoadOptions {
             }
             (settings.address, settings.port) = (address.address, address.port)
         }
+        settings.isPunctual = true
         settings.mediaLanes = plan.concurrent > 200 ? min(4, MachineReading.cores) : 1
         settings.mediaPorts = try ports.map(Self.range) ?? LoadPorts.block(for: plan, place.server.address.family)
         return settings
@@ -207,13 +208,19 @@ enum LoadPorts {
         let ends = plan.playsBothEnds ? 2 : 1, rate = plan.arrivals.steps.map(\.rate).max() ?? 1
         let count = min(2 * ends * (plan.concurrent + Int(min(rate, Double(plan.concurrent)) * 3) + 8), 40_000)
         try provideDescriptors(for: count)
-        let highest = Int(EphemeralPortRange.current?.lowerBound ?? 32_768), end = 10_000 + count < highest ? highest : 65_535
-        guard 10_000 + count < end else { throw Failure.cannotRun("\(count) media ports are more than this machine has: fewer calls at a time (--concurrent)") }
-        for _ in 0..<200 {
-            let first = UInt16(Int.random(in: 10_000...(end - count)) & ~1), block = first...(first + UInt16(count) - 1)
-            if block.allSatisfy({ isFree($0, family) }) { return block }
+        for range in candidates where range.count > count {
+            for _ in 0..<50 {
+                let first = UInt16(Int.random(in: range.lowerBound...(range.upperBound - count)) & ~1), block = first...(first + UInt16(count) - 1)
+                if block.allSatisfy({ isFree($0, family) }) { return block }
+            }
         }
-        throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports")
+        throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
+    }
+
+    /// Above the kernel's own, where hardly anybody is; else below it, where a gateway on this machine may have its own; else anywhere.
+    private static var candidates: [ClosedRange<Int>] {
+        let kernel = EphemeralPortRange.current ?? 32_768...60_999
+        return [min(65_535, Int(kernel.upperBound) + 1)...65_535, min(10_000, Int(kernel.lowerBound) - 1)...(Int(kernel.lowerBound) - 1), 10_000...65_535]
     }
 
     private static func provideDescriptors(for sockets: Int) throws {
