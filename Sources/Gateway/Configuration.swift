@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import SDP
 import SIP
@@ -13,10 +14,28 @@ public struct GatewayConfiguration: Sendable {
     public var lines: [LineConfiguration] = []
     public var access = Access()
     public var limits = Limits()
+    /// What refused callers are told, where a line does not say otherwise.
+    public var refusals = RefusalStatuses()
+    /// `https` address of the jCard that a 608 names in Call-Info (RFC 8688 §3.2.1); nil: the header is left out.
+    public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
+    public var sip = Signalling()
 
     public init() {}
+
+    public struct Signalling: Sendable {
+        /// Calls are refreshed, and end when they are not (RFC 4028); nil: no timers.
+        public var sessionTimer: SessionTimer.Policy? = SessionTimer.Policy()
+        /// Shorter intervals are refused with 422, in seconds.
+        public var leastSessionInterval: UInt32 = SessionTimer.leastMinimum
+        /// When a 180 of ours waits for its PRACK (RFC 3262).
+        public var reliability = UserAgentConfiguration.Reliability.whenRequired
+        public init() {}
+
+        /// Both settings together.
+        var timerPolicy: SessionTimer.Policy? { sessionTimer.map { SessionTimer.Policy(interval: $0.interval, minimum: leastSessionInterval) } }
+    }
 
     /// The address that peers are told, when it is not the address of the socket that they reached.
     public struct Advertise: Sendable {
@@ -31,9 +50,23 @@ public struct GatewayConfiguration: Sendable {
         public var ports: ClosedRange<UInt16> = 20000...20199
         /// Preference order of what we offer, and the set that we accept.
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
+        /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
+        public var opus = OpusSettings()
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
+
+        /// `codecs` with the format parameters of our own offers.
+        var offered: [Codec] {
+            codecs.map { codec in
+                guard codec.matches(.opus) else { return codec }
+                var (described, parameters) = (codec, OpusParameters())
+                parameters.usesForwardErrorCorrection = opus.forwardErrorCorrection
+                parameters.prefersDiscontinuous = opus.discontinuous
+                described.fmtp = parameters.fmtp
+                return described
+            }
+        }
     }
 
     /// Who may call without proving who they are.
@@ -46,7 +79,11 @@ public struct GatewayConfiguration: Sendable {
         public var isSilent = false
         /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
         public var digests: [DigestAlgorithm] = [.md5, .sha256]
+        /// Peers whose P-Asserted-Identity is believed, and that are told whom our callers are, also those that want it kept from others.
+        public var asserting: [IPNetwork] = []
         public init() {}
+
+        func believes(_ peer: IPAddress) -> Bool { asserting.contains { $0.contains(peer) } }
     }
 
     public struct Limits: Sendable {
@@ -62,6 +99,8 @@ public struct GatewayConfiguration: Sendable {
         public var retryAfter = 5
         /// A contact that did not answer an INVITE at all is dropped from the registrar.
         public var dropsDeadContacts = true
+        /// How often a far end may refuse to be resumed before its call ends; it is asked every two seconds.
+        public var resumeAttempts = 3
         public init() {}
     }
 }
@@ -77,14 +116,34 @@ public struct LineConfiguration: Sendable {
     public var endpoint: LineEndpoint = .devices
     /// How long a call rings, incoming or outgoing, before it is given up; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
+    /// How long a call may last; nil: for ever. It ends as if a user had hung up, with `Q.850;cause=102`.
+    public var maximumDuration: Duration?
+    /// How long nothing may come from a far end that is heard and not held before its call ends as failed; nil: for ever.
+    public var mediaTimeout: Duration?
+    /// The same where nothing was ever heard since the answer.
+    public var firstMediaTimeout: Duration?
     /// Conversations at a time (CallKit's `maximumCallGroups`).
     public var maximumCalls = 10_000
     /// Further numbers that reach this line.
     public var match: NumberPattern?
     /// Numbers reach this line in this domain only, and without a `match` all that no line has do.
     public var domain: Text?
+    /// Whether anybody may call it; a line that is for outgoing calls only refuses with 403.
+    public var takesCalls = true
+    public var doNotDisturb = DoNotDisturb()
+    /// Callers that the human blocked.
+    public var block: [NumberPattern] = []
+    /// The call directories that the line has enabled, in the order in which they are asked.
+    public var directories: [String] = []
+    /// Names by caller, as `CallerMatcher.key` has them; they come before directories, and their owners are not blocked by those.
+    public private(set) var contacts: [String: String] = [:]
+    /// What refused callers of this line are told.
+    public var refusals = RefusalStatuses()
 
     public init(number: Text) { self.number = number }
+
+    /// Adds a contact by number or address, as a person writes them.
+    public mutating func addContact(_ written: String, name: String) { contacts[CallerMatcher.key(ofWritten: written)] = name }
 }
 
 /// What a line does with a call.

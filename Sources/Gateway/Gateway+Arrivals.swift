@@ -11,7 +11,7 @@ extension Gateway: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining else { return refuseForNow(session) }
         if let trunk = trunksInOrder.first(where: { $0.sends(session.flow) }) { return route(session, from: trunk) }
-        switch admission(of: session) {
+        switch admission(of: session.request, from: session.flow.remote.address) {
         case .admitted(let caller): route(session, from: caller)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
         case .forbidden: session.respond(status: 403, at: now)
@@ -46,6 +46,9 @@ extension Gateway: UserAgentDelegate {
         case .register:
             agent.respond(to: transaction, with: registrar.handle(request, over: flow, at: now), at: now)
             return true
+        case .message:
+            pass(request, over: flow, transaction)
+            return true
         case .options where isDraining:
             agent.respond(to: transaction, status: 503, at: now)
             return true
@@ -55,7 +58,7 @@ extension Gateway: UserAgentDelegate {
 
     // MARK: Who may call
 
-    private enum Admission {
+    enum Admission {
         case admitted(CallerIdentity)
         case challenged([(HeaderName, Text)])
         case forbidden
@@ -63,11 +66,9 @@ extension Gateway: UserAgentDelegate {
 
     /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
     /// admitted, and are challenged elsewhere.
-    private func admission(of session: InviteSession) -> Admission {
-        let request = session.request
-        let source = session.flow.remote.address
+    func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
-        var caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
+        var caller = identity(in: request, from: source)
         if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed)) }
         if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed)) }
         let mustProve = claimed?.configuration.password != nil
@@ -82,10 +83,19 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
-    private func line(numbered number: Text) -> Line? { routing.line(numbered: number).map { lines[$0] } }
+    /// Whom a request is from: the asserted identity where its source is believed (RFC 3325 §5), else From.
+    private func identity(in request: Message, from source: IPAddress) -> CallerIdentity {
+        let asserted = configuration.access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
+        let address = asserted ?? request.from
+        var caller = CallerIdentity(user: Routing.dialledNumber(address.uri), host: address.uri.host, displayName: address.displayName)
+        let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map { Text($0).trimmed }
+        caller.isPrivate = privacy.contains { ["id", "user", "header"].contains($0) }
+        return caller
+    }
 
     private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
         var caller = caller
+        caller.isKnown = true
         caller.displayName = caller.displayName ?? line?.configuration.name
         if line != nil { caller.host = configuration.domain }
         return caller
@@ -94,6 +104,8 @@ extension Gateway: UserAgentDelegate {
     // MARK: Which line
 
     private func route(_ session: InviteSession, from caller: CallerIdentity) {
+        let replaces = session.request.headers.elements(.replaces)
+        if !replaces.isEmpty { return replace(session, replaces, from: caller) }
         guard let target = session.request.requestURI, let dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
         route(session, from: caller, to: dialled, trunk: nil)
     }
@@ -105,8 +117,7 @@ extension Gateway: UserAgentDelegate {
         if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
             dialled = rules.incoming ?? Routing.dialledNumber(request.to.uri) ?? dialled
         }
-        let caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
-        route(session, from: caller, to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
+        route(session, from: identity(in: request, from: session.flow.remote.address), to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
     }
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, to dialled: Text, trunk origin: Trunk?) {
@@ -123,9 +134,10 @@ extension Gateway: UserAgentDelegate {
         // Back to where it came from: it would come again.
         if let origin, trunk(of: line) === origin { return refuse(session, 482) }
         if case .group = line.configuration.endpoint { return receive(session, on: line, from: caller, callees: [], trunk: origin) }
-        let callees = destinations(of: line, dialled: dialled, caller: caller, invite: session.request)
+        let callees = destinations(of: line, dialled: dialled, caller: caller, after: session.request)
         if callees.isEmpty, trunk(of: line) != nil { return refuseForNow(session) }
-        if callees.isEmpty, line.rings { return refuseUnavailable(session) }
+        // Whom the line does not want is told so, whether a device is there or not.
+        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) { return refuseUnavailable(session) }
         receive(session, on: line, from: caller, callees: callees, trunk: origin)
     }
 
@@ -138,7 +150,7 @@ extension Gateway: UserAgentDelegate {
         session.respond(status: 480, headers: warning, at: now)
     }
 
-    private func refuse(_ session: InviteSession, _ status: Int) { session.respond(status: status, at: now) }
+    func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
 
     private func refuseForNow(_ session: InviteSession) {
         session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
@@ -147,12 +159,16 @@ extension Gateway: UserAgentDelegate {
     // MARK: The report
 
     /// reserve < report < 180 < answer transaction.
-    private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination], trunk: Trunk?) {
+    func receive(
+        _ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination], trunk: Trunk? = nil, replacing old: Leg? = nil
+    ) {
         // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
         guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
         let uuid = randomUUID()
         let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
-        (leg.trunk, leg.caller) = (trunk, caller)
+        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
+        if let old { (leg.replaced, leg.bridge) = (old.uuid, old.bridge) }
+        leg.trunk = trunk
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -170,17 +186,19 @@ extension Gateway: UserAgentDelegate {
     }
 
     private func refuse(_ leg: Leg, _ error: any Error) {
-        leg.session?.refuse(StatusTable.refusal(of: error), at: now)
+        let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
+        leg.session?.refuse(refusal.cause, adding: refusal.headers, at: now)
         discard(leg)
     }
 
     func call(_ destination: Destination, for caller: Leg) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = caller.offeredCodecs
-        leg.trunk = destination.trunk
+        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
+        leg.trunk = destination.trunk
         add(leg)
-        add(callee: leg.uuid, to: caller.uuid)
+        leg.mayTransfer = caller.line.configuration.endpoint == .devices
+        if let bridge = caller.bridge { add(callee: leg.uuid, to: bridge) }
         let handle = CXHandle(type: .generic, value: destination.target.text.description)
         caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
             discard(leg)
@@ -192,16 +210,20 @@ extension Gateway: UserAgentDelegate {
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.codecs)
+        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
             media: media, scribe: scribe)
     }
 
-    private static func update(for caller: CallerIdentity) -> CXCallUpdate {
+    static func update(for caller: CallerIdentity) -> CXCallUpdate {
         let update = CXCallUpdate()
-        let user = caller.user ?? "anonymous"
+        let isAnonymous = caller.isPrivate || caller.user == nil || caller.user == "anonymous"
+        guard !isAnonymous, let user = caller.user else {
+            update.remoteHandle = CXHandle(type: .generic, value: "anonymous")
+            return update
+        }
         let isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
         let value = isNumber ? user.description : "sip:\(user)@\(caller.host)"
         update.remoteHandle = CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)

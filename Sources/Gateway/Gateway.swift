@@ -28,6 +28,8 @@ public final class Gateway: SignallingEndpoint {
         public var resolve: ((DNSQuestion, UInt64) -> Void)?
         /// The wall clock's date at `Instant.zero`.
         public var epoch: Date
+        /// The call directories that lines may enable.
+        public var directories: CallDirectories?
 
         public init(
             network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
@@ -46,19 +48,16 @@ public final class Gateway: SignallingEndpoint {
 
     /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
     public struct Counts: Equatable, Sendable {
-        public var legs = 0, bridges = 0, calls = 0, rings = 0
+        public var legs = 0, bridges = 0, calls = 0, timers = 0
         public var agent: UserAgent.Counts
         public var media: MediaCounts
-        public var isIdle: Bool { legs + bridges + calls + rings == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
+        public var isIdle: Bool { legs + bridges + calls + timers == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
     }
 
     private var trunks: [Int: Trunk] = [:]
     private let resolve: ((DNSQuestion, UInt64) -> Void)?
     private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
     private var lastQuestion: UInt64 = 0
-
-    private enum Timer: Hashable { case line(Int), ring(UUID), hunt(UUID), script(UUID) }
-
     public let configuration: GatewayConfiguration
     public let userAgent: UserAgent
     public let registrar: Registrar
@@ -68,29 +67,28 @@ public final class Gateway: SignallingEndpoint {
     let routing: Routing
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
+    let directories: CallDirectories?
     private let clock: InlineHost
-    private let systemTimers: SystemTimers
-    private var random: any RandomNumberGenerator
-    private var timers: TimerWheel<Timer>
+    let systemTimers: SystemTimers
+    var random: any RandomNumberGenerator
+    var timers: TimerWheel<GatewayTimer>
+    var lineTimers: [Int: TimerToken] = [:]
+    var legTimers: [GatewayTimer: TimerToken] = [:]
+    /// Stages of ring groups that are still to come, by the caller's call.
+    var hunts: [UUID: Hunt] = [:]
+    private var scriptedCalls: [Int: Int] = [:]
     var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    private var lineTimers: [Int: TimerToken] = [:]
-    private var ringTimers: [UUID: TimerToken] = [:]
-    /// Stages of ring groups that are still to come, by the caller's call.
-    var hunts: [UUID: Hunt] = [:]
-    private var huntTimers: [UUID: TimerToken] = [:]
-    private var scripts: [UUID: (act: LineScript.Act, timer: TimerToken)] = [:]
-    private var scriptedCalls: [Int: Int] = [:]
-    private var lineOfCall: [UUID: Line] = [:]
-    private var callOfMedia: [MediaLegID: UUID] = [:]
+    var lineOfCall: [UUID: Line] = [:]
+    var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
-    private var callOfAttempt: [Text: UUID] = [:]
-    private var bridges: [UUID: Bridge] = [:]
-    private var bridgeEvents: [(UUID, Bridge.Event)] = []
-    private var ended: [Leg] = []
-    private var lingering: [Leg] = []
-    private var mediaIDs: UInt64 = 0
+    var callOfAttempt: [Text: UUID] = [:]
+    var bridges: [UUID: Bridge] = [:]
+    var bridgeEvents: [(UUID, Bridge.Event)] = []
+    var ended: [Leg] = []
+    var lingering: [Leg] = []
+    var mediaIDs: UInt64 = 0
     /// The time of the input that is being worked off.
     private var turn: Instant
     /// The time of this turn, or of what a media lane did later than that while the turn waited for it.
@@ -105,6 +103,7 @@ public final class Gateway: SignallingEndpoint {
         journal = environment.journal
         listeners = environment.listeners
         resolve = environment.resolve
+        directories = environment.directories
         random = environment.random
         timers = TimerWheel(at: now)
         doorkeeper = Doorkeeper(configuration.limits)
@@ -115,12 +114,17 @@ public final class Gateway: SignallingEndpoint {
         clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
         journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
         let (clock, journal) = (clock, journal)
-        lines = configuration.lines.enumerated().map { index, line in Line(line, index: index, clock: clock, journal: journal, at: now) }
+        lines = configuration.lines.enumerated().map { index, line in
+            let features = LineFeatures(line, statuses: configuration.refusals, kept: nil) { clock.date(at: clock.now) }
+            return Line(line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
+        }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
-        agent.allowedMethods.append(.register)
         if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
+        agent.allowedMethods += [.register, .refer, .notify, .message]
+        agent.supportedOptions = ["replaces"]
+        (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
         registrarConfiguration.algorithms = configuration.access.digests
@@ -161,8 +165,8 @@ public final class Gateway: SignallingEndpoint {
     /// What the media plane has to say of a leg.
     public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
         enter(now)
-        guard case .digit(let digit) = event, let call = callOfMedia[media], let leg = leg(call), leg.state == .connected else { return }
-        leg.scribe.write(.dtmfReceived, at: self.now, [.digits: .init(String(digit.character))])
+        guard let call = callOfMedia[media], let leg = leg(call), leg.state == .connected else { return }
+        leg.heard(event)
         settle()
     }
 
@@ -206,6 +210,16 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// A user of the line hangs up. False when there is no such call.
+    @discardableResult
+    public func end(_ call: UUID, at now: Instant) -> Bool {
+        enter(now)
+        guard let leg = leg(call) else { return false }
+        leg.line.calls.end(call)
+        settle()
+        return true
+    }
+
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
     public func finish(at now: Instant) -> Int {
         enter(now)
@@ -220,20 +234,20 @@ public final class Gateway: SignallingEndpoint {
     public func counts(at now: Instant) -> Counts {
         Counts(
             legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
-            rings: ringTimers.count, agent: userAgent.counts, media: media.counts(at: now))
+            timers: legTimers.count, agent: userAgent.counts, media: media.counts(at: now))
     }
 
-    private func enter(_ now: Instant) {
+    func enter(_ now: Instant) {
         turn = max(now, self.now)
         clock.now = turn
     }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
-    private func settle() {
+    func settle() {
         repeat {
             while !bridgeEvents.isEmpty {
                 let (bridge, event) = bridgeEvents.removeFirst()
-                apply(bridges[bridge]?.receive(event) ?? [], of: bridge)
+                apply(bridges[bridge]?.receive(event) ?? Bridge.orphaned(by: event), of: bridge)
             }
             takeDownEnded()
         } while !bridgeEvents.isEmpty
@@ -241,35 +255,6 @@ public final class Gateway: SignallingEndpoint {
         armLines()
         journal.flush()
     }
-
-    /// didDeactivate has come for these by now: close and release.
-    private func takeDownEnded() {
-        let over = ended
-        ended.removeAll(keepingCapacity: true)
-        for leg in over {
-            leg.systemEnded()
-            disarmRing(leg)
-            disarmHunt(leg.uuid)
-            hunts[leg.uuid] = nil
-            if let script = scripts.removeValue(forKey: leg.uuid) { _ = timers.cancel(script.timer) }
-            discard(leg)
-            if let bridge = leg.bridge { forget(bridge) }
-        }
-    }
-
-    private func forget(_ bridge: UUID) {
-        guard bridges[bridge]?.state == .ended else { return }
-        bridges[bridge] = nil
-    }
-
-    // MARK: Legs and bridges
-
-    func nextMediaID() -> MediaLegID {
-        mediaIDs += 1
-        return MediaLegID(mediaIDs)
-    }
-
-    func randomNumber() -> UInt64 { random.next() }
 
     // MARK: Refusals
 
@@ -309,107 +294,6 @@ public final class Gateway: SignallingEndpoint {
         resolve(question, lastQuestion)
     }
 
-    func randomUUID() -> UUID {
-        let high = random.next(), low = random.next()
-        return CallUUID(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).uuid
-    }
-
-    func open(_ bridge: Bridge) { bridges[bridge.caller] = bridge }
-
-    func add(callee: UUID, to bridge: UUID) { bridges[bridge]?.add(callee: callee) }
-
-    /// Notes what a leg has to say to its bridge; done when the input is worked off.
-    func tell(_ bridge: UUID?, _ event: Bridge.Event) {
-        guard let bridge, bridges[bridge] != nil else { return }
-        bridgeEvents.append((bridge, event))
-    }
-
-    /// The leg that this one talks with.
-    func peer(of leg: Leg) -> Leg? {
-        guard let bridge = leg.bridge, let peer = bridges[bridge]?.peer(of: leg.uuid) else { return nil }
-        return leg.line.legs[peer]
-    }
-
-    private func apply(_ outputs: [Bridge.Output], of bridge: UUID) {
-        for output in outputs {
-            switch output {
-            case .answer(let call): lineOfCall[call]?.calls.answer(call)
-            case .end(let call, let cause): leg(call).map { end($0, cause) }
-            case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
-            case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
-            case .callNext: if hunts[bridge] != nil { hunt(for: bridge) }
-            }
-        }
-    }
-
-    func end(_ leg: Leg, _ cause: EndCause) {
-        leg.endCause = leg.endCause ?? cause
-        leg.line.calls.end(leg.uuid)
-    }
-
-    func leg(_ call: UUID) -> Leg? { lineOfCall[call]?.legs[call] }
-
-    /// The incoming leg that has the Call-ID and the From tag of this INVITE.
-    func leg(ofAttempt session: InviteSession) -> Leg? { callOfAttempt[session.attempt].flatMap(leg) }
-
-    /// From here on the leg is known by its call; it is forgotten when it was taken down.
-    func add(_ leg: Leg) {
-        leg.line.legs[leg.uuid] = leg
-        lineOfCall[leg.uuid] = leg.line
-        callOfMedia[leg.media.id] = leg.uuid
-        if leg.direction == .incoming, let session = leg.session { callOfAttempt[session.attempt] = leg.uuid }
-    }
-
-    /// A leg whose call the system never had.
-    func discard(_ leg: Leg) {
-        leg.media.finish(at: now)
-        leg.line.legs[leg.uuid] = nil
-        lineOfCall[leg.uuid] = nil
-        callOfMedia[leg.media.id] = nil
-        if let attempt = leg.session?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
-        leg.state = .ended
-        if !leg.isSignallingOver { lingering.append(leg) }
-    }
-
-    // MARK: What CallKit's systems tell
-
-    private func listen(to line: Line) {
-        line.journal.onSystemAction = { [unowned line] call, cause in
-            guard let leg = line.legs[call], leg.endCause == nil else { return }
-            switch cause {
-            case .ringTimeout: leg.endCause = .ringTimeout
-            case .answerTimeout: leg.endCause = .answerTimeout
-            case .automaticHold, .automaticResume: break
-            }
-        }
-        line.journal.onAnswered = { [unowned self, unowned line] call in tell(line.legs[call]?.bridge, .callerConnected) }
-        line.journal.onEnd = { [unowned self, unowned line] call, _ in
-            guard let leg = line.legs[call] else { return }
-            ended.append(leg)
-            tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
-        }
-    }
-
-    // MARK: Timers
-
-    func armRing(_ leg: Leg) {
-        guard let limit = leg.line.configuration.ringTimeout else { return }
-        ringTimers[leg.uuid] = timers.arm(.ring(leg.uuid), at: now + limit)
-    }
-
-    func disarmRing(_ leg: Leg) {
-        guard let token = ringTimers.removeValue(forKey: leg.uuid) else { return }
-        _ = timers.cancel(token)
-    }
-
-    func armHunt(_ caller: UUID, after time: Duration) { huntTimers[caller] = timers.arm(.hunt(caller), at: now + time) }
-
-    func disarmHunt(_ caller: UUID) {
-        if let token = huntTimers.removeValue(forKey: caller) { _ = timers.cancel(token) }
-    }
-
-    func armScript(_ call: UUID, _ act: LineScript.Act, after time: Duration) { scripts[call] = (act, timers.arm(.script(call), at: now + time)) }
-
     /// The number of this call among those of a scripted line.
     func countCall(of line: Line) -> Int {
         scriptedCalls[line.index, default: 0] += 1
@@ -417,38 +301,4 @@ public final class Gateway: SignallingEndpoint {
     }
 
     func callees(of bridge: UUID) -> [UUID] { bridges[bridge]?.callees ?? [] }
-
-    private func fire(_ timer: Timer) {
-        switch timer {
-        case .hunt(let caller):
-            huntTimers[caller] = nil
-            hunt(for: caller)
-        case .script(let call):
-            guard let script = scripts.removeValue(forKey: call), let leg = leg(call) else { return }
-            perform(script.act, leg)
-        case .line(let index):
-            lineTimers[index] = nil
-            lines[index].system.advance(to: now)
-            systemTimers.moved.insert(ObjectIdentifier(lines[index].system))
-        case .ring(let call):
-            ringTimers[call] = nil
-            guard let leg = leg(call) else { return }
-            leg.endOutOfBand(leg.state == .early ? .unanswered : .failed, cause: .ringTimeout, tellsPeer: true)
-        }
-    }
-
-    private func armLines() {
-        for system in systemTimers.moved {
-            guard let index = systemTimers.lines[system] else { continue }
-            if let token = lineTimers.removeValue(forKey: index) { _ = timers.cancel(token) }
-            if let deadline = lines[index].system.deadline { lineTimers[index] = timers.arm(.line(index), at: deadline) }
-        }
-        systemTimers.moved.removeAll(keepingCapacity: true)
-    }
-}
-
-/// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards.
-private final class SystemTimers {
-    var moved: Set<ObjectIdentifier> = []
-    var lines: [ObjectIdentifier: Int] = [:]
 }

@@ -1,3 +1,4 @@
+import CallKit
 import Dispatch
 import Foundation
 import Media
@@ -23,6 +24,8 @@ public final class GatewayServer: Sendable {
         /// nil: the journal is audited and kept for ladders, and not written.
         public var journalFile: String?
         public var journalRotation: Int?
+        /// Loaded when the server starts; lines enable them by name.
+        public var directories: [DirectorySource] = []
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -36,6 +39,7 @@ public final class GatewayServer: Sendable {
     public enum Notice: Sendable {
         case violation(Violation)
         case journal(JournalFile.Report)
+        case directory(DirectoryOutcome)
         /// A TLS session that could not be established, or broke.
         case tls(TLSError, peer: SocketAddress, isOurs: Bool)
         case reload(TLSError?)
@@ -61,6 +65,7 @@ public final class GatewayServer: Sendable {
     private typealias Host = SignallingHost<Gateway>
     private let lane: Lane<Host>
     private let journalFile: JournalFile?
+    private let directories: CallDirectories
     private let tls: TLSSettings?
     private let notice: @Sendable (Notice) -> Void
     /// What is listened on, with the ports that the kernel chose.
@@ -69,8 +74,11 @@ public final class GatewayServer: Sendable {
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
         (journalFile, tls, self.notice) = (file, settings.tls, notice)
-        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
+        let directories = CallDirectories()
+        self.directories = directories
+        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, directories, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
+        directories.load(settings.directories) { notice(.directory($0)) }
     }
 
     /// What there is now.
@@ -121,7 +129,8 @@ public final class GatewayServer: Sendable {
     }
 
     private static func host(
-        _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
+        _ settings: Settings, _ file: JournalFile?, _ directories: CallDirectories, on lane: Lane<Host>, at now: Instant,
+        _ notice: @escaping @Sendable (Notice) -> Void
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
         let transports = try transports(settings, on: lane)
@@ -143,6 +152,7 @@ public final class GatewayServer: Sendable {
                 resolver.ask(question) { [weak lane] answer in lane?.post { host, now in host.endpoint.receive(answer, of: id, at: now) } }
             }
         }
+        environment.directories = directories
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }
 
@@ -160,7 +170,7 @@ public final class GatewayServer: Sendable {
         let lanes = settings.mediaLanes ?? max(ProcessInfo.processInfo.activeProcessorCount, 1)
         let media = MediaSettings(
             ports: settings.gateway.media.ports, quarantine: settings.gateway.media.quarantine, lanes: lanes,
-            batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic)
+            batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic, opus: settings.gateway.media.opus)
         do throws(PumpError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }

@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import RTP
 import Runtime
@@ -11,12 +12,18 @@ public struct MediaSettings: Hashable, Sendable {
     /// Media lanes, each a queue and a pump; as many as cores serve best.
     public var lanes: Int
     public var batch: MediaPump.Batch
+    /// For all that is encoded, within what each far end can take.
+    public var opus: OpusSettings
 
-    public init(ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: MediaPump.Batch = .automatic) {
+    public init(
+        ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: MediaPump.Batch = .automatic,
+        opus: OpusSettings = OpusSettings()
+    ) {
         self.ports = ports
         self.quarantine = quarantine
         self.lanes = lanes
         self.batch = batch
+        self.opus = opus
     }
 }
 
@@ -39,12 +46,12 @@ public final class MediaLanes: MediaPlane {
     ///
     /// - Parameter report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
     public convenience init(
-        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandom(),
         report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
     ) throws(PumpError) {
         precondition(settings.lanes > 0, "media needs a lane")
         var lanes: [any MediaLaneDoor] = []
-        for number in 0..<settings.lanes { lanes.append(try KernelMediaLane(number: number, batch: settings.batch, report: report)) }
+        for number in 0..<settings.lanes { lanes.append(try KernelMediaLane(number: number, batch: settings.batch, opus: settings.opus, report: report)) }
         self.init(settings: settings, random: random, lanes: lanes)
     }
 
@@ -85,8 +92,8 @@ public final class MediaLanes: MediaPlane {
     }
 
     @discardableResult
-    public func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, at: now) }
+    public func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, ending: ending, at: now) }
     }
 
     public func deactivate(_ leg: MediaLegID) throws(MediaError) {
@@ -133,6 +140,16 @@ public final class MediaLanes: MediaPlane {
         var counts = MediaCounts(ports: pool.counts)
         for lane in lanes { counts = lane.counts(added: counts) }
         return counts
+    }
+
+    /// From now on `takePacing` tells how late the frames made here left: for load tests, which must know whether they were late themselves.
+    public func measurePacing() {
+        for lane in lanes { lane.turn { $0.measuresPacing = true } }
+    }
+
+    /// Of all lanes, since the last time; empty without `measurePacing`.
+    public func takePacing() -> Lateness {
+        lanes.reduce(Lateness()) { sum, lane in lane.enter { sum + $0.takePacing() } }
     }
 
     private var quietest: Int { population.indices.min { population[$0] < population[$1] } ?? 0 }

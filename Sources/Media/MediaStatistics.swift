@@ -9,11 +9,32 @@ public struct MediaStatistics: Hashable, Sendable {
     public var receiving = RTPFigures()
     /// From our last sender report to the far end and back, RFC 3550 §6.4.1.
     public var roundTrip: Duration?
+    /// By ITU-T G.107, of what we sent (as the far end reports it) and of what came; nil until measured.
+    public var sendingQuality: CallQuality?, receivingQuality: CallQuality?
+    /// What the far end says of what we send, where it sends extended reports.
+    public var peerMetrics: VoIPMetrics?
     public var firstSent: Instant?, lastSent: Instant?
     public var firstReceived: Instant?, lastReceived: Instant?
     public var refused = RefusedPackets()
+    /// Frames made here that left a frame or more too late.
+    public var lateFrames: UInt64 = 0
+    /// Nil where what is received is not decoded.
+    public var playout: PlayoutFigures?
 
     public init() {}
+}
+
+/// How the sound that was received was put in order and made whole.
+public struct PlayoutFigures: Hashable, Sendable {
+    public var packets: JitterBuffer.Counters
+    /// Milliseconds of sound that were made up in place of lost and late packets.
+    public var concealed: UInt64
+    /// Milliseconds that sound waits at present for slower packets.
+    public var wait: Int
+
+    public init(packets: JitterBuffer.Counters, concealed: UInt64, wait: Int) { (self.packets, self.concealed, self.wait) = (packets, concealed, wait) }
+
+    init(_ receiver: AudioReceiver) { self.init(packets: receiver.counters, concealed: receiver.concealed, wait: receiver.wait) }
 }
 
 /// Datagrams that reached a leg's sockets, or should have left them, and did not get through; by cause.

@@ -55,6 +55,54 @@ import UserAgent
         #expect(complaint(yaml) == line)
     }
 
+    @Test(arguments: [
+        ("do-not-disturb: { vip: [\"1\"] }", "do-not-disturb.vip: unknown setting (did you mean 'vips'?)"),
+        ("do-not-disturb: { schedule: [{ from: \"22:00\" }] }", "do-not-disturb.schedule: a window has a 'from' and a 'to'"),
+        ("do-not-disturb: { schedule: [{ from: \"22.00\", to: \"23:00\" }] }", "do-not-disturb.schedule.from: takes a time in quotes as \"22:00\", got '22.00'"),
+        ("do-not-disturb: { schedule: [{ days: mon-fry, from: \"22:00\", to: \"23:00\" }] }", "do-not-disturb.schedule.days: takes days as mon, mon-fri or daily, got 'mon-fry'"),
+        ("do-not-disturb: { time-zone: Rome }", "do-not-disturb.time-zone: knows no time zone 'Rome'; they are named as Europe/Rome"),
+        ("refusals: { block-list: 486 }", "refusals.block-list: takes one of 607, 603, 403, 480, got '486' (did you mean '480'?)"),
+        ("refusals: { blocklist: 603 }", "refusals.blocklist: unknown setting (did you mean 'block-list'?)"),
+        ("directories: [spam]", "directories: no directory is named 'spam'; there are none (see directories.block and directories.identify)"),
+        ("block: [[1]]", "block: takes a list of plain values"),
+    ])
+    func `a mistake in what a line has of a telephone is named`(entry: String, line: String) {
+        #expect(complaint("lines:\n  - { number: \"1\", open: true, \(entry) }") == "FILE:2: line 1: " + line)
+    }
+
+    @Test func `a line has Do Not Disturb, a block list, contacts, directories and refusals of its own`() throws {
+        let yaml = """
+            time-zone: Asia/Tokyo
+            directories: { block: [spam=lists/spam.csv], identify: ["lists/company.csv", "spam=names.csv"], call-info: "https://example.test/card" }
+            refusals: { do-not-disturb: 486 }
+            lines:
+              - number: "1"
+                open: true
+                do-not-disturb: { on: false, vips: ["+39*"], time-zone: Europe/Rome, schedule: [{ days: [mon-wed, sat], from: "22:00", to: "07:00" }, { from: "13:00", to: "24:00" }] }
+                block: ["+15550100", "^+1900"]
+                directories: [company, spam]
+                contacts: { "+39 055 1234": Alice }
+                refusals: { block-list: 603 }
+              - { number: "2", open: true, takes-calls: no, do-not-disturb: on }
+            """
+        let configuration = try load(yaml)
+        let lines = configuration.gateway.lines
+        #expect(lines[0].doNotDisturb.schedule.windows == [
+            .init(days: [.monday, .tuesday, .wednesday, .saturday], from: 1_320, to: 420), .init(days: Set(WeeklySchedule.Weekday.allCases), from: 780, to: 1_440),
+        ])
+        #expect(lines[0].doNotDisturb.schedule.timeZone.identifier == "Europe/Rome" && lines[1].doNotDisturb.schedule.timeZone.identifier == "Asia/Tokyo")
+        #expect(lines[0].doNotDisturb.vips.map(\.description) == ["+39*"] && lines[0].block.map(\.description) == ["+15550100", "^+1900"])
+        #expect(lines[0].directories == ["company", "spam"] && lines[0].contacts == ["390551234": "Alice"])
+        #expect(lines[0].refusals[.blockList] == 603 && configuration.gateway.refusals[.doNotDisturb] == 486)
+        #expect(lines[0].takesCalls && !lines[1].takesCalls && lines[1].doNotDisturb.isOn)
+        #expect(configuration.directories == [
+            DirectorySource(name: "spam", block: "lists/spam.csv", identify: "names.csv"), DirectorySource(name: "company", identify: "lists/company.csv"),
+        ])
+        #expect(configuration.gateway.callInfo == "https://example.test/card")
+        #expect(complaint(yaml, environment: ["HOOKSWITCH_DIRECTORIES_CALL_INFO": "http://x"])
+            == "environment: HOOKSWITCH_DIRECTORIES_CALL_INFO: takes an address as https://example.test/card, got 'http://x'")
+    }
+
     @Test func `what is no YAML is said with its line`() {
         #expect(complaint("domain: [\nlines: }").hasPrefix("FILE:2: is no YAML: "))
     }

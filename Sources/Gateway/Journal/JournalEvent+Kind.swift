@@ -21,6 +21,12 @@ extension JournalEvent {
         /// CallKit was reset or invalidated: every call of the line ends.
         case providerReset = "provider.reset"
 
+        // What a line's user sets.
+        /// `on`
+        case doNotDisturbChanged = "dnd.changed"
+        /// A caller was put on the block list or taken off. `on`, `remote`
+        case blockListChanged = "block.changed"
+
         // SIP, in wire order.
         /// A message received. SIP details.
         case sipReceived = "sip.rx"
@@ -36,6 +42,12 @@ extension JournalEvent {
         case forkLost = "fork.lost"
         /// The far end put us on hold or resumed us. `on`, `onHold` (CallKit's flag of the call, which this must not change)
         case remoteHold = "remote.hold"
+        /// The far end asked (REFER) for whom it talks with to be called by somebody else. `remote`: whom
+        case transferRequested = "transfer.requested"
+        /// The leg talks with another one from here on: `with`. Or the far end did what our REFER asked for: `status`.
+        case transferred = "transfer.done"
+        /// Everything is as before. `status`
+        case transferFailed = "transfer.failed"
         /// `digits`
         case dtmfReceived = "dtmf.received"
 
@@ -138,4 +150,14 @@ extension JournalEvent {
         case error, code, cause, version
         case rule, count, text
     }
+}
+
+extension JournalEvent.Kind {
+    /// Its place in `allCases`. An enumeration without payloads is this number in memory; looking it up would mean hashing the raw value.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+}
+
+extension JournalEvent.Key {
+    /// Its place in `allCases`, as that of a kind.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
 }

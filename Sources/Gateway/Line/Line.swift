@@ -13,15 +13,20 @@ final class Line {
     let provider: CXProvider
     let calls: CallManager
     let journal: LineJournal
+    let features: LineFeatures
     var legs: [UUID: Leg] = [:]
     private var delegate: LineProviderDelegate?
 
-    init(_ configuration: LineConfiguration, index: Int, clock: InlineHost, journal: Journal, at now: Instant) {
+    init(
+        _ configuration: LineConfiguration, index: Int, features: LineFeatures, directories: CallDirectories?, clock: InlineHost, journal: Journal, at now: Instant
+    ) {
         self.index = index
         self.configuration = configuration
+        self.features = features
         self.journal = LineJournal(journal, line: configuration.number)
         system = CallSystem(configuration: Self.systemConfiguration(configuration), host: clock)
         system.journal = self.journal
+        features.attach(to: system, directories: directories)
         journal.record(.lineConfigured, line: configuration.number, at: now, [.scope: "perGroup"])
         provider = CXProvider(configuration: Self.providerConfiguration(configuration), system: system)
         calls = CallManager(controller: CXCallController(system: system))

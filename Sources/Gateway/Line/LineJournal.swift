@@ -5,22 +5,22 @@ import Primitives
 /// Writes down what a line's CallKit system did, and tells the gateway which calls ended.
 ///
 /// It hears of everything in the moment in which it happens, and only notes: what follows from an end is done when the input is worked off.
-final class LineJournal: CallSystemJournal {
+package final class LineJournal: CallSystemJournal {
     private let journal: Journal
     private let line: Text
     /// A call ended; `cause` when the system itself asked for it.
-    var onEnd: ((UUID, CallEnd) -> Void)?
+    package var onEnd: ((UUID, CallEnd) -> Void)?
     /// The system asks for something by itself: why, before the action is performed.
-    var onSystemAction: ((UUID, SystemCause) -> Void)?
+    package var onSystemAction: ((UUID, SystemCause) -> Void)?
     /// An incoming call was answered, to the end of the action.
-    var onAnswered: ((UUID) -> Void)?
+    package var onAnswered: ((UUID) -> Void)?
 
-    init(_ journal: Journal, line: Text) {
+    package init(_ journal: Journal, line: Text) {
         self.journal = journal
         self.line = line
     }
 
-    func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
+    package func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
         switch event {
         case .incomingReported(let call): write(.reportIncoming, call, now)
         case .incomingAdmitted(let call): write(.reportIncomingAccepted, call, now)
@@ -57,17 +57,28 @@ final class LineJournal: CallSystemJournal {
     }
 
     private func write(_ kind: JournalEvent.Kind, _ transaction: CallTransaction, _ now: Instant, code: Int? = nil) {
-        var details: JournalEvent.Details = [.transaction: .init(CallUUID(transaction.uuid).text)]
+        var details = JournalEvent.Details(capacity: 2)
+        details[.transaction] = .init(transaction.uuid)
         if let code { details[.code] = .init(code) } else { details[.actions] = .init(Self.list(transaction.actions)) }
         write(kind, transaction.actions.first?.call, now, details)
     }
 
     private static func list(_ actions: [CallAction]) -> Text {
-        Text(Array(actions.map { Array(($0.kind.name + ":" + CallUUID($0.uuid).text).bytes) }.joined(separator: [0x20])))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48 * actions.count)
+        for action in actions {
+            if !bytes.isEmpty { bytes.append(0x20) }
+            bytes += action.kind.name.bytes
+            bytes.append(0x3A)
+            bytes += CallUUID(action.uuid).text.bytes
+        }
+        return Text(bytes)
     }
 
     private func performed(_ action: CallAction, _ now: Instant) {
-        var details: JournalEvent.Details = [.action: .init(CallUUID(action.uuid).text), .created: .init(action.created)]
+        var details = JournalEvent.Details(capacity: 3)
+        details[.action] = .init(action.uuid)
+        details[.created] = .init(action.created)
         let kind: JournalEvent.Kind
         switch action.kind {
         case .start(let handle, _):
@@ -83,7 +94,7 @@ final class LineJournal: CallSystemJournal {
             details[.on] = .init(on)
         case .group(let other):
             kind = .performGroup
-            details[.with] = other.map { .init(CallUUID($0).text) }
+            details[.with] = other.map { .init($0) }
         case .tones(let digits, _):
             kind = .performDTMF
             details[.digits] = .init(digits)
@@ -93,9 +104,10 @@ final class LineJournal: CallSystemJournal {
     }
 
     private func completed(_ kind: JournalEvent.Kind, _ action: CallAction, _ now: Instant, cause: Text? = nil) {
-        var details: JournalEvent.Details = [
-            .action: .init(CallUUID(action.uuid).text), .class: .init(action.kind.name), .created: .init(action.created),
-        ]
+        var details = JournalEvent.Details(capacity: 4)
+        details[.action] = .init(action.uuid)
+        details[.class] = .init(action.kind.name)
+        details[.created] = .init(action.created)
         details[.cause] = cause.map { .init($0) }
         write(kind, action.call, now, details)
     }

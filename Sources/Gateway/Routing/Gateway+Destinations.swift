@@ -5,29 +5,37 @@ import UserAgent
 
 /// Where a call to a line goes: the contacts of its devices, or the servers of its trunk.
 extension Gateway {
-    /// - Parameter caller: the leg's INVITE, for what of it is passed on.
-    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, invite: Message) -> [Destination] {
-        switch line.configuration.endpoint {
-        case .application, .script, .group: []
-        case .trunk: trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, invite: invite) }.map { [$0] } ?? []
-        case .devices: contacts(of: line, caller: caller, invite: invite)
+    /// For a call that goes on from this one: with what is left of its Max-Forwards, and over TLS where its URI is sips (RFC 3261 §26.2.2).
+    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, after invite: Message) -> [Destination] {
+        let found = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (invite.maxForwards ?? 70) - 1)
+        guard invite.requestURI?.scheme == .sips else { return found }
+        return found.filter { $0.flow.transport == .tls }.map { destination in
+            var destination = destination
+            destination.alternatives.removeAll { $0.transport != .tls }
+            return destination
         }
     }
 
-    private func contacts(of line: Line, caller: CallerIdentity, invite: Message) -> [Destination] {
+    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
+        switch line.configuration.endpoint {
+        case .application, .script, .group: []
+        case .trunk: trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map { [$0] } ?? []
+        case .devices: contacts(of: line, caller: caller, maxForwards: maxForwards)
+        }
+    }
+
+    private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
         let record = URI(user: line.configuration.number, host: configuration.domain)
-        let found = registrar.contacts(of: line.configuration.number, at: now).map { contact in
+        return registrar.contacts(of: line.configuration.number, at: now).map { contact in
             Destination(
                 target: contact.uri, addressOfRecord: record, flow: contact.path.isEmpty ? contact.origin.towards(contact.uri) : contact.origin,
-                routes: contact.path, caller: caller, maxForwards: forwards(of: invite), device: line.configuration.number)
+                routes: contact.path, caller: caller, maxForwards: maxForwards, device: line.configuration.number)
         }
-        // Who calls a sips address wants TLS all the way (RFC 3261 §26.2.2).
-        return invite.requestURI?.scheme == .sips ? found.filter { $0.flow.transport == .tls } : found
     }
 
     /// The best server first; the others are for when it does not answer. They are told the same address for media, for there is one offer for all.
-    private func destination(over trunk: Trunk, dialled: Text, caller: CallerIdentity, invite: Message) -> Destination? {
-        let flows = trunk.flows(at: now).filter { invite.requestURI?.scheme != .sips || $0.transport == .tls }
+    private func destination(over trunk: Trunk, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> Destination? {
+        let flows = trunk.flows(at: now)
         guard let first = flows.first else { return nil }
         let rules = trunk.configuration
         let host = rules.requestHost
@@ -35,14 +43,12 @@ extension Gateway {
         var caller = caller
         if let number = rules.caller { (caller.user, caller.displayName) = (number, nil) }
         if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
-        var destination = Destination(target: target, addressOfRecord: target, flow: first, caller: caller, maxForwards: forwards(of: invite))
+        var destination = Destination(target: target, addressOfRecord: target, flow: first, caller: caller, maxForwards: maxForwards)
         (destination.trunk, destination.credentials) = (trunk, trunk.credentials)
         destination.alternatives = flows.dropFirst().filter { addresses.media($0) == addresses.media(first) }
         destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }
         return destination
     }
-
-    private func forwards(of invite: Message) -> Int { (invite.maxForwards ?? 70) - 1 }
 
     /// The way to a server, from the socket of ours that speaks its transport and family; over connections also where we listen for none.
     func flow(to member: ServerPool.Member) -> Flow? {

@@ -10,13 +10,14 @@ extension Gateway {
     func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
         leg.state = .ringing
-        leg.session?.respond(status: 180, at: now)
+        if leg.replaced != nil { return leg.line.calls.answer(leg.uuid) }
+        if leg.mayRing { leg.session?.respond(status: 180, at: now) }
         switch leg.line.configuration.endpoint {
         case .application: leg.line.calls.answer(leg.uuid)
         case .script(let script): follow(script, leg)
         case .devices, .trunk:
             open(leg, isGroup: false)
-            for callee in callees { call(callee, for: leg) }
+            for callee in callees { call(named(callee, leg), for: leg) }
             tell(leg.bridge, .dialled)
         case .group(let group):
             open(leg, isGroup: true)
@@ -30,19 +31,27 @@ extension Gateway {
         open(Bridge(caller: leg.uuid, isGroup: isGroup))
     }
 
+    /// With the name that the line knows its caller by.
+    private func named(_ callee: Destination, _ leg: Leg) -> Destination {
+        var callee = callee
+        let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
+        callee.caller.displayName = name ?? callee.caller.displayName
+        return callee
+    }
+
     // MARK: Ring groups
 
     /// The next stage that anybody can be reached in. After the last one running out of callees ends the call.
     func hunt(for caller: UUID) {
-        disarmHunt(caller)
         guard let leg = leg(caller), leg.state == .ringing else { return hunts[caller] = nil }
+        disarm(.hunt, of: leg)
         while let stage = hunts[caller]?.next() {
             let before = callees(of: caller)
             let found = stage.members.flatMap { destinations(ofMember: $0, for: leg) }
             guard !found.isEmpty else { continue }
-            for destination in found { call(destination, for: leg) }
+            for destination in found { call(named(destination, leg), for: leg) }
             if stage.endsOthers { for callee in before { self.leg(callee).map { end($0, .ringTimeout) } } }
-            if let time = stage.next { return armHunt(caller, after: time) }
+            if let time = stage.next { return arm(.hunt, of: leg, after: time) }
             break
         }
         hunts[caller] = nil
@@ -51,8 +60,7 @@ extension Gateway {
 
     private func destinations(ofMember number: Text, for leg: Leg) -> [Destination] {
         guard let index = routing.line(numbered: number), let session = leg.session else { return [] }
-        let caller = leg.caller ?? CallerIdentity(user: nil, host: configuration.domain)
-        return destinations(of: lines[index], dialled: number, caller: caller, invite: session.request)
+        return destinations(of: lines[index], dialled: number, caller: leg.party, after: session.request)
     }
 
     // MARK: Scripts
@@ -61,7 +69,7 @@ extension Gateway {
         let (act, after) = script.act(onCall: countCall(of: leg.line))
         guard act != .ring else { return }
         guard after > .zero else { return perform(act, leg) }
-        armScript(leg.uuid, act, after: after)
+        arm(.script, of: leg, after: after)
     }
 
     func perform(_ act: LineScript.Act, _ leg: Leg) {

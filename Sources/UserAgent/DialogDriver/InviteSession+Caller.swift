@@ -28,6 +28,9 @@ extension InviteSession {
             contact: contact)
         request.headers.append(.allow, agent.allowed)
         request.headers.append(.supported, agent.supported)
+        if let policy = agent.configuration.sessionTimer {
+            for (name, value) in SessionTimer(policy: policy).requestHeaders { request.headers.append(name, value) }
+        }
         agent.addProduct(to: &request)
         for (name, value) in invite.headers { request.headers.append(name, value) }
         request.setOffer(invite.body)
@@ -45,9 +48,13 @@ extension InviteSession {
         }
         exchange.followsRedirections = true
         (exchange.otherHops, exchange.onHop) = hops
+        exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
     }
+
+    /// What is said anew after a 422 (RFC 4028 §7.1); nil when that is final.
+    func raiseInterval(_ response: Message) -> [(HeaderName, Text)]? { timer?.raise(by: response) == true ? timerRequestHeaders : nil }
 
     private func receive(_ outcome: ClientOutcome, of exchange: Exchange, at now: Instant) {
         request = exchange.request
@@ -83,19 +90,18 @@ extension InviteSession {
     private func receiveProvisional(_ response: Message, at now: Instant) {
         guard state == .inviting else { return }
         noteEarlyDialog(response)
+        guard takesInOrder(response) else { return }
         sendCancel(at: now)
         emit(.provisional(response), at: now)
+        acknowledgeProvisional(at: now)
+        if response.status == 199 { earlyDialogs.removeAll { $0.dialog.remoteTag == response.to.tag } }
     }
 
     /// Several forks may ring; 199 ends one of them (RFC 6228).
     private func noteEarlyDialog(_ response: Message) {
-        guard let tag = response.to.tag else { return }
-        let index = earlyDialogs.firstIndex { $0.remoteTag == tag }
-        if response.status == 199 {
-            if let index { earlyDialogs.remove(at: index) }
-        } else if index == nil, earlyDialogs.count < ClientTransaction.maximumForks {
-            earlyDialogs.append(Dialog(caller: request, response: response, overTLS: flow.transport == .tls))
-        }
+        guard let tag = response.to.tag, !earlyDialogs.contains(where: { $0.dialog.remoteTag == tag }) else { return }
+        guard earlyDialogs.count < ClientTransaction.maximumForks else { return }
+        earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport == .tls)))
     }
 
     /// A 2xx: the first one makes the call, a repeated one gets its ACK again, and those of other forks are ended at once.
@@ -106,10 +112,11 @@ extension InviteSession {
             traceAgain(sent.bytes, at: now)
             agent.network.send(sent.bytes, over: sent.flow)
         } else if state == .inviting {
-            let early = earlyDialogs.first { $0.remoteTag == tag }
-            var dialog = early ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
+            let early = earlyDialogs.first { $0.dialog.remoteTag == tag }
+            var dialog = early?.dialog ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
             dialog.confirm(by: response)
             (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
+            refreshTimer(by: response, at: now)
             emit(.accepted(response), at: now)
         } else if dialog?.remoteTag != tag {
             endFork(response, at: now)

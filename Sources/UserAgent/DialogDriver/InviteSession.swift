@@ -38,13 +38,30 @@ public final class InviteSession {
     /// Caller: where the INVITE goes when the first hop is not there.
     var hops: (others: [Flow], onHop: ((Flow, Int?, Message?, Instant) -> Void)?) = ([], nil)
     /// Caller: dialogs made by provisional responses.
-    var earlyDialogs: [Dialog] = []
+    var earlyDialogs: [EarlyDialog] = []
+    /// Caller: the reliable response that waits for its PRACK to be sent.
+    var provisionalToAcknowledge: (tag: Text, ResponseAcknowledgement)?
     /// Caller: our INVITE.
     var invitation: Exchange?
     var cancellation: Cancellation?
     /// Callee: the INVITE, until its final response.
     var inviteTransaction: ServerTransaction?
     var ringing: RepeatedProvisional?
+    /// Callee: the reliable response that waits for its PRACK, and what waits behind it.
+    var unpracked: UnacknowledgedProvisional?
+    var waitingProvisional: WaitingResponse?
+    var waitingAcceptance: WaitingResponse?
+    /// Callee: the RSeq of the last reliable response.
+    var responseSequence: UInt32 = 0
+    /// Callee: offer and answer were exchanged in reliable responses, and a new offer may come before the 2xx.
+    var isEarlyAgreed = false
+    /// nil: the session needs no refresh.
+    var timer: SessionTimer?
+    var peerAllowsUpdate = false
+    /// The peer sent a REFER before.
+    var wasReferred = false
+    /// A REFER of ours has not come to its end.
+    var awaitsTransfer = false
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
     var unacknowledged: [UnacknowledgedResponse] = []
     /// The ACKs that we sent, as long as their 2xx may come again.
@@ -65,11 +82,18 @@ public final class InviteSession {
     init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
         (self.role, self.request, self.localTag, self.flow, self.contact) = (role, request, localTag, flow, contact)
         (self.authentication, self.agent, callID) = (authentication, agent, request.callID.detached)
+        timer = agent.configuration.sessionTimer.map(SessionTimer.init(policy:))
         alarm = Alarm { [unowned self] now in self.ring(at: now) }
     }
 
     /// The peer's tag; nil for a caller without an answer.
     public var remoteTag: Text? { dialog?.remoteTag }
+
+    /// Forgets the call without a word, as a peer does whose process died: what comes for it gets 481. For rehearsals.
+    package func vanish(at now: Instant) {
+        delegate = nil
+        finish(at: now)
+    }
 
     /// Lets a callee answer challenges of its requests in the dialog.
     public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
@@ -115,6 +139,7 @@ extension InviteSession {
         guard state != .ended else { return }
         state = .ended
         (ringing, unacknowledged, queuedBye, awaitedSequence) = (nil, [], nil, nil)
+        (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)
         withdrawOffers(at: now)
         refreshAlarm()
         if agent.sessions[localTag] === self { agent.sessions[localTag] = nil }
@@ -138,6 +163,8 @@ extension InviteSession {
         var due = ringing?.due
         for response in unacknowledged { due = sooner(due, min(response.due, response.limit)) }
         if case .waiting(let retry) = offer?.state { due = sooner(due, retry) }
+        if let waiting = unpracked, let next = waiting.due { due = sooner(due, min(next, waiting.limit)) }
+        if let timerDeadline { due = sooner(due, timerDeadline) }
         agent.alarms.set(alarm, to: due)
     }
 
@@ -146,7 +173,9 @@ extension InviteSession {
     private func ring(at now: Instant) {
         repeatProvisional(at: now)
         repeatUnacknowledged(at: now)
+        repeatUnpracked(at: now)
         retryOffer(at: now)
+        advanceTimer(to: now)
         refreshAlarm()
     }
 }

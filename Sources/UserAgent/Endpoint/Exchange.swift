@@ -24,6 +24,8 @@ final class Exchange {
     var patience: Duration?
     /// Whether other addresses that a response names are tried (RFC 3261 §8.1.3.4).
     var followsRedirections = false
+    /// New headers after a 422 (RFC 4028 §7.1); nil where it is final.
+    var onTooBrief: (Message) -> [(HeaderName, Text)]? = { _ in nil }
     /// Where the request is sent.
     private(set) var flow: Flow
     /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
@@ -93,7 +95,7 @@ final class Exchange {
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
         if failOver(after: outcome, at: now) { return }
-        if case .response(let response, _) = outcome, retry(after: response, at: now) || redirect(after: response, at: now) { return }
+        if case .response(let response, _) = outcome, isSentAgain(after: response, at: now) { return }
         let handler = handler
         if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
         handler?(outcome, now)
@@ -140,6 +142,10 @@ final class Exchange {
         send(at: now)
     }
 
+    private func isSentAgain(after response: Message, at now: Instant) -> Bool {
+        retry(after: response, at: now) || raise(after: response, at: now) || redirect(after: response, at: now)
+    }
+
     /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks more than that plays with us.
     private static let maximumAttempts = 5
 
@@ -150,6 +156,17 @@ final class Exchange {
         next.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
         do { try authentication.client.answer(response, in: &next, clientNonce: agent.makeTag()) } catch { return false }
         request = next
+        send(at: now)
+        return true
+    }
+
+    /// The same again with a longer session interval.
+    private func raise(after response: Message, at now: Instant) -> Bool {
+        guard mayRetry, response.status == 422, attempts < Self.maximumAttempts, let headers = onTooBrief(response) else { return false }
+        request.cseq = CSeq(number: takeSequence(), method: request.method)
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        for (name, value) in headers { request.headers.set(name, value) }
+        authentication?.client.authorize(&request, clientNonce: agent.makeTag())
         send(at: now)
         return true
     }

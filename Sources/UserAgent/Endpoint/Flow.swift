@@ -33,15 +33,15 @@ extension Flow {
 
     /// Where a request goes whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
     ///
-    /// A connection is used as long as it lives. Over UDP an address in the URI is followed, unless it is a private one that
+    /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI is followed, unless it is a private one that
     /// differs from where the peer's messages come from: then the peer is behind a translator, and only the way back works.
     /// Names are not resolved: they stay on the flow.
     public func towards(_ uri: URI) -> Flow {
-        guard transport == .udp, let address = uri.address, address.family == remote.address.family else { return self }
+        guard transport == .udp || connection == 0, let address = uri.address, address.family == remote.address.family else { return self }
         guard address == remote.address || !address.isPrivate else { return self }
         var flow = self
-        flow.remote = SocketAddress(address, port: uri.port ?? 5060)
-        if uri.transport == "tcp" { flow.transport = .tcp }
+        flow.remote = SocketAddress(address, port: uri.port ?? (transport == .tls ? 5061 : 5060))
+        if transport == .udp, uri.transport == "tcp" { flow.transport = .tcp }
         if uri.transport == "tls" || uri.scheme == .sips {
             (flow.transport, flow.peer) = (.tls, uri.host)
             flow.remote.port = uri.port ?? 5061

@@ -39,7 +39,7 @@ public final class UserAgent {
         (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(configuration.acceptedBodies)
-        supported = Self.list(configuration.supportedOptions)
+        supported = Self.list(configuration.options)
         branchPrefix = ServerTransactionID.cookie + Text(Self.hexadecimal(self.random.next(), digits: 8))
     }
 
@@ -63,11 +63,10 @@ public final class UserAgent {
 
     /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503.
     public func failed(_ flow: Flow, at now: Instant) {
+        if flow.connection != 0 { for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 } }
         let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost { transportFailed(transaction, at: now) }
         for registration in registrations.values { registration.lost(flow, at: now) }
-        guard flow.connection != 0 else { return }
-        for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 }
     }
 
     /// When `advance` next has something to do.

@@ -48,11 +48,13 @@ struct Serve: ParsableCommand {
         settings.journalFile = configuration.journalFile
         settings.journalRotation = configuration.journalRotation
         settings.violationsAreFatal = configuration.testMode
+        settings.directories = configuration.directories
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {
                 case .violation(let violation): log.error("the contract was broken: \(violation)")
                 case .journal(.failing(let cause)): log.error("the journal cannot be written: \(cause)")
+                case .directory(let outcome): Self.log(outcome, log)
                 case .journal(.recovered(let lost)): log.notice("the journal is written again; \(lost) bytes were lost")
                 case .tls(let error, let peer, isOurs: true): log.warning("TLS to \(peer): \(error)")
                 case .tls(let error, let peer, isOurs: false): log.info("TLS from \(peer): \(error)")
@@ -61,6 +63,15 @@ struct Serve: ParsableCommand {
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    private static func log(_ outcome: DirectoryOutcome, _ log: Logger) {
+        let entries = "\(outcome.blocked) numbers blocked, \(outcome.identified) identified"
+        if let failure = outcome.failure {
+            log.error("directory \(outcome.name) was not loaded: \(failure); still in force: \(entries)")
+        } else {
+            log.notice("directory \(outcome.name): \(entries)")
+        }
     }
 
     private static func logger(_ configuration: ServeConfiguration) -> Logger {

@@ -7,6 +7,8 @@ import Yams
 struct ConfigurationFile {
     private var configuration = ServeConfiguration()
     private var seenNumbers: [String: String] = [:]
+    /// Directories that lines enable, and where they say so.
+    private var directoriesOfLines: [(name: String, place: String)] = []
 
     /// - Parameters:
     ///   - file: a path; nil: no file, and then lines are the fallback's.
@@ -17,9 +19,18 @@ struct ConfigurationFile {
         if let file { try reader.read(file) } else { reader.configuration = .fallback }
         try reader.readEnvironment(environment)
         try reader.readFlags(flags)
+        try reader.checkDirectories()
         reader.configuration.fillDefaults()
         try reader.configuration.check()
         return reader.configuration
+    }
+
+    private func checkDirectories() throws {
+        let known = configuration.directories.map(\.name)
+        for (name, place) in directoriesOfLines where !known.contains(name) {
+            let there = known.isEmpty ? "; there are none (see directories.block and directories.identify)" : ""
+            throw ConfigurationError(place: place, message: "no directory is named '\(name)'\(Nearest.hint(for: name, among: known))\(there)")
+        }
     }
 
     private mutating func read(_ file: String) throws {
@@ -100,6 +111,8 @@ struct ConfigurationFile {
             if let first = seenNumbers.updateValue(place, forKey: line.number.description) {
                 throw ConfigurationError(place: place, message: "line \(line.number) is there already (\(first))")
             }
+            if reader.namesTimeZone { configuration.linesWithTimeZone.insert(configuration.gateway.lines.count) }
+            directoriesOfLines += line.directories.map { ($0, reader.placeOfDirectories) }
             configuration.gateway.lines.append(line)
         }
     }

@@ -8,8 +8,15 @@ struct LineReader {
     /// `file:line` of the entry.
     let place: String
     private var hasEndpoint = false
+    /// The line's schedule has a time zone of its own.
+    var namesTimeZone = false
+    /// Where its directories are named.
+    var placeOfDirectories = ""
 
-    static let keys = ["number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls"]
+    static let keys = [
+        "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls", "takes-calls", "do-not-disturb", "block", "directories",
+        "contacts", "refusals", "max-duration", "media-timeout", "first-media-timeout",
+    ]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
 
@@ -40,7 +47,18 @@ struct LineReader {
             guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
             line.match = pattern
         case "ring-timeout": line.ringTimeout = try value.text == "none" ? nil : value.duration(1...3600)
+        case "max-duration": line.maximumDuration = try value.duration(1...604_800)
+        case "media-timeout": line.mediaTimeout = try value.duration(1...86_400)
+        case "first-media-timeout": line.firstMediaTimeout = try value.duration(1...86_400)
         case "calls": line.maximumCalls = try value.integer(1...1_000_000)
+        case "takes-calls": line.takesCalls = try value.flag
+        case "do-not-disturb": try readDoNotDisturb(node, value, &line)
+        case "block": line.block = try patterns(node, value)
+        case "directories":
+            line.directories = try items(node, value).map { try $0.text }
+            placeOfDirectories = value.place
+        case "contacts": try entries(node, value) { line.addContact($0, name: try $1.text) }
+        case "refusals": try readRefusals(node, value, &line)
         default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
         }
     }

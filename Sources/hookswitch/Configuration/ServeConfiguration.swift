@@ -1,3 +1,4 @@
+import Foundation
 import Gateway
 import Primitives
 import Runtime
@@ -21,6 +22,10 @@ struct ServeConfiguration {
     var dataFolder: String?
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
+    /// Call directories, in the order in which they were named.
+    var directories: [DirectorySource] = []
+    /// What schedules of lines that name none go by.
+    var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
     var journalRotation = 256 * 1024 * 1024
     var logLevel = "info"
@@ -30,6 +35,9 @@ struct ServeConfiguration {
     var testMode = false
     /// Pace of the media lanes: automatic (nil), 0 for the lowest latency, or a fixed time.
     var mediaBatch: Duration?
+
+    /// Lines, by their place, that name a time zone of their own.
+    var linesWithTimeZone: Set<Int> = []
 
     /// What there is with no configuration at all: anybody registers on loopback, and 9196 answers with an echo.
     static var fallback: ServeConfiguration {
@@ -48,6 +56,12 @@ struct ServeConfiguration {
         configuration.gateway.lines = devices + [echo, tone]
         configuration.fillDefaults()
         return configuration
+    }
+
+    /// One of the files of a directory; the directory is there from the first on.
+    mutating func setFile(_ file: String, of list: WritableKeyPath<DirectorySource, String?>, directory name: String) {
+        if !directories.contains(where: { $0.name == name }) { directories.append(DirectorySource(name: name)) }
+        for index in directories.indices where directories[index].name == name { directories[index][keyPath: list] = file }
     }
 
     /// Everything that is listened on.
@@ -107,6 +121,7 @@ struct ServeConfiguration {
             udp = [SocketAddress(.loopback, port: 5060)]
             tcp = udp
         }
+        for index in gateway.lines.indices where !linesWithTimeZone.contains(index) { gateway.lines[index].doNotDisturb.schedule.timeZone = timeZone }
         if journalFile == nil, let dataFolder { journalFile = dataFolder + "/journal.jsonl" }
     }
 }

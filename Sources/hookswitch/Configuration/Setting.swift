@@ -1,6 +1,9 @@
+import Audio
 import Gateway
 import Primitives
 import SDP
+import SIP
+import UserAgent
 
 /// One setting: where it stands in the file, what it takes, and what it sets. The one table that the file, the environment, the
 /// flags and the help text all read.
@@ -16,12 +19,25 @@ struct Setting: Sendable {
         "HOOKSWITCH_" + path.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    static let all: [Setting] = [
+    static let all: [Setting] = basic + refusals + directories
+
+    private static let basic: [Setting] = [
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp-above", takes: "bytes", help: "longer requests go over TCP instead of UDP (1300); none: never") {
             $0.gateway.limits.longestDatagram = try $1.text == "none" ? nil : $1.integer(500...60_000)
+        },
+        Setting(path: "sip.session-expires", takes: "seconds|none", help: "interval of the session timer that we ask for; none: no timers (1800)") {
+            let seconds = try $1.text == "none" ? nil : try $1.integer(90...86_400)
+            $0.gateway.sip.sessionTimer = seconds.map { SessionTimer.Policy(interval: UInt32($0)) }
+        },
+        Setting(path: "sip.min-se", takes: "seconds", help: "a shorter session interval is refused with 422 (90)") {
+            let seconds = UInt32(try $1.integer(90...86_400))
+            $0.gateway.sip.leastSessionInterval = seconds
+        },
+        Setting(path: "sip.reliable-ringing", takes: "required|supported", help: "when a 180 waits for its PRACK (required)") {
+            $0.gateway.sip.reliability = try $1.oneOf(["required", "supported"]) == "required" ? .whenRequired : .whenSupported
         },
         Setting(path: "sip.tls.listen", takes: "addresses", help: "TLS sockets for SIP") { $0.tls = try $1.list { try $0.address(5061) } },
         Setting(path: "sip.tls.certificate", takes: "files", help: "our certificate with its chain (PEM); several are chosen by name") {
@@ -40,6 +56,18 @@ struct Setting: Sendable {
         Setting(path: "media.codecs", takes: "names", help: "codecs in order of preference") {
             $0.gateway.media.codecs = try $1.list { try $0.codec }
         },
+        Setting(path: "media.opus.complexity", takes: "0-10", help: "effort of the Opus encoder where sound is transcoded or made here") {
+            $0.gateway.media.opus.complexity = Int32(try $1.integer(0...10))
+        },
+        Setting(path: "media.opus.bitrate", takes: "bits/s", help: "of Opus that is encoded here; a peer may ask for less") {
+            $0.gateway.media.opus.bitrate = Int32(try $1.integer(6_000...510_000))
+        },
+        Setting(path: "media.opus.fec", takes: "true|false", help: "in-band error correction: asked for, and sent to peers that ask for it") {
+            $0.gateway.media.opus.forwardErrorCorrection = try $1.flag
+        },
+        Setting(path: "media.opus.dtx", takes: "true|false", help: "whether peers are asked to leave silence out") {
+            $0.gateway.media.opus.discontinuous = try $1.flag
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
@@ -57,6 +85,9 @@ struct Setting: Sendable {
         },
         Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
             $0.gateway.access.digests = try $1.list { try $0.digest }
+        },
+        Setting(path: "access.asserting", takes: "networks", help: "peers whose P-Asserted-Identity is believed, and that are told ours") {
+            $0.gateway.access.asserting = try $1.list { try $0.network }
         },
         Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
         Setting(path: "limits.calls-per-second", takes: "number", help: "calls that may begin in a second; more get 503") {
@@ -79,15 +110,29 @@ struct Setting: Sendable {
         Setting(path: "test-mode", takes: "true|false", help: "a violation of the journal's rules is fatal") { $0.testMode = try $1.flag },
     ]
 
+    private static let refusals: [Setting] = RefusalStatuses.Kind.allCases.map { kind in
+        let statuses = kind.statuses.map(String.init).joined(separator: "|")
+        return Setting(path: "refusals.\(kind.rawValue)", takes: statuses, help: kind.help) { $0.gateway.refusals[kind] = try $1.status(of: kind) }
+    }
+
+    private static let directories: [Setting] = [
+        Setting(path: "directories.block", takes: "name=file, …", help: "call directories of numbers to block, ascending; lines enable them") {
+            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.block, directory: name) }
+        },
+        Setting(path: "directories.identify", takes: "name=file, …", help: "call directories of numbers and names, ascending; lines enable them") {
+            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.identify, directory: name) }
+        },
+        Setting(path: "directories.call-info", takes: "https://…", help: "jCard that a 608 names for redress (RFC 8688)") {
+            $0.gateway.callInfo = Text(try $1.secureURL)
+        },
+        Setting(path: "time-zone", takes: "name", help: "of schedules, as Europe/Rome; default: the machine's") { $0.timeZone = try $1.timeZone },
+    ]
+
     /// Groups of the design that a later version brings: known by name, so that the error can say so.
     static let later: [String: String] = ["api": "the HTTP API"]
 
     static func named(_ path: String) -> Setting? { all.first { $0.path == path } }
 
-    /// Names of groups, as `sip` and `media`.
-    static let groups = Set(
-        all.flatMap { setting in
-            let parts = setting.path.split(separator: ".")
-            return (1..<max(parts.count, 1)).map { parts[..<$0].joined(separator: ".") }
-        })
+    /// Names of groups, as `sip`, `media` and `media.opus`.
+    static let groups = Set(all.flatMap { setting in setting.path.indices.filter { setting.path[$0] == "." }.map { String(setting.path[..<$0]) } })
 }

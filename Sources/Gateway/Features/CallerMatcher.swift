@@ -1,0 +1,34 @@
+import CallKit
+import Primitives
+
+/// Callers, by pattern or one by one: VIPs, the block list, contacts.
+struct CallerMatcher {
+    var patterns: [NumberPattern] = []
+
+    /// Patterns see a number with and without its plus, and any other caller as user and as whole address.
+    func contains(_ handle: CXHandle) -> Bool {
+        guard !patterns.isEmpty else { return false }
+        let value = Text(handle.value)
+        let spellings = handle.type == .phoneNumber ? [value, Self.digits(value)] : [value, Self.user(of: value)]
+        return patterns.contains { pattern in spellings.contains { pattern.matches($0) } }
+    }
+
+    /// The same for all ways to write one caller: a number's digits, or the address in lower case.
+    static func key(of handle: CXHandle) -> String {
+        if let number = handle.hookswitchDirectoryNumber { return String(number) }
+        return handle.value.lowercased()
+    }
+
+    /// The key of a number or address as a person writes it.
+    static func key(ofWritten text: String) -> String {
+        key(of: CXHandle(type: text.utf8.contains(UInt8(ascii: "@")) ? .generic : .phoneNumber, value: text))
+    }
+
+    private static func digits(_ number: Text) -> Text { number.hasPrefix("+") ? Text(number.bytes.dropFirst()) : number }
+
+    private static func user(of address: Text) -> Text {
+        let scheme: Text = "sip:"
+        let bytes = address.hasPrefix(scheme) ? address.bytes.dropFirst(scheme.count) : address.bytes
+        return Text(bytes.prefix { $0 != UInt8(ascii: "@") })
+    }
+}

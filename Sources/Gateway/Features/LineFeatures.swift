@@ -1,0 +1,112 @@
+import CallKit
+import Foundation
+import Primitives
+import SIP
+
+/// What one line has of a telephone beyond its calls: Do Not Disturb, the block list, contacts, and who may call at all.
+///
+/// It is the filter of the line's `CallSystem`, and knows afterwards why it refused. Lives on the signalling lane.
+final class LineFeatures {
+    let configuration: LineConfiguration
+    let statuses: RefusalStatuses
+    private let date: () -> Date
+    private var doNotDisturb: DoNotDisturbKeeper
+    private let vips: CallerMatcher
+    private let configuredBlocks: CallerMatcher
+    private(set) var blocked: Set<String>
+    /// Further refusals by whoever embeds the gateway.
+    var filter: CallSystem.Filter?
+    /// Why the report that was just made was refused here; nil: not here.
+    private var refused: Refused?
+
+    private enum Refused { case blockList, doNotDisturb(DoNotDisturbKeeper.Answer) }
+
+    init(_ configuration: LineConfiguration, statuses: RefusalStatuses, kept: LineRecord?, date: @escaping () -> Date) {
+        self.configuration = configuration
+        self.statuses = configuration.refusals.over(statuses)
+        self.date = date
+        doNotDisturb = DoNotDisturbKeeper(configuration.doNotDisturb, state: kept?.doNotDisturb)
+        vips = CallerMatcher(patterns: configuration.doNotDisturb.vips)
+        configuredBlocks = CallerMatcher(patterns: configuration.block)
+        blocked = kept?.blocked ?? []
+    }
+
+    /// Binds the line's system to this.
+    func attach(to system: CallSystem, directories: CallDirectories?) {
+        system.filter = { [unowned self] call, update in verdict(on: call, update) }
+        system.directories = directories
+        system.enabledDirectories = configuration.directories
+        let names = configuration.contacts
+        if !names.isEmpty { system.contacts = { names[CallerMatcher.key(of: $0)] } }
+    }
+
+    // MARK: Do Not Disturb and the block list
+
+    var isDoNotDisturbOn: Bool { doNotDisturb.answer(at: date()) != .off }
+
+    /// Turning it off inside a window of its schedule lets calls through until that window's end.
+    func setDoNotDisturb(_ isOn: Bool) -> DoNotDisturbState {
+        doNotDisturb.set(isOn, at: date())
+        return doNotDisturb.state
+    }
+
+    /// False when nothing changed.
+    func setBlocked(_ key: String, _ isBlocked: Bool) -> Bool {
+        isBlocked ? blocked.insert(key).inserted : blocked.remove(key) != nil
+    }
+
+    func isBlocked(_ handle: CXHandle) -> Bool { blocked.contains(CallerMatcher.key(of: handle)) || configuredBlocks.contains(handle) }
+
+    // MARK: Verdicts
+
+    /// Whether a call would be refused, before it is a call: nobody is to be woken for it.
+    func wouldRefuse(_ update: CXCallUpdate, directories: CallDirectories?) -> Bool {
+        if verdict(on: UUID(), update) != nil { return true }
+        guard let directories, let number = update.remoteHandle?.hookswitchDirectoryNumber else { return false }
+        guard update.remoteHandle.map({ configuration.contacts[CallerMatcher.key(of: $0)] == nil }) ?? true else { return false }
+        return configuration.directories.contains { directories.record(of: $0)?.data?.isBlocked(number) ?? false }
+    }
+
+    private func verdict(on call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError.Code? {
+        refused = nil
+        guard configuration.takesCalls else { return .unentitled }
+        let handle = update.remoteHandle
+        if let handle, isBlocked(handle) {
+            refused = .blockList
+            return .filteredByBlockList
+        }
+        if let code = filter?(call, update) { return code }
+        let answer = doNotDisturb.answer(at: date())
+        guard answer != .off, !(handle.map(vips.contains) ?? false) else { return nil }
+        refused = .doNotDisturb(answer)
+        return .filteredByDoNotDisturb
+    }
+
+    /// What the caller is told of the report that was just refused.
+    func refusal(of error: any Error, callInfo: Text?) -> CallRefusal {
+        if let error = error as? CXErrorCodeRequestTransactionError, error.code == .maximumCallGroupsReached { return CallRefusal(.maximumCalls, statuses) }
+        guard let code = (error as? CXErrorCodeIncomingCallError)?.code else { return CallRefusal(StatusTable.refusal(of: error)) }
+        switch (code, refused) {
+        case (.unentitled, _): return CallRefusal(.unentitled, statuses)
+        case (.filteredByDoNotDisturb, .doNotDisturb(let answer)): return refusal(for: answer)
+        case (.filteredByDoNotDisturb, _): return CallRefusal(.doNotDisturb, statuses)
+        case (.filteredByBlockList, .blockList): return CallRefusal(.blockList, statuses)
+        case (.filteredByBlockList, _): return byDirectory(callInfo)
+        default: return CallRefusal(StatusTable.refusal(of: error))
+        }
+    }
+
+    /// A window's end is when it is worth to try again (RFC 3261 §20.33).
+    private func refusal(for answer: DoNotDisturbKeeper.Answer) -> CallRefusal {
+        var refusal = CallRefusal(.doNotDisturb, statuses)
+        if case .scheduled(let end) = answer { refusal.headers = [(.retryAfter, Text(max(1, Int(end.timeIntervalSince(date()).rounded(.up)))))] }
+        return refusal
+    }
+
+    /// 608 names whom to ask for redress (RFC 8688 §3.2.1).
+    private func byDirectory(_ callInfo: Text?) -> CallRefusal {
+        var refusal = CallRefusal(.directory, statuses)
+        if let callInfo, refusal.cause.status == 608 { refusal.headers = [("Call-Info", "<" + callInfo + ">;purpose=jwscard")] }
+        return refusal
+    }
+}

@@ -1,0 +1,31 @@
+import CallKit
+import Foundation
+import Primitives
+
+/// What the lines' CallKit systems tell.
+extension Gateway {
+    func listen(to line: Line) {
+        line.journal.onSystemAction = { [unowned line] call, cause in
+            guard let leg = line.legs[call], leg.endCause == nil else { return }
+            switch cause {
+            case .ringTimeout: leg.endCause = .ringTimeout
+            case .answerTimeout: leg.endCause = .answerTimeout
+            case .automaticHold, .automaticResume: break
+            }
+        }
+        line.journal.onAnswered = { [unowned self, unowned line] call in answered(call, on: line) }
+        line.journal.onEnd = { [unowned self, unowned line] call, _ in
+            guard let leg = line.legs[call] else { return }
+            ended.append(leg)
+            tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
+        }
+    }
+
+    private func answered(_ call: UUID, on line: Line) {
+        guard let leg = line.legs[call], let bridge = leg.bridge else { return }
+        guard let old = leg.replaced else { return tell(bridge, .callerConnected) }
+        leg.replaced = nil
+        // Also where the bridge is gone by now: then so is the call.
+        bridgeEvents.append((bridge, .replaced(old, by: call)))
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Gateway
+import Primitives
+import Yams
+
+/// What a line has of a telephone: Do Not Disturb, block list, contacts, refusals.
+extension LineReader {
+    static let doNotDisturbKeys = ["on", "vips", "schedule", "time-zone"]
+    static let windowKeys = ["days", "from", "to"]
+
+    mutating func readDoNotDisturb(_ node: Node, _ value: SettingValue, _ line: inout LineConfiguration) throws {
+        guard case .mapping = node else {
+            line.doNotDisturb.isOn = try value.flag
+            return
+        }
+        try entries(node, value) { name, item, node in
+            switch name {
+            case "on": line.doNotDisturb.isOn = try item.flag
+            case "vips": line.doNotDisturb.vips = try patterns(node, item)
+            case "schedule": line.doNotDisturb.schedule.windows = try windows(node, item)
+            case "time-zone":
+                line.doNotDisturb.schedule.timeZone = try item.timeZone
+                namesTimeZone = true
+            default: throw item.fail("unknown setting\(Nearest.hint(for: name, among: Self.doNotDisturbKeys))")
+            }
+        }
+    }
+
+    private func windows(_ node: Node, _ value: SettingValue) throws -> [WeeklySchedule.Window] {
+        guard case .sequence(let sequence) = node else { throw value.fail("takes a list of windows as [{ days: mon-fri, from: \"22:00\", to: \"07:00\" }]") }
+        return try sequence.map { node in
+            var days: Set<WeeklySchedule.Weekday> = Set(WeeklySchedule.Weekday.allCases)
+            var from: Int?, to: Int?
+            try entries(node, value) { name, item, node in
+                switch name {
+                case "days": days = try items(node, item).reduce(into: []) { $0.formUnion(try $1.weekdays) }
+                case "from": from = try item.minuteOfDay
+                case "to": to = try item.minuteOfDay
+                default: throw item.fail("unknown setting\(Nearest.hint(for: name, among: Self.windowKeys))")
+                }
+            }
+            guard let from, let to else { throw value.fail("a window has a 'from' and a 'to'") }
+            return WeeklySchedule.Window(days: days, from: from, to: to)
+        }
+    }
+
+    func readRefusals(_ node: Node, _ value: SettingValue, _ line: inout LineConfiguration) throws {
+        try entries(node, value) { name, item in
+            guard let kind = RefusalStatuses.Kind(rawValue: name) else {
+                throw item.fail("unknown setting\(Nearest.hint(for: name, among: RefusalStatuses.Kind.allCases.map(\.rawValue)))")
+            }
+            line.refusals[kind] = try item.status(of: kind)
+        }
+    }
+
+    func patterns(_ node: Node, _ value: SettingValue) throws -> [NumberPattern] {
+        try items(node, value).map { item in
+            guard let pattern = NumberPattern(Text(try item.text)) else { throw item.fail("is no number or pattern as '+39055*' or '^+1900'") }
+            return pattern
+        }
+    }
+
+    /// The plain values of a list, or one value.
+    func items(_ node: Node, _ value: SettingValue) throws -> [SettingValue] {
+        switch node {
+        case .sequence(let sequence):
+            return try sequence.map { element in
+                guard let text = element.scalar?.string else { throw value.fail("takes a list of plain values") }
+                return SettingValue(scalars: [text], place: value.place)
+            }
+        case .scalar: return [value]
+        case .mapping, .alias: throw value.fail("takes a plain value or a list")
+        }
+    }
+
+    func entries(_ node: Node, _ value: SettingValue, _ body: (_ name: String, _ item: SettingValue, _ node: Node) throws -> Void) throws {
+        guard case .mapping(let mapping) = node else { throw value.fail("takes settings in braces as { name: value }") }
+        for (key, entry) in mapping {
+            let name = key.scalar?.string ?? ""
+            try body(name, SettingValue(scalars: [entry.scalar?.string ?? ""], place: "\(value.place).\(name)"), entry)
+        }
+    }
+
+    func entries(_ node: Node, _ value: SettingValue, _ body: (_ name: String, _ item: SettingValue) throws -> Void) throws {
+        try entries(node, value) { name, item, _ in try body(name, item) }
+    }
+}
+
+extension RefusalStatuses.Kind {
+    var help: String {
+        switch self {
+        case .doNotDisturb: "what a caller gets while Do Not Disturb is on"
+        case .blockList: "what a caller gets whom the human blocked"
+        case .directory: "what a caller gets whom a call directory blocks"
+        case .unentitled: "what callers get of a line that takes no calls"
+        case .maximumCalls: "what callers get of a line that has no room for another call"
+        }
+    }
+}
+
+extension SettingValue {
+    func status(of kind: RefusalStatuses.Kind) throws -> Int { Int(try oneOf(kind.statuses.map(String.init))) ?? kind.statuses[0] }
+
+    var timeZone: TimeZone {
+        get throws {
+            let name = try text
+            guard let zone = TimeZone(identifier: name) else { throw fail("knows no time zone '\(name)'; they are named as Europe/Rome") }
+            return zone
+        }
+    }
+
+    /// `22:00`; `24:00` is the midnight that ends the day.
+    var minuteOfDay: Int {
+        get throws {
+            let parts = try text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
+            guard parts.count == 2, let hour = parts[0], let minute = parts[1], (0...24).contains(hour), (0..<60).contains(minute), hour * 60 + minute <= 1_440 else {
+                throw fail("takes a time in quotes as \"22:00\", got '\(scalars.first ?? "")'")
+            }
+            return hour * 60 + minute
+        }
+    }
+
+    /// `mon`, `mon-fri`, `fri-mon`, `daily`.
+    var weekdays: Set<WeeklySchedule.Weekday> {
+        get throws {
+            let all = WeeklySchedule.Weekday.allCases, name = try text.lowercased()
+            if name == "daily" { return Set(all) }
+            let ends = name.split(separator: "-").map { part in all.firstIndex { $0.short == part } }
+            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else {
+                throw fail("takes days as mon, mon-fri or daily, got '\(name)'")
+            }
+            return Set((0...(last - first + 7) % 7).map { all[(first + $0) % 7] })
+        }
+    }
+
+    /// `spam=spam.csv`; without a name, the file's own.
+    var namedFile: (String, String) {
+        get throws {
+            let parts = try text.split(separator: "=", maxSplits: 1).map { String($0).trimmingSpaces }
+            guard let file = parts.last, !file.isEmpty else { throw fail("is written as name=file") }
+            return (parts.count == 2 ? parts[0] : URL(filePath: file).deletingPathExtension().lastPathComponent, file)
+        }
+    }
+
+    var secureURL: String {
+        get throws {
+            let text = try text
+            guard let url = URL(string: text), url.scheme == "https", url.host() != nil, !text.utf8.contains(where: { "<>\" ".utf8.contains($0) }) else {
+                throw fail("takes an address as https://example.test/card, got '\(text)'")
+            }
+            return text
+        }
+    }
+}
