@@ -34,6 +34,8 @@ extension Gateway {
         journal.record(.doNotDisturbChanged, line: line.configuration.number, at: now, [.on: .init(isOn)])
     }
 
+    func pushBindingsChanged(of line: Line) {}
+
     func setBlocked(_ isBlocked: Bool, _ handle: CXHandle, of line: Line) {
         guard line.features.setBlocked(CallerMatcher.key(of: handle), isBlocked) else { return }
         journal.record(.blockListChanged, line: line.configuration.number, at: now, [.on: .init(isBlocked), .remote: .init(handle.value)])

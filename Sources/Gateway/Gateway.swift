@@ -28,6 +28,8 @@ public final class Gateway: SignallingEndpoint {
         public var epoch: Date
         /// The call directories that lines may enable.
         public var directories: CallDirectories?
+        /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
+        public var push: ((PushMessage) -> Void)?
 
         public init(
             network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
@@ -52,7 +54,7 @@ public final class Gateway: SignallingEndpoint {
         public var isIdle: Bool { legs + bridges + calls + rings == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
     }
 
-    private enum Timer: Hashable { case line(Int), ring(UUID) }
+    enum Timer: Hashable { case line(Int), ring(UUID), announcement(UUID), wake(UUID) }
 
     public let configuration: GatewayConfiguration
     public let userAgent: UserAgent
@@ -64,12 +66,14 @@ public final class Gateway: SignallingEndpoint {
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
     let directories: CallDirectories?
+    let push: ((PushMessage) -> Void)?
     private let clock: InlineHost
     private let systemTimers: SystemTimers
     private var random: any RandomNumberGenerator
     private var timers: TimerWheel<Timer>
     private var lineTimers: [Int: TimerToken] = [:]
     private var ringTimers: [UUID: TimerToken] = [:]
+    private var otherTimers: [Timer: TimerToken] = [:]
     private var lineOfCall: [UUID: Line] = [:]
     private var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
@@ -78,6 +82,8 @@ public final class Gateway: SignallingEndpoint {
     private var bridgeEvents: [(UUID, Bridge.Event)] = []
     private var ended: [Leg] = []
     private var lingering: [Leg] = []
+    var originations: [UUID: Origination] = [:]
+    var waking: [UUID: WakingCall] = [:]
     private var mediaIDs: UInt64 = 0
     /// The time of the input that is being worked off.
     private var turn: Instant
@@ -93,6 +99,7 @@ public final class Gateway: SignallingEndpoint {
         journal = environment.journal
         listeners = environment.listeners
         directories = environment.directories
+        push = configuration.push.isOn ? environment.push : nil
         random = environment.random
         timers = TimerWheel(at: now)
         routing = Routing(configuration.lines)
@@ -102,8 +109,9 @@ public final class Gateway: SignallingEndpoint {
         clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
         journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
         let (clock, journal) = (clock, journal)
-        lines = configuration.lines.enumerated().map { index, line in
-            let features = LineFeatures(line, statuses: configuration.refusals, kept: nil) { clock.date(at: clock.now) }
+        let services = configuration.featureCodes ? [Self.serviceLine] : []
+        lines = (configuration.lines + services).enumerated().map { index, line in
+            let features = LineFeatures(line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: nil) { clock.date(at: clock.now) }
             return Line(line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
         }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
@@ -183,6 +191,9 @@ public final class Gateway: SignallingEndpoint {
         return journal.violations
     }
 
+    /// The wall clock, as the lines' systems have it.
+    var date: Date { clock.date(at: now) }
+
     var legCount: Int { lineOfCall.count }
 
     public func counts(at now: Instant) -> Counts {
@@ -197,7 +208,7 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
-    private func settle() {
+    func settle() {
         repeat {
             while !bridgeEvents.isEmpty {
                 let (bridge, event) = bridgeEvents.removeFirst()
@@ -205,6 +216,7 @@ public final class Gateway: SignallingEndpoint {
             }
             takeDownEnded()
         } while !bridgeEvents.isEmpty
+        if !waking.isEmpty { dropWoken() }
         lingering.removeAll { $0.isSignallingOver }
         armLines()
         journal.flush()
@@ -243,6 +255,9 @@ public final class Gateway: SignallingEndpoint {
 
     func open(_ bridge: Bridge) { bridges[bridge.caller] = bridge }
 
+    /// Whether further callees may join.
+    func isCalling(_ bridge: UUID) -> Bool { bridges[bridge]?.state == .calling }
+
     func add(callee: UUID, to bridge: UUID) { bridges[bridge]?.add(callee: callee) }
 
     /// Notes what a leg has to say to its bridge; done when the input is worked off.
@@ -260,7 +275,9 @@ public final class Gateway: SignallingEndpoint {
     private func apply(_ outputs: [Bridge.Output]) {
         for output in outputs {
             switch output {
-            case .answer(let call): lineOfCall[call]?.calls.answer(call)
+            case .answer(let call):
+                guard let leg = leg(call), leg.direction == .outgoing else { lineOfCall[call]?.calls.answer(call); continue }
+                join(leg)
             case .end(let call, let cause): leg(call).map { end($0, cause) }
             case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
             case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
@@ -269,6 +286,7 @@ public final class Gateway: SignallingEndpoint {
     }
 
     private func end(_ leg: Leg, _ cause: EndCause) {
+        if waking[leg.uuid]?.isReported == false { return giveUp(leg.uuid, "draining", as: cause) }
         leg.endCause = leg.endCause ?? cause
         leg.line.calls.end(leg.uuid)
     }
@@ -308,10 +326,17 @@ public final class Gateway: SignallingEndpoint {
             case .automaticHold, .automaticResume: break
             }
         }
-        line.journal.onAnswered = { [unowned self, unowned line] call in tell(line.legs[call]?.bridge, .callerConnected) }
-        line.journal.onEnd = { [unowned self, unowned line] call, _ in
+        line.journal.onAnswered = { [unowned self, unowned line] call in
+            guard let leg = line.legs[call] else { return }
+            leg.origin?.connected = date
+            if let sound = leg.announcement { arm(.announcement(call), after: sound.length) }
+            tell(leg.bridge, .callerConnected)
+        }
+        line.journal.onEnd = { [unowned self, unowned line] call, end in
             guard let leg = line.legs[call] else { return }
             ended.append(leg)
+            noteEnd(of: leg, end)
+            forget(leg, of: leg.origination)
             tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
         }
     }
@@ -328,12 +353,22 @@ public final class Gateway: SignallingEndpoint {
         _ = timers.cancel(token)
     }
 
+    func arm(_ timer: Timer, after delay: Duration) { otherTimers[timer] = timers.arm(timer, at: now + delay) }
+
+    func disarm(_ timer: Timer) {
+        guard let token = otherTimers.removeValue(forKey: timer) else { return }
+        _ = timers.cancel(token)
+    }
+
     private func fire(_ timer: Timer) {
+        otherTimers[timer] = nil
         switch timer {
         case .line(let index):
             lineTimers[index] = nil
             lines[index].system.advance(to: now)
             systemTimers.moved.insert(ObjectIdentifier(lines[index].system))
+        case .announcement(let call): leg(call).map { end($0, .normalClearing) }
+        case .wake(let call): wakeLimit(call)
         case .ring(let call):
             ringTimers[call] = nil
             guard let leg = leg(call) else { return }

@@ -22,6 +22,8 @@ public final class GatewayServer: Sendable {
         public var journalRotation: Int?
         /// Loaded when the server starts; lines enable them by name.
         public var directories: [DirectorySource] = []
+        /// Wakes devices; used where the configuration has it on.
+        public var push: (any PushSender)?
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -53,8 +55,8 @@ public final class GatewayServer: Sendable {
         }
     }
 
-    private typealias Host = SignallingHost<Gateway>
-    private let lane: Lane<Host>
+    typealias Host = SignallingHost<Gateway>
+    let lane: Lane<Host>
     private let journalFile: JournalFile?
     private let directories: CallDirectories
     /// What is listened on, with the ports that the kernel chose.
@@ -118,6 +120,12 @@ public final class GatewayServer: Sendable {
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
         environment.directories = directories
+        if let sender = settings.push {
+            environment.push = { [weak lane] message in
+                let call = message.call
+                sender.send(message) { [weak lane] cause in lane?.post { host, now in host.endpoint.pushFailed(cause, for: call, at: now) } }
+            }
+        }
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }
 

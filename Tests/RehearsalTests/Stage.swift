@@ -76,6 +76,7 @@ final class RawPeer: Inhabitant {
     private let stage: Stage
     private(set) var heard: [Message] = []
     private var branches = 0
+    private var invited: [String: (uri: String, branch: Int, sender: String)] = [:]
 
     init(_ stage: Stage, _ last: UInt32) {
         (self.stage, address) = (stage, SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 5060))
@@ -106,6 +107,7 @@ final class RawPeer: Inhabitant {
         from sender: String = "<sip:peer@192.0.2.9>", contact: String? = nil
     ) {
         branches += 1
+        if method == "INVITE" { invited[call] = (uri, branches, sender) }
         let tag = toTag.map { ";tag=\($0)" } ?? ""
         var lines = [
             "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport", "Max-Forwards: 70",
@@ -123,6 +125,28 @@ final class RawPeer: Inhabitant {
         if !body.isEmpty { response.headers.append(.contentType, "application/sdp") }
         response.body = Array(body.utf8)
         send(response.serialized())
+    }
+
+    /// Gives up the last INVITE of a call.
+    func cancel(_ call: String, reason: String = "") {
+        guard let (uri, branch, sender) = invited[call] else { return }
+        let lines = [
+            "CANCEL \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branch);rport", "Max-Forwards: 70",
+            "From: \(sender);tag=\(call)", "To: <\(uri)>", "Call-ID: \(call)", "CSeq: 1 CANCEL",
+        ]
+        send(Array((lines + (reason.isEmpty ? [] : ["Reason: \(reason)"]) + ["Content-Length: 0", "", ""]).joined(separator: "\r\n").utf8))
+    }
+
+    /// Hangs up a call that it was called with, and answered.
+    func hangUp(_ invite: Message?) {
+        guard let invite else { return }
+        branches += 1
+        let lines = [
+            "BYE sip:gateway@\(Cast.gateway) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport",
+            "Max-Forwards: 70", "From: \(invite.to.text);tag=raw\(address.address.low & 0xFF)", "To: \(invite.from.text)", "Call-ID: \(invite.callID)",
+            "CSeq: 1 BYE", "Content-Length: 0", "", "",
+        ]
+        send(Array(lines.joined(separator: "\r\n").utf8))
     }
 
     func description(_ formats: String = "0", _ direction: String = "sendrecv", version: Int = 1) -> String {

@@ -7,5 +7,10 @@ public struct LineRecord: Sendable, Equatable {
     /// Keys of callers that the human blocked while the gateway ran.
     public var blocked: Set<String> = []
 
+    /// The newest first.
+    public var recents: [RecentCall] = []
+
+    public var pushBindings: [PushBinding] = []
+
     public init() {}
 }

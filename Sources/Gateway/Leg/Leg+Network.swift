@@ -88,7 +88,7 @@ extension Leg: InviteSessionDelegate {
         state = .connected
         gateway.disarmRing(self)
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
-        gateway.tell(bridge, .calleeConnected(uuid))
+        gateway.connected(self)
         startMedia()
     }
 

@@ -47,6 +47,7 @@ struct Serve: ParsableCommand {
         settings.journalRotation = configuration.journalRotation
         settings.violationsAreFatal = configuration.testMode
         settings.directories = configuration.directories
+        settings.push = configuration.pushURL.map { WebhookPushSender(to: $0) }
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {

@@ -14,6 +14,8 @@ struct ServeConfiguration {
     var journalFile: String?
     /// Call directories, in the order in which they were named.
     var directories: [DirectorySource] = []
+    /// Where pushes are posted; may hold a token, and is not shown.
+    var pushURL: URL?
     /// What schedules of lines that name none go by.
     var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
