@@ -47,10 +47,11 @@ extension Gateway {
         _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line, reason: Text
     ) {
         guard line.provider.configuration.includesCallsInRecents, let origin = leg.origin else { return }
-        line.features.recents.add(
-            RecentCall(
-                id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value, name: name,
-                began: origin.began, connected: origin.connected, ended: date, outcome: outcome, reason: reason.description))
+        let call = RecentCall(
+            id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value, name: name,
+            began: origin.began, connected: origin.connected, ended: date, outcome: outcome, reason: reason.description)
+        line.features.recents.add(call)
+        store?.keep(.recent(call))
     }
 
     static func handle(dialled: Text) -> CXHandle {

@@ -28,6 +28,10 @@ public final class Gateway: SignallingEndpoint {
         public var epoch: Date
         /// The call directories that lines may enable.
         public var directories: CallDirectories?
+        /// Where lines survive a restart; nil: nowhere.
+        public var store: (any LineStore)?
+        /// What was kept there.
+        public var kept = KeptState()
         /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
         public var push: ((PushMessage) -> Void)?
 
@@ -67,6 +71,7 @@ public final class Gateway: SignallingEndpoint {
     let listeners: [Transports.Listener]
     let directories: CallDirectories?
     let push: ((PushMessage) -> Void)?
+    let store: (any LineStore)?
     private let clock: InlineHost
     private let systemTimers: SystemTimers
     private var random: any RandomNumberGenerator
@@ -99,6 +104,7 @@ public final class Gateway: SignallingEndpoint {
         journal = environment.journal
         listeners = environment.listeners
         directories = environment.directories
+        store = environment.store
         push = configuration.push.isOn ? environment.push : nil
         random = environment.random
         timers = TimerWheel(at: now)
@@ -111,7 +117,9 @@ public final class Gateway: SignallingEndpoint {
         let (clock, journal) = (clock, journal)
         let services = configuration.featureCodes ? [Self.serviceLine] : []
         lines = (configuration.lines + services).enumerated().map { index, line in
-            let features = LineFeatures(line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: nil) { clock.date(at: clock.now) }
+            let features = LineFeatures(
+                line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: environment.kept[line.number.description]
+            ) { clock.date(at: clock.now) }
             return Line(line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
         }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
@@ -123,6 +131,7 @@ public final class Gateway: SignallingEndpoint {
             configuration: RegistrarConfiguration(domain: configuration.domain), accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
+        restore(environment.kept.registrations, epoch: environment.epoch, at: now)
         for line in lines { listen(to: line) }
         settle()
     }

@@ -22,6 +22,12 @@ public final class GatewayServer: Sendable {
         public var journalRotation: Int?
         /// Loaded when the server starts; lines enable them by name.
         public var directories: [DirectorySource] = []
+        /// Where they are loaded to; restored already, where they have a store.
+        public var callDirectories = CallDirectories()
+        /// Where lines survive a restart; nil: nowhere.
+        public var store: (any LineStore)?
+        /// What was kept there.
+        public var kept = KeptState()
         /// Wakes devices; used where the configuration has it on.
         public var push: (any PushSender)?
         /// A violation of a rule traps.
@@ -65,9 +71,8 @@ public final class GatewayServer: Sendable {
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
         journalFile = file
-        let directories = CallDirectories()
-        self.directories = directories
-        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, directories, on: lane, at: now, notice) }
+        directories = settings.callDirectories
+        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
         directories.load(settings.directories) { notice(.directory($0)) }
     }
@@ -103,8 +108,7 @@ public final class GatewayServer: Sendable {
     }
 
     private static func host(
-        _ settings: Settings, _ file: JournalFile?, _ directories: CallDirectories, on lane: Lane<Host>, at now: Instant,
-        _ notice: @escaping @Sendable (Notice) -> Void
+        _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
         let transports: Transports
@@ -119,7 +123,7 @@ public final class GatewayServer: Sendable {
         var environment = Gateway.Environment(
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
-        environment.directories = directories
+        (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
         if let sender = settings.push {
             environment.push = { [weak lane] message in
                 let call = message.call

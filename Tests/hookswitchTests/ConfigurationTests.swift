@@ -123,7 +123,7 @@ import Testing
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
     }
 
-    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "trunk.yaml"])
+    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "trunk.yaml", "telephones.yaml"])
     func `the configurations that we ship are good`(name: String) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])

@@ -28,17 +28,17 @@ final class LineFeatures {
 
     private enum Refused { case blockList, doNotDisturb(DoNotDisturbKeeper.Answer) }
 
-    init(_ configuration: LineConfiguration, statuses: RefusalStatuses, recents limit: Int, kept: LineRecord?, date: @escaping () -> Date) {
+    init(_ configuration: LineConfiguration, statuses: RefusalStatuses, recents limit: Int, kept: LineRecord, date: @escaping () -> Date) {
         self.configuration = configuration
         self.statuses = configuration.refusals.over(statuses)
         self.date = date
-        doNotDisturb = DoNotDisturbKeeper(configuration.doNotDisturb, state: kept?.doNotDisturb)
+        doNotDisturb = DoNotDisturbKeeper(configuration.doNotDisturb, state: kept.doNotDisturb)
         vips = CallerMatcher(patterns: configuration.doNotDisturb.vips)
         configuredBlocks = CallerMatcher(patterns: configuration.block)
-        blocked = kept?.blocked ?? []
-        recents = RecentCalls(limit: limit, kept: kept?.recents ?? [])
+        blocked = kept.blocked
+        recents = RecentCalls(limit: limit, kept: kept.recents)
         lastCaller = recents.lastCaller
-        pushBindings = PushBindings(kept?.pushBindings ?? [])
+        pushBindings = PushBindings(kept.pushBindings)
     }
 
     /// Binds the line's system to this.

@@ -36,6 +36,14 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
     /// What ended it, as the journal says it.
     public var reason: String
 
+    public init(
+        id: UUID, line: String, direction: Direction, handleType: CXHandle.HandleType, handle: String, name: String?, began: Date, connected: Date?, ended: Date,
+        outcome: Outcome, reason: String
+    ) {
+        (self.id, self.line, self.direction, self.handleType, self.handle, self.name) = (id, line, direction, handleType, handle, name)
+        (self.began, self.connected, self.ended, self.outcome, self.reason) = (began, connected, ended, outcome, reason)
+    }
+
     /// The other party.
     public var remote: CXHandle { CXHandle(type: handleType, value: handle) }
     /// From answer to end; zero where nobody answered.

@@ -10,6 +10,8 @@ struct ServeConfiguration {
     var tcp: [SocketAddress] = []
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
+    /// The database of what lines remember; nil: it stays in memory.
+    var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
     /// Call directories, in the order in which they were named.

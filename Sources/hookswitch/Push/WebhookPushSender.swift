@@ -95,7 +95,7 @@ struct HTTPPost {
     private func write(_ data: Data, to socket: Int32) throws(Failure) {
         var rest = [UInt8](data)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+            let count = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { throw Failure(description: "the push service does not listen") }
             rest = rest.dropFirst(count)
         }

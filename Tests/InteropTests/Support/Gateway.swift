@@ -24,7 +24,7 @@ final class Gateway: Sendable {
     let folder: Folder
     let ports: Ports
     private let others: Ports?
-    let program: Program
+    private(set) nonisolated(unsafe) var program: Program
     let mediaRange: ClosedRange<UInt16>
     let sipPort: UInt16
 
@@ -58,6 +58,13 @@ final class Gateway: Sendable {
         ]
         let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
         return (text + journal + setup.settings + ["lines:"] + lines).joined(separator: "\n") + "\n"
+    }
+
+    /// Stops it and starts it again, with all that it keeps.
+    func restart() async throws {
+        try await program.stopped()
+        program = try Program(Place.hookswitch, ["serve", "--config", folder.file("hookswitch.yaml")])
+        try await program.line(containing: "is ready")
     }
 
     var address: String { "127.0.0.1:\(sipPort)" }
