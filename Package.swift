@@ -24,6 +24,9 @@ let package = Package(
         .library(name: "SDP", targets: ["SDP"]),
         .library(name: "RTP", targets: ["RTP"]),
         .executable(name: "hookswitch", targets: ["hookswitch"]),
+        .executable(name: "Hotline", targets: ["Hotline"]),
+        .executable(name: "MonkeyCall", targets: ["MonkeyCall"]),
+        .executable(name: "OFree", targets: ["OFree"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -32,7 +35,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CLinux"),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .target(name: "Primitives", swiftSettings: strict),
 
@@ -57,11 +60,21 @@ let package = Package(
             name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
         .target(
+            name: "CallApp", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+
+        // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
+        sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),
+        .target(
+            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", .argumentParser],
+            path: "Sources/Samples/SampleApp", swiftSettings: strict),
+        sample("Hotline", "HotlineCalls"), sample("MonkeyCall", "MonkeyCalls"), sample("OFree", "OFreeCalls"),
+
+        .target(
             name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
+                "Audio", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
             ], swiftSettings: strict),
 
         // Run by scripts/bench; of no product.
@@ -83,7 +96,7 @@ let package = Package(
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("Gateway", ["CallKit", "SIP"]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Rehearsal", ["Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent"]),
+        tests("Rehearsal", ["CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
@@ -93,4 +106,17 @@ let package = Package(
 /// The tests of a target, beside it in name and folder.
 func tests(_ target: String, _ others: [Target.Dependency] = []) -> Target {
     .testTarget(name: target + "Tests", dependencies: (target == "Primitives" ? [] : ["Primitives"]) + [.byName(name: target)] + others, swiftSettings: strict)
+}
+
+/// The call code of a sample app, as an app has it.
+func sampleCalls(_ name: String) -> Target {
+    .target(
+        name: name, dependencies: ["CallKit", "AVFoundation", "Intents", "PushKit", "UIKit"], path: "Sources/Samples/\(name)",
+        swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)])
+}
+
+/// A sample app that runs: `swift run Hotline --line 1001 …`.
+func sample(_ name: String, _ calls: Target.Dependency) -> Target {
+    .executableTarget(
+        name: name, dependencies: [calls, "CallApp", "CallKit", "SampleApp", "UIKit"], path: "Sources/Samples/\(name)", swiftSettings: strict)
 }

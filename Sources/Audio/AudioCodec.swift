@@ -18,6 +18,13 @@ public enum AudioCodec: Hashable, Sendable, CaseIterable {
     /// RTP timestamp units in so many milliseconds.
     @inlinable public func timestampStep(milliseconds: Int) -> UInt32 { UInt32(clockRate / 1000 * milliseconds) }
 
+    /// How long a payload sounds, in RTP timestamp units; nil for one that is not this codec's, or longer than 120 ms.
+    public func duration(of payload: Span<UInt8>) -> Int? {
+        guard !payload.isEmpty else { return nil }
+        if self == .opus { return OpusDecoder.duration(of: payload) }
+        return payload.count <= 960 ? payload.count : nil
+    }
+
     /// Whether the codec itself can run at this rate, in Hz.
     @inlinable public func runsNatively(at sampleRate: Int) -> Bool {
         self == .opus ? [8_000, 12_000, 16_000, 24_000, 48_000].contains(sampleRate) : sampleRate == nativeSampleRate

@@ -17,7 +17,7 @@ public final class FrameDecoder {
     private var resampler: Resampler?
     /// 120 ms at the codec's rate, before the resampler.
     private var native: [Int16]
-    private var concealment: Concealment
+    private var concealment: Concealment?
 
     /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz, `.library` when libopus has no memory.
     public init(_ codec: AudioCodec, sampleRate: Int) throws(CodecError) {
@@ -29,7 +29,7 @@ public final class FrameDecoder {
         opus = codec == .opus ? try OpusDecoder(sampleRate: sampleRate) : nil
         resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: codec.nativeSampleRate, to: sampleRate)
         native = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * frameMilliseconds * 6)
-        concealment = Concealment(frame: codec == .opus ? 0 : codec.nativeSampleRate / 1_000 * frameMilliseconds)
+        concealment = codec == .opus ? nil : Concealment(sampleRate: codec.nativeSampleRate)
     }
 
     /// Decodes one payload of up to 120 ms, whatever packet length the peer chose.
@@ -40,15 +40,26 @@ public final class FrameDecoder {
         try throughResampler(into: &samples) { (decoder, room) throws(CodecError) in try decoder.decodeNative(payload, into: &room) }
     }
 
-    /// 20 ms in the place of a lost packet: Opus's own concealment, or for the G codecs the last 20 ms once more, fading out over three.
-    public func conceal(into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
-        try throughResampler(into: &samples) { (decoder, room) throws(CodecError) in try decoder.concealNative(into: &room) }
+    /// Samples in the place of a lost packet, 20 ms where no count is given: Opus's own concealment, or for the G codecs the last period of the
+    /// voice again, fading out over 60 ms.
+    ///
+    /// - Parameter count: samples of the PCM that comes out, at most 120 ms; Opus rounds down to whole 2.5 ms.
+    /// - Returns: samples written, which a resampler may make one more or less.
+    public func conceal(_ count: Int? = nil, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        let wanted = min(count ?? samplesPerFrame, largestOutput)
+        return try throughResampler(into: &samples) { (decoder, room) throws(CodecError) in try decoder.concealNative(wanted, into: &room) }
     }
 
-    /// 20 ms in the place of a lost packet, out of the packet after it where that carries a copy (Opus FEC), else by concealment.
-    public func recover(from next: Span<UInt8>, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
-        guard codec == .opus else { return try conceal(into: &samples) }
-        return try opus!.recover(samplesPerFrame, from: next, into: &samples)
+    /// Samples in the place of a lost packet, out of the packet after it where that carries a copy (Opus FEC), else by concealment.
+    public func recover(_ count: Int? = nil, from next: Span<UInt8>, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        guard codec == .opus else { return try conceal(count, into: &samples) }
+        return try opus!.recover(wholeSteps(count ?? samplesPerFrame), from: next, into: &samples)
+    }
+
+    /// Samples in whole 2.5 ms, as Opus wants them.
+    private func wholeSteps(_ count: Int) -> Int {
+        let step = sampleRate / 400
+        return max(step, min(count, largestOutput) / step * step)
     }
 
     private func throughResampler(
@@ -75,35 +86,14 @@ public final class FrameDecoder {
         case .pcmu: for index in 0..<count { samples[index] = G711.decodeMu(payload[index]) }
         case .pcma: for index in 0..<count { samples[index] = G711.decodeA(payload[index]) }
         }
-        concealment.remember(samples.span.extracting(0..<count))
+        concealment?.remember(&samples, count: count)
         return count
     }
 
-    private func concealNative(into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
-        guard codec == .opus else { return try concealment.fill(&samples) }
-        return try opus!.conceal(samplesPerFrame, into: &samples)
-    }
-}
-
-/// What a G codec plays for a lost frame: the last frame again at a half, a quarter, an eighth, then silence.
-struct Concealment {
-    private var last: [Int16]
-    private var losses = 0
-
-    init(frame: Int) { last = Array(repeating: 0, count: frame) }
-
-    /// Keeps the end of what was decoded.
-    mutating func remember(_ samples: Span<Int16>) {
-        losses = 0
-        let kept = min(samples.count, last.count)
-        for index in 0..<last.count - kept { last[index] = last[index + kept] }
-        for index in 0..<kept { last[last.count - kept + index] = samples[samples.count - kept + index] }
-    }
-
-    mutating func fill(_ samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
-        guard samples.count >= last.count else { throw .bufferTooSmall }
-        losses = min(losses + 1, 4)
-        for index in 0..<last.count { samples[index] = losses > 3 ? 0 : last[index] >> Int16(losses) }
-        return last.count
+    private func concealNative(_ count: Int, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
+        if codec == .opus { return try opus!.conceal(wholeSteps(count), into: &samples) }
+        let native = max(0, count) * codec.nativeSampleRate / sampleRate
+        try concealment?.fill(&samples, count: native)
+        return native
     }
 }

@@ -5,28 +5,39 @@ public final class FrameEncoder {
     public let codec: AudioCodec
     /// Of the PCM that goes in, in Hz.
     public let sampleRate: Int
-    /// In 20 ms of that PCM.
+    /// The length of a frame: 10 to 120.
+    public let milliseconds: Int
+    /// In one frame of that PCM.
     public let samplesPerFrame: Int
     /// No frame's payload is longer, in bytes.
     public let largestPayload: Int
-    /// RTP timestamp units in 20 ms.
-    public var timestampStep: UInt32 { codec.timestampStep(milliseconds: frameMilliseconds) }
+    /// RTP timestamp units in one frame.
+    public var timestampStep: UInt32 { codec.timestampStep(milliseconds: milliseconds) }
 
     private var opus: OpusEncoder?
     private var g722 = G722Encoder()
     private var resampler: Resampler?
     private var resampled: [Int16]
 
-    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz, `.library` when libopus has no memory.
-    public init(_ codec: AudioCodec, sampleRate: Int, opus settings: OpusSettings = OpusSettings()) throws(CodecError) {
-        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate) else { throw .unsupported }
+    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz or a length that is not 10 to 120 ms in tens (of Opus
+    ///   10, 20, 40, 60, 80, 100 or 120), `.library` when libopus has no memory.
+    public init(
+        _ codec: AudioCodec, sampleRate: Int, milliseconds: Int = frameMilliseconds, opus settings: OpusSettings = OpusSettings()
+    ) throws(CodecError) {
+        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate), Self.lengths(of: codec).contains(milliseconds) else { throw .unsupported }
+        self.milliseconds = milliseconds
         self.codec = codec
         self.sampleRate = sampleRate
-        samplesPerFrame = sampleRate / 1_000 * frameMilliseconds
-        largestPayload = codec == .opus ? OpusEncoder.largestPacket : 160
+        samplesPerFrame = sampleRate / 1_000 * milliseconds
+        largestPayload = codec == .opus ? OpusEncoder.largestPacket : 8 * milliseconds
         opus = codec == .opus ? try OpusEncoder(sampleRate: sampleRate, settings: settings) : nil
         resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: sampleRate, to: codec.nativeSampleRate)
-        resampled = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * frameMilliseconds)
+        resampled = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * milliseconds)
+    }
+
+    /// The lengths of a frame that a codec can have, in milliseconds.
+    public static func lengths(of codec: AudioCodec) -> [Int] {
+        codec == .opus ? [10, 20, 40, 60, 80, 100, 120] : Array(stride(from: 10, through: 120, by: 10))
     }
 
     /// Encodes exactly `samplesPerFrame` samples.

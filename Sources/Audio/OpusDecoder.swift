@@ -60,6 +60,13 @@ public struct OpusDecoder: ~Copyable {
         return try Self.count(result)
     }
 
+    /// How long a packet sounds, in samples at 48 kHz; nil for what is not Opus.
+    public static func duration(of packet: Span<UInt8>) -> Int? {
+        guard !packet.isEmpty, packet.count <= Int(Int32.max) else { return nil }
+        let count = packet.withUnsafeBufferPointer { opus_packet_get_nb_samples($0.baseAddress!, Int32($0.count), 48_000) }
+        return count > 0 && count <= Int32(longestPacket) ? Int(count) : nil
+    }
+
     /// As it was after `init`.
     public mutating func reset() { _ = hs_opus_decoder_reset(state) }
 

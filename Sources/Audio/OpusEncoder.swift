@@ -13,6 +13,11 @@ public struct OpusSettings: Hashable, Sendable {
     /// Whether silence is left out (one packet in 400 ms, RFC 7587 §3.1.3).
     public var discontinuous: Bool
 
+    /// Whether every packet has the same size (RFC 7587 `cbr`).
+    public var constantBitrate = false
+    /// The highest rate, in Hz, that the far end plays (RFC 7587 `maxplaybackrate`): no bandwidth above it is coded.
+    public var maximumPlaybackRate: Int32 = 48_000
+
     public init(
         bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 5, discontinuous: Bool = false
     ) {
@@ -50,13 +55,13 @@ public struct OpusEncoder: ~Copyable {
         guard code == OPUS_OK else { throw .library(code) }
     }
 
-    /// Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms.
+    /// Encodes one frame of 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms.
     ///
     /// - Returns: the packet's length; with `discontinuous` set, 2 or less means that nothing need be sent.
     /// - Throws: `.unsupported` for another length, `.bufferTooSmall` when the packet does not fit; the state is then that after the frame.
     public mutating func encode(_ samples: Span<Int16>, into packet: inout MutableSpan<UInt8>) throws(CodecError) -> Int {
         let length = samples.count / channels
-        guard length > 0, samples.count == length * channels, length * 1_000 <= 60 * sampleRate else { throw .unsupported }
+        guard length > 0, samples.count == length * channels, length * 1_000 <= 120 * sampleRate else { throw .unsupported }
         let capacity = Int32(min(packet.count, 4_000))
         guard capacity > 0 else { throw .bufferTooSmall }
         let result = samples.withUnsafeBufferPointer { samples in
@@ -90,11 +95,23 @@ public struct OpusEncoder: ~Copyable {
             (OPUS_SET_BITRATE_REQUEST, settings.bitrate), (OPUS_SET_COMPLEXITY_REQUEST, settings.complexity),
             (OPUS_SET_INBAND_FEC_REQUEST, settings.forwardErrorCorrection ? 1 : 0),
             (OPUS_SET_PACKET_LOSS_PERC_REQUEST, settings.expectedLossPercent), (OPUS_SET_DTX_REQUEST, settings.discontinuous ? 1 : 0),
+            (OPUS_SET_VBR_REQUEST, settings.constantBitrate ? 0 : 1), (OPUS_SET_MAX_BANDWIDTH_REQUEST, bandwidth(upTo: settings.maximumPlaybackRate)),
         ]
         for (request, value) in requests {
             let code = hs_opus_encoder_set(state, request, value)
             guard code == OPUS_OK else { return code }
         }
         return OPUS_OK
+    }
+
+    /// RFC 7587 §6.1.
+    private static func bandwidth(upTo rate: Int32) -> Int32 {
+        switch rate {
+        case ..<12_000: OPUS_BANDWIDTH_NARROWBAND
+        case ..<16_000: OPUS_BANDWIDTH_MEDIUMBAND
+        case ..<24_000: OPUS_BANDWIDTH_WIDEBAND
+        case ..<48_000: OPUS_BANDWIDTH_SUPERWIDEBAND
+        default: OPUS_BANDWIDTH_FULLBAND
+        }
     }
 }

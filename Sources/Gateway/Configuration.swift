@@ -1,6 +1,9 @@
+import Audio
 import CallKit
 import Primitives
 import SDP
+import SIP
+import UserAgent
 
 /// What the gateway is told before it starts: a plain value, made from YAML, environment and flags by the command,
 /// or in code by whoever embeds the gateway. Nothing in it is read again while the gateway runs.
@@ -21,8 +24,22 @@ public struct GatewayConfiguration: Sendable {
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
+    public var sip = Signalling()
 
     public init() {}
+
+    public struct Signalling: Sendable {
+        /// Calls are refreshed, and end when they are not (RFC 4028); nil: no timers.
+        public var sessionTimer: SessionTimer.Policy? = SessionTimer.Policy()
+        /// Shorter intervals are refused with 422, in seconds.
+        public var leastSessionInterval: UInt32 = SessionTimer.leastMinimum
+        /// When a 180 of ours waits for its PRACK (RFC 3262).
+        public var reliability = UserAgentConfiguration.Reliability.whenRequired
+        public init() {}
+
+        /// Both settings together.
+        var timerPolicy: SessionTimer.Policy? { sessionTimer.map { SessionTimer.Policy(interval: $0.interval, minimum: leastSessionInterval) } }
+    }
 
     /// The address that peers are told, when it is not the address of the socket that they reached.
     public struct Advertise: Sendable {
@@ -37,9 +54,23 @@ public struct GatewayConfiguration: Sendable {
         public var ports: ClosedRange<UInt16> = 20000...20199
         /// Preference order of what we offer, and the set that we accept.
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
+        /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
+        public var opus = OpusSettings()
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
+
+        /// `codecs` with the format parameters of our own offers.
+        var offered: [Codec] {
+            codecs.map { codec in
+                guard codec.matches(.opus) else { return codec }
+                var (described, parameters) = (codec, OpusParameters())
+                parameters.usesForwardErrorCorrection = opus.forwardErrorCorrection
+                parameters.prefersDiscontinuous = opus.discontinuous
+                described.fmtp = parameters.fmtp
+                return described
+            }
+        }
     }
 
     /// Who may call without proving who they are.
@@ -48,6 +79,8 @@ public struct GatewayConfiguration: Sendable {
         public var trusted: [IPNetwork] = []
         /// Sources from which a caller that is none of our lines is admitted as a guest; a caller that names a line of ours proves it.
         public var guests: [IPNetwork] = [IPNetwork("127.0.0.0/8")!, IPNetwork("::1/128")!]
+        /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
+        public var digests: [DigestAlgorithm] = [.md5, .sha256]
         public init() {}
     }
 
@@ -75,6 +108,8 @@ public struct GatewayConfiguration: Sendable {
         public var recents = 100
         /// A contact that did not answer an INVITE at all is dropped from the registrar.
         public var dropsDeadContacts = true
+        /// How often a far end may refuse to be resumed before its call ends; it is asked every two seconds.
+        public var resumeAttempts = 3
         public init() {}
     }
 }
@@ -90,6 +125,12 @@ public struct LineConfiguration: Sendable {
     public var endpoint: LineEndpoint = .devices
     /// How long a call rings, incoming or outgoing, before it is given up; nil: for ever.
     public var ringTimeout: Duration? = .seconds(60)
+    /// How long a call may last; nil: for ever. It ends as if a user had hung up, with `Q.850;cause=102`.
+    public var maximumDuration: Duration?
+    /// How long nothing may come from a far end that is heard and not held before its call ends as failed; nil: for ever.
+    public var mediaTimeout: Duration?
+    /// The same where nothing was ever heard since the answer.
+    public var firstMediaTimeout: Duration?
     /// Conversations at a time (CallKit's `maximumCallGroups`).
     public var maximumCalls = 10_000
     /// Further numbers that reach this line.

@@ -199,7 +199,7 @@ extension Gateway: UserAgentDelegate {
     private func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
         leg.state = .ringing
-        leg.session?.respond(status: 180, at: now)
+        if leg.mayRing { leg.session?.respond(status: 180, at: now) }
         if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
         leg.bridge = leg.uuid
         open(Bridge(caller: leg.uuid))
@@ -221,7 +221,7 @@ extension Gateway: UserAgentDelegate {
 
     func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = codecs ?? caller.offeredCodecs
+        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
         add(leg)
         add(callee: leg.uuid, to: caller.uuid)
@@ -236,7 +236,7 @@ extension Gateway: UserAgentDelegate {
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.codecs)
+        let local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),

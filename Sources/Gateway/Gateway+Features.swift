@@ -32,8 +32,8 @@ extension Gateway {
     public func setFilter(_ filter: CallSystem.Filter?, ofLine number: Text) { line(numbered: number)?.features.filter = filter }
 
     func setDoNotDisturb(_ isOn: Bool, of line: Line) {
-        let number = line.configuration.number.description
-        store?.keep(.doNotDisturb(line: number, line.features.setDoNotDisturb(isOn)))
+        let state = line.features.setDoNotDisturb(isOn)
+        store?.keep(.doNotDisturb(line: line.configuration.number.description, state))
         journal.record(.doNotDisturbChanged, line: line.configuration.number, at: now, [.on: .init(isOn)])
     }
 

@@ -27,7 +27,7 @@ extension Gateway {
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return true }
         add(leg)
         waking[leg.uuid] = WakingCall(leg: leg, dialled: dialled, maxForwards: maxForwards, pushes: sleepers.count)
-        arm(.wake(leg.uuid), after: configuration.push.limit)
+        arm(.wake, of: leg, after: configuration.push.limit)
         leg.scribe.write(.pushSent, at: now, [.count: .init(sleepers.count)])
         for sleeper in sleepers { push(message(to: sleeper, for: leg)) }
         return true
@@ -84,7 +84,7 @@ extension Gateway {
     /// Ends a call that was never reported.
     func giveUp(_ call: UUID, _ cause: Text, as end: EndCause = EndCause(status: 480, reasons: [.q850(20)])) {
         guard let leg = waking.removeValue(forKey: call)?.leg else { return }
-        disarm(.wake(call))
+        disarm(.wake, of: leg)
         leg.scribe.write(.pushUnreported, at: now, [.cause: .init(cause)])
         leg.session?.refuse(end, at: now)
         noteOutgoing(leg, cause: end, reason: cause)
@@ -99,7 +99,7 @@ extension Gateway {
                 giveUp(call, "cancelled")
             } else {
                 self.waking[call] = nil
-                disarm(.wake(call))
+                disarm(.wake, of: waking.leg)
             }
         }
     }

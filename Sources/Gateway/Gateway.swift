@@ -52,13 +52,11 @@ public final class Gateway: SignallingEndpoint {
 
     /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
     public struct Counts: Equatable, Sendable {
-        public var legs = 0, bridges = 0, calls = 0, rings = 0
+        public var legs = 0, bridges = 0, calls = 0, timers = 0
         public var agent: UserAgent.Counts
         public var media: MediaCounts
-        public var isIdle: Bool { legs + bridges + calls + rings == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
+        public var isIdle: Bool { legs + bridges + calls + timers == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
     }
-
-    enum Timer: Hashable { case line(Int), ring(UUID), announcement(UUID), wake(UUID) }
 
     public let configuration: GatewayConfiguration
     public let userAgent: UserAgent
@@ -73,23 +71,22 @@ public final class Gateway: SignallingEndpoint {
     let push: ((PushMessage) -> Void)?
     let store: (any LineStore)?
     private let clock: InlineHost
-    private let systemTimers: SystemTimers
-    private var random: any RandomNumberGenerator
-    private var timers: TimerWheel<Timer>
-    private var lineTimers: [Int: TimerToken] = [:]
-    private var ringTimers: [UUID: TimerToken] = [:]
-    private var otherTimers: [Timer: TimerToken] = [:]
-    private var lineOfCall: [UUID: Line] = [:]
-    private var callOfMedia: [MediaLegID: UUID] = [:]
+    let systemTimers: SystemTimers
+    var random: any RandomNumberGenerator
+    var timers: TimerWheel<GatewayTimer>
+    var lineTimers: [Int: TimerToken] = [:]
+    var legTimers: [GatewayTimer: TimerToken] = [:]
+    var lineOfCall: [UUID: Line] = [:]
+    var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
-    private var callOfAttempt: [Text: UUID] = [:]
-    private var bridges: [UUID: Bridge] = [:]
-    private var bridgeEvents: [(UUID, Bridge.Event)] = []
-    private var ended: [Leg] = []
-    private var lingering: [Leg] = []
+    var callOfAttempt: [Text: UUID] = [:]
+    var bridges: [UUID: Bridge] = [:]
+    var bridgeEvents: [(UUID, Bridge.Event)] = []
+    var ended: [Leg] = []
+    var lingering: [Leg] = []
     var originations: [UUID: Origination] = [:]
     var waking: [UUID: WakingCall] = [:]
-    private var mediaIDs: UInt64 = 0
+    var mediaIDs: UInt64 = 0
     /// The time of the input that is being worked off.
     private var turn: Instant
     /// The time of this turn, or of what a media lane did later than that while the turn waited for it.
@@ -126,9 +123,12 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         agent.allowedMethods.append(.register)
+        (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
+        var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
+        registrarConfiguration.algorithms = configuration.access.digests
         registrar = Registrar(
-            configuration: RegistrarConfiguration(domain: configuration.domain), accounts: Accounts(configuration.lines), random: environment.random,
+            configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
         restore(environment.kept.registrations, epoch: environment.epoch, at: now)
@@ -160,8 +160,8 @@ public final class Gateway: SignallingEndpoint {
     /// What the media plane has to say of a leg.
     public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
         enter(now)
-        guard case .digit(let digit) = event, let call = callOfMedia[media], let leg = leg(call), leg.state == .connected else { return }
-        leg.scribe.write(.dtmfReceived, at: self.now, [.digits: .init(String(digit.character))])
+        guard let call = callOfMedia[media], let leg = leg(call), leg.state == .connected else { return }
+        leg.heard(event)
         settle()
     }
 
@@ -208,7 +208,7 @@ public final class Gateway: SignallingEndpoint {
     public func counts(at now: Instant) -> Counts {
         Counts(
             legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
-            rings: ringTimers.count, agent: userAgent.counts, media: media.counts(at: now))
+            timers: legTimers.count, agent: userAgent.counts, media: media.counts(at: now))
     }
 
     func enter(_ now: Instant) {
@@ -230,173 +230,4 @@ public final class Gateway: SignallingEndpoint {
         armLines()
         journal.flush()
     }
-
-    /// didDeactivate has come for these by now: close and release.
-    private func takeDownEnded() {
-        let over = ended
-        ended.removeAll(keepingCapacity: true)
-        for leg in over {
-            leg.systemEnded()
-            disarmRing(leg)
-            discard(leg)
-            if let bridge = leg.bridge { forget(bridge) }
-        }
-    }
-
-    private func forget(_ bridge: UUID) {
-        guard bridges[bridge]?.state == .ended else { return }
-        bridges[bridge] = nil
-    }
-
-    // MARK: Legs and bridges
-
-    func nextMediaID() -> MediaLegID {
-        mediaIDs += 1
-        return MediaLegID(mediaIDs)
-    }
-
-    func randomNumber() -> UInt64 { random.next() }
-
-    func randomUUID() -> UUID {
-        let high = random.next(), low = random.next()
-        return CallUUID(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).uuid
-    }
-
-    func open(_ bridge: Bridge) { bridges[bridge.caller] = bridge }
-
-    /// Whether further callees may join.
-    func isCalling(_ bridge: UUID) -> Bool { bridges[bridge]?.state == .calling }
-
-    func add(callee: UUID, to bridge: UUID) { bridges[bridge]?.add(callee: callee) }
-
-    /// Notes what a leg has to say to its bridge; done when the input is worked off.
-    func tell(_ bridge: UUID?, _ event: Bridge.Event) {
-        guard let bridge, bridges[bridge] != nil else { return }
-        bridgeEvents.append((bridge, event))
-    }
-
-    /// The leg that this one talks with.
-    func peer(of leg: Leg) -> Leg? {
-        guard let bridge = leg.bridge, let peer = bridges[bridge]?.peer(of: leg.uuid) else { return nil }
-        return leg.line.legs[peer]
-    }
-
-    private func apply(_ outputs: [Bridge.Output]) {
-        for output in outputs {
-            switch output {
-            case .answer(let call):
-                guard let leg = leg(call), leg.direction == .outgoing else { lineOfCall[call]?.calls.answer(call); continue }
-                join(leg)
-            case .end(let call, let cause): leg(call).map { end($0, cause) }
-            case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
-            case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
-            }
-        }
-    }
-
-    private func end(_ leg: Leg, _ cause: EndCause) {
-        if waking[leg.uuid]?.isReported == false { return giveUp(leg.uuid, "draining", as: cause) }
-        leg.endCause = leg.endCause ?? cause
-        leg.line.calls.end(leg.uuid)
-    }
-
-    func leg(_ call: UUID) -> Leg? { lineOfCall[call]?.legs[call] }
-
-    /// The incoming leg that has the Call-ID and the From tag of this INVITE.
-    func leg(ofAttempt session: InviteSession) -> Leg? { callOfAttempt[session.attempt].flatMap(leg) }
-
-    /// From here on the leg is known by its call; it is forgotten when it was taken down.
-    func add(_ leg: Leg) {
-        leg.line.legs[leg.uuid] = leg
-        lineOfCall[leg.uuid] = leg.line
-        callOfMedia[leg.media.id] = leg.uuid
-        if leg.direction == .incoming, let session = leg.session { callOfAttempt[session.attempt] = leg.uuid }
-    }
-
-    /// A leg whose call the system never had.
-    func discard(_ leg: Leg) {
-        leg.media.finish(at: now)
-        leg.line.legs[leg.uuid] = nil
-        lineOfCall[leg.uuid] = nil
-        callOfMedia[leg.media.id] = nil
-        if let attempt = leg.session?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
-        leg.state = .ended
-        if !leg.isSignallingOver { lingering.append(leg) }
-    }
-
-    // MARK: What CallKit's systems tell
-
-    private func listen(to line: Line) {
-        line.journal.onSystemAction = { [unowned line] call, cause in
-            guard let leg = line.legs[call], leg.endCause == nil else { return }
-            switch cause {
-            case .ringTimeout: leg.endCause = .ringTimeout
-            case .answerTimeout: leg.endCause = .answerTimeout
-            case .automaticHold, .automaticResume: break
-            }
-        }
-        line.journal.onAnswered = { [unowned self, unowned line] call in
-            guard let leg = line.legs[call] else { return }
-            leg.origin?.connected = date
-            if let sound = leg.announcement { arm(.announcement(call), after: sound.length) }
-            tell(leg.bridge, .callerConnected)
-        }
-        line.journal.onEnd = { [unowned self, unowned line] call, end in
-            guard let leg = line.legs[call] else { return }
-            ended.append(leg)
-            noteEnd(of: leg, end)
-            forget(leg, of: leg.origination)
-            tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
-        }
-    }
-
-    // MARK: Timers
-
-    func armRing(_ leg: Leg) {
-        guard let limit = leg.line.configuration.ringTimeout else { return }
-        ringTimers[leg.uuid] = timers.arm(.ring(leg.uuid), at: now + limit)
-    }
-
-    func disarmRing(_ leg: Leg) {
-        guard let token = ringTimers.removeValue(forKey: leg.uuid) else { return }
-        _ = timers.cancel(token)
-    }
-
-    func arm(_ timer: Timer, after delay: Duration) { otherTimers[timer] = timers.arm(timer, at: now + delay) }
-
-    func disarm(_ timer: Timer) {
-        guard let token = otherTimers.removeValue(forKey: timer) else { return }
-        _ = timers.cancel(token)
-    }
-
-    private func fire(_ timer: Timer) {
-        otherTimers[timer] = nil
-        switch timer {
-        case .line(let index):
-            lineTimers[index] = nil
-            lines[index].system.advance(to: now)
-            systemTimers.moved.insert(ObjectIdentifier(lines[index].system))
-        case .announcement(let call): leg(call).map { end($0, .normalClearing) }
-        case .wake(let call): wakeLimit(call)
-        case .ring(let call):
-            ringTimers[call] = nil
-            guard let leg = leg(call) else { return }
-            leg.endOutOfBand(leg.state == .early ? .unanswered : .failed, cause: .ringTimeout, tellsPeer: true)
-        }
-    }
-
-    private func armLines() {
-        for system in systemTimers.moved {
-            guard let index = systemTimers.lines[system] else { continue }
-            if let token = lineTimers.removeValue(forKey: index) { _ = timers.cancel(token) }
-            if let deadline = lines[index].system.deadline { lineTimers[index] = timers.arm(.line(index), at: deadline) }
-        }
-        systemTimers.moved.removeAll(keepingCapacity: true)
-    }
-}
-
-/// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards.
-private final class SystemTimers {
-    var moved: Set<ObjectIdentifier> = []
-    var lines: [ObjectIdentifier: Int] = [:]
 }

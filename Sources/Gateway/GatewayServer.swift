@@ -13,6 +13,8 @@ public final class GatewayServer: Sendable {
     public struct Settings: Sendable {
         public var gateway: GatewayConfiguration
         public var listeners: [Transports.Listener]
+        /// nil: no TLS, neither in nor out.
+        public var tls: TLSSettings?
         /// nil: as many as there are cores.
         public var mediaLanes: Int?
         /// nil: paced under load; zero: lowest latency.
@@ -44,17 +46,22 @@ public final class GatewayServer: Sendable {
         case violation(Violation)
         case journal(JournalFile.Report)
         case directory(DirectoryOutcome)
+        /// A TLS session that could not be established, or broke.
+        case tls(TLSError, peer: SocketAddress, isOurs: Bool)
+        case reload(TLSError?)
     }
 
     /// Why it could not start. The description is one sentence for a person.
     public enum StartError: Error, CustomStringConvertible {
         case socket(SocketError)
+        case tls(TLSError)
         case journal(path: String, JournalFileError)
         case media(PumpError)
 
         public var description: String {
             switch self {
             case .socket(let error): error.description
+            case .tls(let error): "TLS: \(error)"
             case .journal(let path, let error): "the journal \(path): \(error)"
             case .media(let error): "media: \(error)"
             }
@@ -65,13 +72,16 @@ public final class GatewayServer: Sendable {
     let lane: Lane<Host>
     private let journalFile: JournalFile?
     private let directories: CallDirectories
+    private let sources: [DirectorySource]
+    private let tls: TLSSettings?
+    private let notice: @Sendable (Notice) -> Void
     /// What is listened on, with the ports that the kernel chose.
     public let listeners: [Transports.Listener]
 
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
-        journalFile = file
-        directories = settings.callDirectories
+        (journalFile, tls, self.notice) = (file, settings.tls, notice)
+        (directories, sources) = (settings.callDirectories, settings.directories)
         lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
         directories.load(settings.directories) { notice(.directory($0)) }
@@ -82,6 +92,18 @@ public final class GatewayServer: Sendable {
 
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
+
+    /// Loads the call directories anew, and reads the certificates again, for the connections that come; those that stand, and the calls on them, keep what they have. Where the files are
+    /// wrong now, everything stays as it was.
+    public func reload() {
+        directories.load(sources) { [notice] in notice(.directory($0)) }
+        guard let tls else { return notice(.reload(nil)) }
+        do throws(TLSError) {
+            let contexts = try TLSContexts(tls)
+            lane.post { host, _ in host.transports.tls = contexts }
+            notice(.reload(nil))
+        } catch { notice(.reload(error)) }
+    }
 
     /// Ends every call as a user would.
     public func endAll() { lane.post { host, now in host.endpoint.endAll(at: now) } }
@@ -111,8 +133,8 @@ public final class GatewayServer: Sendable {
         _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
-        let transports: Transports
-        do throws(SocketError) { transports = try Transports(.init(listeners: settings.listeners), on: lane) } catch { throw .socket(error) }
+        let transports = try transports(settings, on: lane)
+        transports.onTLSFailure = { error, flow in notice(.tls(error, peer: flow.remote, isOurs: !flow.peer.isEmpty)) }
         let epoch = Date().timeIntervalSince1970
         let clock = WallClock(instant: now, unixNanoseconds: UInt64(epoch * 1e9))
         let journal = Journal(lane: "signalling", clock: clock, sink: file)
@@ -133,11 +155,21 @@ public final class GatewayServer: Sendable {
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }
 
+    private static func transports(_ settings: Settings, on lane: Lane<Host>) throws(StartError) -> Transports {
+        var contexts: TLSContexts?
+        if let tls = settings.tls {
+            do throws(TLSError) { contexts = try TLSContexts(tls) } catch { throw .tls(error) }
+        }
+        do throws(SocketError) {
+            return try Transports(.init(listeners: settings.listeners), tls: contexts, on: lane)
+        } catch { throw .socket(error) }
+    }
+
     private static func mediaLanes(_ settings: Settings, _ lane: Lane<Host>) throws(StartError) -> MediaLanes {
         let lanes = settings.mediaLanes ?? max(ProcessInfo.processInfo.activeProcessorCount, 1)
         let media = MediaSettings(
             ports: settings.gateway.media.ports, quarantine: settings.gateway.media.quarantine, lanes: lanes,
-            batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic)
+            batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic, opus: settings.gateway.media.opus)
         do throws(PumpError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }

@@ -1,3 +1,4 @@
+import Audio
 import Dispatch
 import Primitives
 import Runtime
@@ -16,12 +17,12 @@ actor KernelMediaLane: MediaLaneDoor {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// Lives until `close`: its pump holds it.
-    init(number: Int, batch: MediaPump.Batch, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
+    init(number: Int, batch: MediaPump.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
         executor = QueueExecutor(queue: DispatchQueue(label: "media-\(number)"))
         let pump = try MediaPump()
         self.pump = pump
         self.report = report
-        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandomNumberGenerator(), at: MonotonicClock.now)
+        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandomNumberGenerator(), opus: opus, at: MonotonicClock.now)
         try pump.start(name: "media-\(number)", batch: batch) { [self] tokens in drain(tokens) }
     }
 

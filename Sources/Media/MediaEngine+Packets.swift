@@ -42,7 +42,7 @@ extension MediaEngine {
         leg.recent.receive(at: now)
         leg.isSilent = false
         hear(packet, header, role, on: leg, at: now)
-        pass(packet, header, from: leg, at: now)
+        pass(packet, header, role, from: leg, at: now)
     }
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others at once where the far end is who it said; else with the first
@@ -63,14 +63,57 @@ extension MediaEngine {
         }
     }
 
-    private func pass(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, at now: Instant) {
+    private func pass(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, at now: Instant) {
         if let partner = leg.partner, partner.plan.source == .relay {
+            if partner.transcoderFormat != nil, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
             relay(packet, header, from: leg, over: partner, at: now)
         } else if leg.plan.source == .echo {
             relay(packet, header, from: leg, over: leg, at: now)
         } else if leg.plan.source == .relay {
             leg.refused.noReceiver += 1
         }
+    }
+
+    /// False for what can be passed on as it is. Sound is sent when its time has come, keys at once.
+    private func transcode(
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
+    ) -> Bool {
+        switch role {
+        case .audio(let codec) where other.stream.payloadTypes[header.payloadType] == nil:
+            guard other.canSend, let transcoder = transcoder(of: other) else {
+                leg.refused.noReceiver += 1
+                return true
+            }
+            defer { armFrames(other, at: now) }
+            transcoder.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
+        case .keys:
+            guard let transcoder = other.transcoder, !transcoder.receiver.isIdle else { return false }
+            transcoder.receiver.pass(header, at: now)
+            convert(payload(packet, header), header, from: leg, over: other, at: now)
+        case .audio:
+            if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }   // the sender changed its codec
+            return false
+        case .otherAudio, .unknown: return false
+        }
+        return true
+    }
+
+    /// Keys go over with the other side's number, clock and timestamps.
+    private func convert(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {
+        guard other.canSend, other.digits?.isPressing != true else { return leg.refused.noReceiver += 1 }
+        guard let agreed = other.plan.audio.telephoneEvent(for: other.plan.audio.primary.codec), agreed.sendPayloadType < 128 else {
+            return leg.refused.payloadType += 1
+        }
+        if other.converter?.incomingRate != leg.keys.clockRate || other.converter?.outgoingRate != agreed.codec.clockRate {
+            other.converter = TelephoneEventConverter(from: leg.keys.clockRate, to: agreed.codec.clockRate)
+        }
+        guard let key = other.converter?.convert(payload, header: header) else { return }
+        if key.begins { other.keyTimestamp = other.stream.beginEvent(at: now) }
+        other.keyHeardAt = now
+        let made = other.stream.originateEvent(
+            payloadType: agreed.sendPayloadType, timestamp: other.keyTimestamp &+ key.segment, marker: key.begins, at: now)
+        key.event.write(to: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]))
+        sendMade(made, TelephoneEvent.size, on: other, timed: false, at: now)
     }
 
     private func relay(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {

@@ -28,13 +28,17 @@ extension MediaEngine {
 
     /// Sets every timer of a started leg anew, as its plan wants them.
     func armAll(_ leg: MediaLeg, at now: Instant) {
-        if leg.player == nil { arm(leg, .frame, at: nil) }
-        if leg.player != nil, leg.timers[.frame] == nil {
-            leg.nextFrame = max(leg.nextFrame, now)
-            play(leg, at: now)
-        }
+        armFrames(leg, at: now)
         arm(leg, .report, at: leg.rtcp.deadline)
         arm(leg, .silence, at: leg.plan.silenceLimit.map { now + $0 })
+    }
+
+    /// Has frames made from now on where there is something to make them, and no more where there is not.
+    func armFrames(_ leg: MediaLeg, at now: Instant) {
+        guard leg.makesFrames else { return arm(leg, .frame, at: nil) }
+        guard leg.timers[.frame] == nil else { return }
+        leg.nextFrame = max(leg.nextFrame, now)
+        play(leg, at: now)
     }
 
     func disarmAll(_ leg: MediaLeg) {
@@ -48,16 +52,20 @@ extension MediaEngine {
         if timers.count == 0 { due = .distantFuture } else if let deadline { due = min(due, deadline) }
     }
 
-    private static var frame: Duration { .milliseconds(frameMilliseconds) }
     /// A clock that is later than this was not late but away, and begins anew: no burst.
     private static var greatestLateness: Duration { .milliseconds(200) }
 
-    /// Sends what is due by the leg's own clock, t0 + n · 20 ms.
+    /// Sends what is due by the leg's own clock, t0 + n frames.
     private func play(_ leg: MediaLeg, at now: Instant) {
-        if now - leg.nextFrame > Self.greatestLateness { leg.nextFrame = now }
+        let length = leg.frameLength
+        if now - leg.nextFrame > Self.greatestLateness {
+            leg.lateFrames += 1
+            leg.nextFrame = now
+        }
         while leg.nextFrame <= now {
-            guard playFrame(leg, at: now) else { return }
-            leg.nextFrame += Self.frame
+            if now - leg.nextFrame >= length { leg.lateFrames += 1 }
+            guard playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
+            leg.nextFrame += length
         }
         arm(leg, .frame, at: leg.nextFrame)
     }
@@ -73,12 +81,35 @@ extension MediaEngine {
             return false
         }
         let header = leg.stream.originate(
-            payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: player.codec.timestampStep(milliseconds: frameMilliseconds),
-            payloadCount: count, at: now)
+            payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: player.timestampStep, payloadCount: count, at: now)
+        sendMade(header, count, on: leg, at: now)
+        return true
+    }
+
+    /// False when nothing is transcoded, or nobody speaks any more. While a key is down the sound goes by unheard.
+    private func transcodeFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
+        guard let transcoder = leg.transcoder else { return false }
+        guard leg.canSend else { return true }
+        let isPressing = leg.digits?.isPressing == true || leg.isKeyPassing(at: now)
+        switch transcoder.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]), at: now) {
+        case .payload(let count) where !isPressing:
+            let header = leg.stream.originate(
+                payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
+            sendMade(header, count, on: leg, at: now)
+        case .silence where !isPressing: leg.stream.leaveOut(samples: transcoder.timestampStep, at: now)
+        case .nothing where transcoder.receiver.isIdle:
+            leg.stream.pause()
+            return false
+        case .payload, .silence, .nothing: break
+        }
+        return true
+    }
+
+    /// Sends the payload that stands in `outgoing` behind a header.
+    func sendMade(_ header: RTPHeader, _ count: Int, on leg: MediaLeg, timed: Bool = true, at now: Instant) {
         header.write(to: outgoing)
         let packet = UnsafeMutableRawBufferPointer(rebasing: outgoing[..<(RTPHeader.fixedSize + count)])
-        send(packet, timestamp: header.timestamp, octets: count, timed: true, on: leg, at: now)
-        return true
+        send(packet, timestamp: header.timestamp, octets: count, timed: timed, on: leg, at: now)
     }
 
     private func sendDigits(_ leg: MediaLeg, at now: Instant) {

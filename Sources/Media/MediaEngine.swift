@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import RTP
 import Runtime
@@ -14,6 +15,7 @@ public final class MediaEngine {
     static let datagramsPerTurn = 32
 
     let binder: any PortBinder
+    private let opus: OpusSettings
     var random: any RandomNumberGenerator
     var legs: [MediaLeg?] = []
     var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
@@ -27,8 +29,10 @@ public final class MediaEngine {
     private var events: [(leg: MediaLegID, event: MediaEvent)] = []
     private(set) var started = 0
 
-    public init(binder: any PortBinder, random: any RandomNumberGenerator, at now: Instant) {
+    /// - Parameter opus: for all that is encoded here, within what each far end can take.
+    public init(binder: any PortBinder, random: any RandomNumberGenerator, opus: OpusSettings = OpusSettings(), at now: Instant) {
         self.binder = binder
+        self.opus = opus
         self.random = random
         timers = TimerWheel(at: now)
     }
@@ -44,7 +48,7 @@ public final class MediaEngine {
         let slot = nextSlot()
         var state = LegMediaState()
         try state.apply(.configure)
-        let leg = try MediaLeg(id: id, slot: slot, plan: plan, sockets: try bind(reservation, plan, slot), random: &random, at: now)
+        let leg = try MediaLeg(id: id, slot: slot, plan: plan, opus: opus, sockets: try bind(reservation, plan, slot), random: &random, at: now)
         try state.apply(.open)
         leg.state = state
         add(leg, at: slot)
@@ -70,6 +74,9 @@ public final class MediaEngine {
         started -= 1
         disarmAll(leg)
         leg.stream.pause()
+        leg.transcoder?.receiver.pause()
+        leg.partner?.transcoder?.receiver.pause()
+        leg.converter?.stop()
         _ = leg.keys.stop()
         leg.digits = nil
         if let recorder = leg.recorder {
@@ -84,7 +91,10 @@ public final class MediaEngine {
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
         try leg.update(plan, at: now)
         route(leg)
-        if let partner = leg.partner { route(partner) }
+        if let partner = leg.partner {
+            route(partner)
+            if partner.state == .started { armFrames(partner, at: now) }
+        }
         if leg.state == .started { armAll(leg, at: now) }
     }
 
@@ -95,6 +105,7 @@ public final class MediaEngine {
         for leg in [left, right] {
             leg.stream.pause()
             route(leg)
+            if leg.state == .started { armFrames(leg, at: now) }
         }
     }
 
@@ -207,13 +218,33 @@ public final class MediaEngine {
         }
     }
 
-    /// Sets under which numbers payloads leave on this leg, by who feeds it.
+    /// Sets under which numbers payloads leave on this leg, by who feeds it, and makes the codecs for those that cannot be passed on.
     private func route(_ leg: MediaLeg) {
+        prepareTranscoder(of: leg)
         switch leg.plan.source {
         case .relay: leg.stream.payloadTypes = leg.partner?.plan.audio.payloadTypes(towards: leg.plan.audio) ?? PayloadTypeMap()
         case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)
         case .tone, .samples, .silence: leg.stream.payloadTypes = PayloadTypeMap()
         }
+    }
+
+    /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they have
+    /// nowhere to go, and are counted as such.
+    func transcoder(of leg: MediaLeg) -> Transcoder? {
+        if leg.transcoder == nil, let format = leg.transcoderFormat { leg.transcoder = try? Transcoder(format) }
+        return leg.transcoder
+    }
+
+    private func prepareTranscoder(of leg: MediaLeg) {
+        var format: Transcoder.Format?
+        if case .relay = leg.plan.source, let partner = leg.partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
+        leg.transcoderFormat = format
+        if let transcoder = leg.transcoder, transcoder.format != format {
+            leg.transcoder = nil
+            leg.stream.pause()
+        }
+        guard let format, let usual = leg.partner?.plan.audio.primary.codec, let codec = AudioCodec(usual), format.incoming.contains(codec) else { return }
+        _ = transcoder(of: leg)
     }
 
     private func separate(_ leg: MediaLeg) {

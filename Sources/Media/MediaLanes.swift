@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import RTP
 import Runtime
@@ -11,12 +12,18 @@ public struct MediaSettings: Hashable, Sendable {
     /// Media lanes, each a queue and a pump; as many as cores serve best.
     public var lanes: Int
     public var batch: MediaPump.Batch
+    /// For all that is encoded, within what each far end can take.
+    public var opus: OpusSettings
 
-    public init(ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: MediaPump.Batch = .automatic) {
+    public init(
+        ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: MediaPump.Batch = .automatic,
+        opus: OpusSettings = OpusSettings()
+    ) {
         self.ports = ports
         self.quarantine = quarantine
         self.lanes = lanes
         self.batch = batch
+        self.opus = opus
     }
 }
 
@@ -44,7 +51,7 @@ public final class MediaLanes: MediaPlane {
     ) throws(PumpError) {
         precondition(settings.lanes > 0, "media needs a lane")
         var lanes: [any MediaLaneDoor] = []
-        for number in 0..<settings.lanes { lanes.append(try KernelMediaLane(number: number, batch: settings.batch, report: report)) }
+        for number in 0..<settings.lanes { lanes.append(try KernelMediaLane(number: number, batch: settings.batch, opus: settings.opus, report: report)) }
         self.init(settings: settings, random: random, lanes: lanes)
     }
 

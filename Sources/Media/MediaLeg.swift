@@ -28,9 +28,19 @@ final class MediaLeg {
     var keys: TelephoneEventReceiver
     var digits: DigitSender?
     var player: Player?
+    /// Turns what the partner hears into what this leg sends, where it cannot be passed on.
+    var transcoder: Transcoder?
+    /// What `transcoder` is or would be: it is made when it is open that it will be needed, else with the first packet that needs it.
+    var transcoderFormat: Transcoder.Format?
+    /// Keys of the partner's on their way to this leg, and the timestamp that its packets carry.
+    var converter: TelephoneEventConverter?
+    var keyTimestamp: UInt32 = 0
+    var keyHeardAt = Instant.zero
     var recorder: Recorder?
-    /// When the next frame of the player is due.
+    let opus: OpusSettings
+    /// When the next frame of the player or the transcoder is due, and how many left a frame too late.
     var nextFrame = Instant.zero
+    var lateFrames: UInt64 = 0
     var timers = LegTimers()
 
     var refused = RefusedPackets()
@@ -45,10 +55,10 @@ final class MediaLeg {
     private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
 
     init(
-        id: MediaLegID, slot: MediaSlot, plan: MediaPlan, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
+        id: MediaLegID, slot: MediaSlot, plan: MediaPlan, opus: OpusSettings, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
         random: inout some RandomNumberGenerator, at now: Instant
     ) throws(MediaError) {
-        (self.id, self.slot, self.plan) = (id, slot, plan)
+        (self.id, self.slot, self.plan, self.opus) = (id, slot, plan, opus)
         (rtpSocket, rtcpSocket) = sockets
         latch = SourceLatch(signalled: plan.audio.destination, payloadTypes: plan.audio.receivedTypes)
         stream = RTPRewriter(clockRate: plan.audio.primary.codec.clockRate, payloadTypes: PayloadTypeMap(), using: &random)
@@ -82,6 +92,12 @@ final class MediaLeg {
 
     func role(of payloadType: UInt8) -> PayloadRole { roles[Int(payloadType & 0x7F)] }
 
+    /// A key of the partner's is down, or its last packets are due; one of which nothing comes any more is over.
+    func isKeyPassing(at now: Instant) -> Bool {
+        guard let converter else { return false }
+        return now - keyHeardAt < (converter.isPressing ? TelephoneEventReceiver.timeout : .milliseconds(50))
+    }
+
     /// RTP may leave.
     var canSend: Bool { state == .started && !plan.audio.isSilenced }
     /// RTP is expected and used.
@@ -95,21 +111,35 @@ final class MediaLeg {
         (statistics.firstSent, statistics.lastSent) = (total.firstSent, total.lastSent)
         (statistics.firstReceived, statistics.lastReceived) = (total.firstReceived, total.lastReceived)
         statistics.refused = refused
+        statistics.lateFrames = lateFrames
+        statistics.playout = (partner?.transcoder?.receiver).map(PlayoutFigures.init)
         return statistics
     }
+
+    /// What leaves needs a frame every so often.
+    var makesFrames: Bool { player != nil || transcoder?.receiver.isIdle == false }
+    /// From one frame to the next.
+    var frameLength: Duration { .milliseconds(player?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
 
     private func makeCodecs(replacing old: MediaPlan? = nil) throws(MediaError) {
         let primary = AudioCodec(plan.audio.primary.codec)
         let sameCodec = old.map { AudioCodec($0.audio.primary.codec) == primary } ?? false
+        let sameFrames = sameCodec && old?.audio.ptime == plan.audio.ptime && old?.audio.primary.codec.fmtp == plan.audio.primary.codec.fmtp
         do throws(CodecError) {
             var (player, recorder) = (player, recorder)
-            if old?.source != plan.source || !sameCodec { player = try primary.map { codec throws(CodecError) in try Player(plan.source, codec: codec) } ?? nil }
+            if old?.source != plan.source || !sameFrames { player = try makePlayer(primary) }
             if old?.sink != plan.sink || !sameCodec { recorder = plan.sink == .record ? try primary.map(Recorder.init) : nil }
             guard primary != nil || (!plan.source.isMadeHere && plan.sink == .none) else { throw .unsupported }
             (self.player, self.recorder) = (player, recorder)
         } catch {
             throw .unsupportedPlan
         }
+    }
+
+    private func makePlayer(_ codec: AudioCodec?) throws(CodecError) -> Player? {
+        guard let codec else { return nil }
+        let settings = codec == .opus ? opus.honouring(OpusParameters(plan.audio.primary.codec.fmtp)) : opus
+        return try Player(plan.source, codec: codec, milliseconds: plan.audio.frameLength(of: codec), opus: settings)
     }
 
     private func setRoles() {

@@ -12,8 +12,25 @@ public struct MediaStatistics: Hashable, Sendable {
     public var firstSent: Instant?, lastSent: Instant?
     public var firstReceived: Instant?, lastReceived: Instant?
     public var refused = RefusedPackets()
+    /// Frames made here that left a frame or more too late.
+    public var lateFrames: UInt64 = 0
+    /// Nil where what is received is not decoded.
+    public var playout: PlayoutFigures?
 
     public init() {}
+}
+
+/// How the sound that was received was put in order and made whole.
+public struct PlayoutFigures: Hashable, Sendable {
+    public var packets: JitterBuffer.Counters
+    /// Milliseconds of sound that were made up in place of lost and late packets.
+    public var concealed: UInt64
+    /// Milliseconds that sound waits at present for slower packets.
+    public var wait: Int
+
+    public init(packets: JitterBuffer.Counters, concealed: UInt64, wait: Int) { (self.packets, self.concealed, self.wait) = (packets, concealed, wait) }
+
+    init(_ receiver: AudioReceiver) { self.init(packets: receiver.counters, concealed: receiver.concealed, wait: receiver.wait) }
 }
 
 /// Datagrams that reached a leg's sockets, or should have left them, and did not get through; by cause.

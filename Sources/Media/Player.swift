@@ -1,6 +1,6 @@
 import Audio
 
-/// The sound that a leg makes itself, as payloads of 20 ms. Holds all its memory from `init` on.
+/// The sound that a leg makes itself, as payloads of one frame. Holds all its memory from `init` on.
 final class Player {
     let codec: AudioCodec
     private let encoder: FrameEncoder
@@ -13,14 +13,16 @@ final class Player {
     }
 
     /// Nil when this source makes no sound of its own.
-    init?(_ source: MediaSource, codec: AudioCodec) throws(CodecError) {
+    init?(
+        _ source: MediaSource, codec: AudioCodec, milliseconds: Int = frameMilliseconds, opus: OpusSettings = OpusSettings()
+    ) throws(CodecError) {
         switch source {
         case .relay, .echo, .silence: return nil
         case .tone(let tone):
-            encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate)
+            encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate, milliseconds: milliseconds, opus: opus)
             sound = .tone(ToneGenerator(tone, sampleRate: codec.nativeSampleRate))
         case .samples(let samples, let sampleRate, let loops):
-            encoder = try FrameEncoder(codec, sampleRate: sampleRate)
+            encoder = try FrameEncoder(codec, sampleRate: sampleRate, milliseconds: milliseconds, opus: opus)
             sound = .samples(samples, next: 0, loops: loops && !samples.isEmpty)
         }
         self.codec = codec
@@ -30,7 +32,11 @@ final class Player {
 
     deinit { frame.deallocate() }
 
-    /// Writes the next 20 ms. Nil when the samples have been played to their end; the last frame is filled up with silence.
+    var milliseconds: Int { encoder.milliseconds }
+    /// RTP timestamp units in one frame.
+    var timestampStep: UInt32 { encoder.timestampStep }
+
+    /// Writes the next frame. Nil when the samples have been played to their end; the last frame is filled up with silence.
     func next(into payload: UnsafeMutableRawBufferPointer) -> Int? {
         guard fillFrame() else { return nil }
         let bytes = payload.bindMemory(to: UInt8.self)

@@ -36,6 +36,8 @@ public struct RTPRewriter: Sendable {
     @usableFromInline var lastTimestamp: UInt32
     @usableFromInline var lastSentAt: Instant?
     @usableFromInline var feed = Feed.none
+    /// Silence was left out before the next packet that is made here.
+    @usableFromInline var isSilent = false
     /// Where a source that strayed would go on.
     @usableFromInline var suspect: UInt16?
 
@@ -116,11 +118,19 @@ public struct RTPRewriter: Sendable {
     public mutating func originate(payloadType: UInt8, samples: UInt32, payloadCount: Int = 0, at now: Instant) -> RTPHeader {
         var timestamp = timestampNow(now)
         var marker = true
-        if case .originated(let lasting) = feed { (timestamp, marker) = (lastTimestamp &+ lasting, false) }
-        feed = .originated(samples)
+        if case .originated(let lasting) = feed { (timestamp, marker) = (lastTimestamp &+ lasting, isSilent) }
+        (feed, isSilent) = (.originated(samples), false)
         lastTimestamp = timestamp
         lastSentAt = now
         return next(payloadType, timestamp: timestamp, marker: marker, payloadCount)
+    }
+
+    /// Silence of so many ticks is not sent (DTX): timestamps go on, and the next packet made here carries the marker (RFC 3551 §4.1).
+    public mutating func leaveOut(samples: UInt32, at now: Instant) {
+        guard case .originated(let lasting) = feed else { return }
+        lastTimestamp &+= lasting
+        lastSentAt = now
+        (feed, isSilent) = (.originated(samples), true)
     }
 
     /// Where this stream's clock stands: the timestamp for an event that begins now (RFC 4733 §2.2.1).

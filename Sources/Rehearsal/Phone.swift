@@ -75,8 +75,12 @@ final class Phone: Inhabitant, UserAgentDelegate {
 
     private func makeMedia() -> LocalMedia {
         ports = ports >= 60_000 ? 10_000 : ports + 2
+        return LocalMedia(address: address.address, port: ports, rtcpPort: ports + 1, codecs: someCodecs(), offersMux: random.chance(500))
+    }
+
+    /// One codec or more, in any order.
+    func someCodecs() -> [Codec] {
         let all = Codec.catalogue
-        let codecs = Array(all.shuffled(using: &random).prefix(Int.random(in: 1...all.count, using: &random)))
-        return LocalMedia(address: address.address, port: ports, rtcpPort: ports + 1, codecs: codecs, offersMux: random.chance(500))
+        return Array(all.shuffled(using: &random).prefix(Int.random(in: 1...all.count, using: &random)))
     }
 }

@@ -63,6 +63,10 @@ final class PhoneCall: InviteSessionDelegate {
         case .refused(let status):
             negotiation.rollback()
             if status == 481 || status == 408 { session.bye(at: now) }
+        case .provisionalTimeout: session.respond(status: 504, at: now)
+        case .refreshDue: offer(.sendrecv, over: session.reinvite)
+        case .expired: session.bye(at: now)
+        case .dialogLost: session.bye(at: now)
         case .rejected:
             phone.tally.rejected += 1
             finish()
@@ -197,6 +201,9 @@ final class PhoneCall: InviteSessionDelegate {
         case .hold: offer(.sendonly, over: session.reinvite)
         case .resume: offer(.sendrecv, over: session.reinvite)
         case .update: offer(.sendrecv, over: session.update)
+        case .recode:
+            if negotiation.state == .stable { negotiation.local.codecs = phone.someCodecs() }
+            offer(.sendrecv, over: session.reinvite)
         case .info: session.info(contentType: "application/dtmf-relay", body: Array("Signal=5\r\nDuration=160\r\n".utf8), at: now)
         case .bye:
             hasSentBye = true

@@ -31,6 +31,8 @@ public struct RehearsalVerdict: Sendable {
     public var leaks: [String] = []
     public var tally = Tally()
     public var failedBinds = 0
+    /// Bridges of two legs without a common codec, and changes of codec within a call.
+    public var transcoded = 0, codecChanges = 0
     /// 2xx of a fork whose other branch had been taken; 2xx that reached the gateway after its CANCEL had left.
     public var secondAcceptances = 0, acceptancesAfterCancel = 0
     public var messages = 0, lostDatagrams = 0, cutConnections = 0
@@ -192,6 +194,7 @@ public final class Rehearsal {
         }
         _ = gateway.finish(at: world.now)
         verdict.failedBinds = media.failedBinds
+        (verdict.transcoded, verdict.codecChanges) = (media.transcoded, media.codecChanges)
         (verdict.secondAcceptances, verdict.acceptancesAfterCancel) = (witness.secondAcceptances, witness.acceptancesAfterCancel)
         (verdict.messages, verdict.lostDatagrams, verdict.cutConnections) = (network.sent, network.lost, network.cut)
         verdict.events = gateway.journal.count

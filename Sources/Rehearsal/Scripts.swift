@@ -35,7 +35,7 @@ struct CalleeScript {
 
 /// What a party does when the call is up.
 struct TalkStep {
-    enum Action { case hold, resume, bye, info, update }
+    enum Action { case hold, resume, bye, info, update, recode }
 
     /// After the step before.
     var delay: Duration
@@ -83,6 +83,7 @@ extension SeededRandom {
         }
         if chance(80) { steps.append(TalkStep(delay: moment([0, 1]), action: .info)) }
         if chance(80) { steps.append(TalkStep(delay: moment([0, 1]), action: .update)) }
+        if chance(150) { steps.append(TalkStep(delay: moment([0, 1]), action: .recode)) }
         steps.append(TalkStep(delay: chance(200) ? .zero : moment([1, 2, 4, 6]), action: .bye))
         return steps
     }

@@ -24,6 +24,8 @@ final class VirtualMediaPlane: MediaPlane {
     private(set) var failedBinds = 0
     private(set) var opened = 0
     private(set) var packets: UInt64 = 0
+    /// Bridges whose two legs had no codec in common at some time, and changes of codec within a call.
+    private(set) var transcoded = 0, codecChanges = 0
 
     init(ports: ClosedRange<UInt16>, quarantine: Duration, seed: UInt64) {
         pool = PortPool(range: ports, quarantine: quarantine)
@@ -79,7 +81,11 @@ final class VirtualMediaPlane: MediaPlane {
 
     func deactivate(_ leg: MediaLegID) throws(MediaError) { try change(leg) { (leg) throws(MediaError) in try leg.state.apply(.deactivate) } }
 
-    func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) { try change(leg) { leg in leg.plan = plan } }
+    func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
+        if let old = legs[leg]?.plan, !old.audio.primary.codec.matches(plan.audio.primary.codec) { codecChanges += 1 }
+        try change(leg) { leg in leg.plan = plan }
+        noteCodecs(of: leg)
+    }
 
     func link(_ first: MediaLegID, _ second: MediaLegID, at now: Instant) throws(MediaError) {
         guard first != second, [nil, second].contains(legs[first]?.partner), [nil, first].contains(legs[second]?.partner) else {
@@ -87,6 +93,12 @@ final class VirtualMediaPlane: MediaPlane {
         }
         try change(first) { leg in leg.partner = second }
         try change(second) { leg in leg.partner = first }
+        noteCodecs(of: first)
+    }
+
+    private func noteCodecs(of leg: MediaLegID) {
+        guard let one = legs[leg], let partner = one.partner, let other = legs[partner] else { return }
+        if !one.plan.audio.codecs.contains(where: { mine in other.plan.audio.codecs.contains { $0.codec.matches(mine.codec) } }) { transcoded += 1 }
     }
 
     func unlink(_ leg: MediaLegID) throws(MediaError) {

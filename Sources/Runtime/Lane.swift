@@ -43,6 +43,25 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         try queue.sync { self.assumeIsolated { $0.settle(make) } }.get()
     }
 
+    /// A lane on a serial queue that somebody else owns, as the main queue of an app is. To be called on that queue.
+    public init<Failure: Error>(
+        on queue: DispatchQueue, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
+    ) throws(Failure) {
+        executor = QueueExecutor(queue: queue)
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        try assumeIsolated { $0.settle(make) }.get()
+    }
+
+    /// Enters on the lane's own queue, also from inside of a turn. Returns nil when the lane was closed.
+    public nonisolated func enter<Value: Sendable>(_ work: @Sendable (_ resident: Resident, _ now: Instant) -> Value) -> Value? {
+        assumeIsolated { lane -> Result<Value, Never>? in
+            lane.result { (resident, now) throws(Never) in work(resident, now) }
+        }?.get()
+    }
+
+    /// As `close`, on the lane's own queue.
+    public nonisolated func leave() { assumeIsolated { $0.vacate() } }
+
     /// Enters from any thread: first in, first out, returns at once. Dropped when the lane was closed.
     public nonisolated func post(_ work: @escaping @Sendable (_ resident: Resident, _ now: Instant) -> Void) {
         queue.async { self.assumeIsolated { $0.run(work) } }

@@ -33,6 +33,8 @@ public final class TCPConnection {
         case stalled
         /// The connection broke (`errno`).
         case broken(code: Int32)
+        /// Its TLS session could not be established, or broke.
+        case tls(TLSError)
     }
 
     public enum Event: Sendable {

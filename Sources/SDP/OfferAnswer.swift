@@ -76,7 +76,7 @@ public struct OfferAnswer: Sendable {
         let mux = local.offersMux && remote.offersMux
         let flow = direction.limited(to: remote.direction.reversed)
         let audio = agreement(remote, codecs: codecs, events: events, mux: mux, flow: flow, hold: hold)
-        next.audio = audio
+        (next.audio, next.hasAgreed) = (audio, true)
         session = next
         return audio
     }
@@ -113,7 +113,7 @@ public struct OfferAnswer: Sendable {
         guard !codecs.isEmpty else { throw .noCommonCodec }
         let flow = wish.limited(to: remote.direction.reversed)
         let audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
-        (next.audio, next.audioIndex, next.proto) = (audio, remote.index, remote.proto)
+        (next.audio, next.audioIndex, next.proto, next.hasAgreed) = (audio, remote.index, remote.proto, true)
         for format in formats { next.numbers.record(format) }
         let stream = OutgoingStream(formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow)
         finish(next)
@@ -174,6 +174,8 @@ extension OfferAnswer {
         var proto: Text = "RTP/AVP"
         var numbers = PayloadNumbers()
         var audio: NegotiatedAudio?
+        /// There was an agreement; what removes the stream again says nothing new.
+        var hasAgreed = false
     }
 
     private enum Pending: Sendable {
@@ -209,7 +211,7 @@ extension OfferAnswer {
             }
         }
         if let firstError { throw firstError }
-        guard session.audio != nil else { throw .noAudio }
+        guard session.hasAgreed else { throw .noAudio }
         return nil
     }
 

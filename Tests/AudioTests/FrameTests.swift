@@ -44,12 +44,12 @@ import Testing
     }
 
     @Test(arguments: [AudioCodec.g722, .pcmu, .pcma])
-    func `a lost frame is the last one fading, and silence after three`(codec: AudioCodec) throws {
+    func `lost frames are the last period again, fading by a fifth each 10 ms after the first, and silence after three`(codec: AudioCodec) throws {
         let rate = codec.nativeSampleRate, frame = rate / 50
         let tone = try FrameEncoder(codec, sampleRate: rate).payloads(of: Signals.sine(1_000, sampleRate: rate, count: frame * 10))
         let samples = try FrameDecoder(codec, sampleRate: rate).samples(of: tone + [nil, nil, nil, nil, nil])
         let levels = (9..<15).map { LevelMeter.level(of: samples.span.extracting($0 * frame..<($0 + 1) * frame)) }
-        for (lost, fall) in [(1, 6.0), (2, 12), (3, 18)] { #expect(abs(levels[0] - fall - levels[lost]) < 0.5) }
+        for (lost, fall) in [(1, 0.43), (2, 4.28), (3, 12.7)] { #expect(abs(levels[0] - fall - levels[lost]) < 0.5) }
         #expect(levels[4] == -.infinity && levels[5] == -.infinity)
     }
 

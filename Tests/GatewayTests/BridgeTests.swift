@@ -47,7 +47,7 @@ import Testing
 
     @Test func `a 6xx is the answer of all: the others ring no more`() {
         var bridge = dialled()
-        #expect(bridge.receive(.ended(first, declined)) == [.end(caller, declined), .end(second, declined)])
+        #expect(bridge.receive(.ended(first, declined)) == [.end(caller, declined), .end(second, declined.endingFork)])
         #expect(bridge.receive(.ended(second, busy)) == [])
     }
 

@@ -21,6 +21,21 @@ extension Talks {
             #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [codec], "both legs speak it, so nothing is transcoded")
         }
 
+        @Test(arguments: [("opus", "pcmu"), ("pcma", "opus"), ("g722", "opus"), ("pcmu", "g722")])
+        func `speech arrives at both ends where the clients share no codec`(caller: String, callee: String) async throws {
+            let gateway = try await Gateway.start()
+            let pair = try await Pair.start(at: gateway, codecs: [caller], calleeCodecs: [callee])
+            try await pair.connect()
+            try await pair.caller.waitForRecording(of: 4)
+            try await pair.callee.waitForRecording(of: 4)
+            pair.caller.hangUp()
+            try await pair.callee.event("CALL_CLOSED")
+            try pair.expectSpeech()
+            let journal = try await gateway.stop()
+            journal.expectNothingLeft()
+            #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [caller, callee], "each leg has its own")
+        }
+
         @Test func `a caller with all codecs and a callee with one agree on that one`() async throws {
             let gateway = try await Gateway.start()
             let pair = try await Pair.start(at: gateway, codecs: ["opus", "g722", "pcmu", "pcma"], calleeCodecs: ["pcma"])

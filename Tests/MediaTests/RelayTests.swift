@@ -76,11 +76,12 @@ import Testing
     }
 
     @Test mutating func `what the other side has no codec for is counted and goes nowhere`() throws {
-        let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [.opus(), .pcmu()])
+        let gsm = NegotiatedCodec(codec: Codec(name: "GSM", clockRate: 8_000), receivePayloadType: 3, sendPayloadType: 3)
+        let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [gsm, .pcmu()])
         let b = try bench.open(2, port: 20_002, far: bob.address, codecs: [.pcmu()])
         try bench.engine.link(a, b, at: bench.now)
         try bench.start(a, b)
-        bench.arrive(alice.packet(111), from: alice.address, at: 20_000)
+        bench.arrive(alice.packet(3), from: alice.address, at: 20_000)
         bench.arrive(alice.packet(0), from: alice.address, at: 20_000)
         bench.arrive(alice.packet(33), from: alice.address, at: 20_000)
         #expect(bench.heard(by: bob.address).count == 1)

@@ -63,14 +63,30 @@ import Testing
         over()
     }
 
-    @Test func `a caller without an offer is offered what the callee speaks, and nothing else`() throws {
+    @Test func `a caller without an offer is offered what the callee speaks before all else that we know`() throws {
         caller.request("INVITE", line, call: "late", 1)
         device.answer(device.request(.invite), 200, body: device.description("8 0"))
         let answer = try #require(caller.final(.invite, 1))
-        #expect(String(decoding: answer.body, as: UTF8.self).contains("RTP/AVP 8 101\r\n"))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("RTP/AVP 8 0 111 9 "))
         caller.request("ACK", line, call: "late", 1, toTag: answer.to.tag, body: caller.description("8"))
         #expect(stage.media.openLegs == 2)
         hangUp(line, "late", 2, answer.to.tag)
+        over()
+    }
+
+    @Test func `a callee that shares no codec with the caller is bridged all the same, and each is answered in its own`() throws {
+        caller.request("INVITE", line, call: "foreign", 1, body: caller.description("8"))
+        let offer = try #require(device.request(.invite))
+        #expect(String(decoding: offer.body, as: UTF8.self).contains("RTP/AVP 8 111 9 0 "), "the caller's first")
+        device.answer(offer, 200, body: device.description("0"))
+        let answer = try #require(caller.final(.invite, 1))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("RTP/AVP 8\r\n"))
+        caller.request("ACK", line, call: "foreign", 1, toTag: answer.to.tag)
+        #expect(stage.media.transcoded == 1)
+        caller.request("INVITE", line, call: "foreign", 2, toTag: answer.to.tag, body: caller.description("8 0", version: 2))
+        #expect(String(decoding: try #require(caller.final(.invite, 2)).body, as: UTF8.self).contains("RTP/AVP 0\r\n"), "what both speak needs no decoding")
+        caller.request("ACK", line, call: "foreign", 2, toTag: answer.to.tag)
+        hangUp(line, "foreign", 3, answer.to.tag)
         over()
     }
 

@@ -23,6 +23,7 @@ import Testing
         #expect(all.unacknowledged > 0 && all.neverAcknowledged > 0 && all.cancelled > 0 && all.rejected > 0, "\(all)")
         #expect(all.connected > all.calls / 3, "\(all)")
         #expect(verdicts.contains { $0.failedBinds > 0 } && verdicts.contains { $0.secondAcceptances > 0 } && verdicts.contains { $0.acceptancesAfterCancel > 0 })
+        #expect(verdicts.reduce(0) { $0 + $1.transcoded } > 500 && verdicts.reduce(0) { $0 + $1.codecChanges } > 100)
         #expect(verdicts.contains { $0.lostDatagrams > 0 } && verdicts.contains { $0.cutConnections > 0 })
     }
 

@@ -4,6 +4,7 @@ import Primitives
 import Runtime
 import SDP
 import SIP
+import Testing
 import UserAgent
 
 @testable import Gateway
@@ -17,10 +18,14 @@ final class Stage {
     let gateway: Gateway
     private(set) var violations: [String] = []
     private var host: Host?
-
-    private let transcript = Transcript()
+    private let sink = Transcript()
 
     /// Lines: 2000 for devices without a password, 9196 echo; and what the test makes of them.
+    convenience init(_ configure: (inout GatewayConfiguration) -> Void) {
+        self.init { configuration, _ in configure(&configuration) }
+    }
+
+    /// As above, and what the gateway has of the outside.
     init(_ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) {
         network = VirtualNetwork(world: world, seed: 1)
         var configuration = GatewayConfiguration()
@@ -31,7 +36,7 @@ final class Stage {
         echo.endpoint = .application(.echo)
         configuration.lines = [devices, echo]
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: 2)
-        let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: transcript)
+        let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
         var environment = Gateway.Environment(
             network: network, media: media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
@@ -52,7 +57,7 @@ final class Stage {
     /// What the journal has of a kind so far.
     func events(_ kind: JournalEvent.Kind) -> [JournalEvent] {
         gateway.journal.flush()
-        return JournalReader.parse(transcript.bytes, name: "stage").events.filter { $0.kind == kind }
+        return transcript.events.filter { $0.kind == kind }
     }
 
     func run(seconds: Double) {
@@ -106,21 +111,34 @@ final class RawPeer: Inhabitant {
         _ method: String, _ uri: String, call: String, _ sequence: Int, toTag: Text? = nil, body: String = "", headers: [String] = [],
         from sender: String = "<sip:peer@192.0.2.9>", contact: String? = nil
     ) {
-        branches += 1
-        if method == "INVITE" { invited[call] = (uri, branches, sender) }
+        if method == "INVITE" { invited[call] = (uri, branches + 1, sender) }
         let tag = toTag.map { ";tag=\($0)" } ?? ""
+        write(method, uri, sequence, ["From: \(sender);tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)"], body, headers, contact)
+    }
+
+    /// A request in the dialog that the gateway's INVITE made.
+    func request(_ method: String, in invite: Message, _ sequence: Int, body: String = "", headers: [String] = []) {
+        let uri = invite.contact?.uri.text.description ?? "sip:nobody"
+        write(method, uri, sequence, ["From: \(invite.to.text);tag=\(tag)", "To: \(invite.from.text)", "Call-ID: \(invite.callID)"], body, headers)
+    }
+
+    private func write(_ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String], _ contact: String? = nil) {
+        branches += 1
         var lines = [
             "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport", "Max-Forwards: 70",
-            "From: \(sender);tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)", "CSeq: \(sequence) \(method)", "Contact: \(contact ?? "<sip:peer@\(address)>")",
         ]
-        lines += headers
-        if !body.isEmpty { lines.append("Content-Type: application/sdp") }
+        lines += dialog + ["CSeq: \(sequence) \(method)", "Contact: \(contact ?? "<sip:peer@\(address)>")"] + headers
+        if !body.isEmpty, !headers.contains(where: { $0.hasPrefix("Content-Type") }) { lines.append("Content-Type: application/sdp") }
         send(Array((lines + ["Content-Length: \(body.utf8.count)", "", body]).joined(separator: "\r\n").utf8))
     }
 
-    func answer(_ request: Message?, _ status: Int, body: String = "") {
+    /// The tag of its answers.
+    var tag: Text { Text("raw\(address.address.low & 0xFF)") }
+
+    func answer(_ request: Message?, _ status: Int, body: String = "", headers: [(HeaderName, Text)] = []) {
         guard let request else { return }
-        var response = Message.response(to: request, status: status, toTag: Text("raw\(address.address.low & 0xFF)"))
+        var response = Message.response(to: request, status: status, toTag: tag)
+        for (name, value) in headers { response.headers.append(name, value) }
         response.headers.append(.contact, Text("<sip:peer@\(address)>"))
         if !body.isEmpty { response.headers.append(.contentType, "application/sdp") }
         response.body = Array(body.utf8)
@@ -138,19 +156,92 @@ final class RawPeer: Inhabitant {
     }
 
     /// Hangs up a call that it was called with, and answered.
-    func hangUp(_ invite: Message?) {
-        guard let invite else { return }
-        branches += 1
-        let lines = [
-            "BYE sip:gateway@\(Cast.gateway) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport",
-            "Max-Forwards: 70", "From: \(invite.to.text);tag=raw\(address.address.low & 0xFF)", "To: \(invite.from.text)", "Call-ID: \(invite.callID)",
-            "CSeq: 1 BYE", "Content-Length: 0", "", "",
-        ]
-        send(Array(lines.joined(separator: "\r\n").utf8))
+    func hangUp(_ invite: Message?) { if let invite { request("BYE", in: invite, 1) } }
+
+    func description(_ formats: String = "0", _ direction: String = "sendrecv", version: Int = 1, port: Int = 4000) -> String {
+        ["v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0", "m=audio \(port) RTP/AVP \(formats)", "a=\(direction)", ""]
+            .joined(separator: "\r\n")
+    }
+}
+
+extension Stage {
+    /// A call from a peer over the gateway to a device, confirmed on both sides.
+    func bridge(_ formats: String = "0 8", headers: [String] = [], answerHeaders: [(HeaderName, Text)] = []) throws -> BridgedCall {
+        try BridgedCall(self, formats, headers, answerHeaders)
     }
 
-    func description(_ formats: String = "0", _ direction: String = "sendrecv", version: Int = 1) -> String {
-        ["v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0", "m=audio 4000 RTP/AVP \(formats)", "a=\(direction)", ""]
-            .joined(separator: "\r\n")
+    /// Nothing of any call is left, and no rule was broken.
+    func expectQuiet(after seconds: Double = 200, _ location: SourceLocation = #_sourceLocation) {
+        run(seconds: seconds)
+        let counts = gateway.counts(at: world.now)
+        #expect(counts.isIdle, "\(counts)", sourceLocation: location)
+        #expect(violations.isEmpty, sourceLocation: location)
+    }
+
+    /// How calls ended, as the journal has it: `failed`, `remoteEnded`, `action`.
+    var endReasons: [String] { transcript.events.filter { $0.kind == .callEnded }.compactMap { $0.details.text(.reason)?.description } }
+
+    /// The journal so far.
+    var transcript: JournalReader.Result { JournalReader.parse(sink.bytes, name: "stage") }
+}
+
+/// A call through the gateway whose two ends say what a test makes them say.
+final class BridgedCall {
+    static let line = "sip:2000@hookswitch.test"
+    let stage: Stage
+    let caller: RawPeer
+    let device: RawPeer
+    /// The gateway's tag towards the caller.
+    let tag: Text
+    /// The gateway's INVITE to the device.
+    let invite: Message
+    private(set) var callerSequence = 1, deviceSequence = 1
+
+    fileprivate init(_ stage: Stage, _ formats: String, _ headers: [String], _ answerHeaders: [(HeaderName, Text)]) throws {
+        self.stage = stage
+        (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", Self.line, call: "register", 1)
+        caller.request("INVITE", Self.line, call: "bridged", 1, body: caller.description(formats), headers: headers)
+        invite = try #require(device.request(.invite))
+        device.answer(invite, 200, body: device.description(formats), headers: answerHeaders)
+        tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", Self.line, call: "bridged", 1, toTag: tag)
+    }
+
+    func fromCaller(_ method: String, body: String = "", headers: [String] = []) {
+        callerSequence += method == "ACK" ? 0 : 1
+        caller.request(method, Self.line, call: "bridged", callerSequence, toTag: tag, body: body, headers: headers)
+    }
+
+    func fromDevice(_ method: String, body: String = "", headers: [String] = []) {
+        deviceSequence += method == "ACK" ? 0 : 1
+        device.request(method, in: invite, deviceSequence, body: body, headers: headers)
+    }
+
+    /// A re-INVITE of the caller with its ACK.
+    func callerOffers(_ direction: String, formats: String = "0 8", port: Int = 4000) {
+        fromCaller("INVITE", body: caller.description(formats, direction, version: callerSequence + 1, port: port))
+        fromCaller("ACK")
+    }
+
+    /// The device answers the last re-INVITE.
+    func deviceAnswers(_ status: Int, _ direction: String = "sendrecv", formats: String = "0") {
+        device.answer(device.request(.invite), status, body: status < 300 ? device.description(formats, direction, version: 9) : "")
+    }
+
+    /// The last final response that the caller got.
+    var callerAnswer: Message? { caller.heard.last { ($0.status ?? 0) >= 200 } }
+
+    func hangUp() {
+        fromCaller("BYE")
+        device.answer(device.request(.bye), 200)
+    }
+}
+
+extension Stage {
+    /// The media plane says something of its leg with this number; they count from 1 in the order in which they were made.
+    func tell(_ event: MediaEvent, of leg: UInt64) {
+        gateway.receive(event, of: MediaLegID(leg), at: world.now)
+        run(seconds: 0.1)
     }
 }

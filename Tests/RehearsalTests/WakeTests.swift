@@ -14,7 +14,7 @@ import Testing
     let stage: Stage
     let caller: RawPeer, device: RawPeer
     private let pushes = Pushes()
-    private static let contact = "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-param=app;pn-prid=\"token-1\">"
+    private static let contact = "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-param=app;pn-prid=token-1>"
 
     init() {
         let pushes = pushes
@@ -77,7 +77,7 @@ import Testing
         stage.run(seconds: 29)
         #expect(statuses() == [100])
         stage.run(seconds: 2)
-        #expect(statuses() == [100, 480])
+        #expect(Set(statuses()) == [100, 480])
         #expect(stage.events(.pushUnreported).map { $0.details.text(.cause) } == ["timeout"])
         #expect(stage.events(.reportIncoming).isEmpty)
         register(2)
@@ -111,10 +111,10 @@ import Testing
         over()
     }
 
-    @Test func `pushes that nobody takes end the call at once`() {
+    @Test func `pushes that nobody takes end the call at once`() throws {
         fallAsleep()
         invite()
-        stage.gateway.pushFailed("the push service answered 410", for: pushes.sent[0].call, at: stage.world.now)
+        stage.gateway.pushFailed("the push service answered 410", for: try #require(pushes.sent.first).call, at: stage.world.now)
         stage.run(seconds: 0.2)
         #expect(statuses() == [100, 480])
         #expect(stage.events(.pushFailed).map { $0.details.text(.cause) } == ["the push service answered 410"])

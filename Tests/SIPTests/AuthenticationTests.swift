@@ -4,7 +4,7 @@ import Testing
 
 @testable import SIP
 
-let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algorithm == .md5 ? .md5 : .sha256, bytes) }
+let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5, .sha256, .sha512_256][algorithm.rawValue], bytes) }
 
 @Suite struct DigestTests {
     /// RFC 2617 §3.5 and RFC 7616 §3.9.1.
@@ -42,7 +42,7 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algori
         #expect(credentials?.nonceCount == "0000001f" && credentials?.count == 31)
     }
 
-    @Test(arguments: ["", "Digest", "Basic realm=\"x\"", "Digest realm=\"r\"", "Digest realm=\"r\", nonce=\"n", "Digest realm=\"r\", nonce=\"n\", algorithm=MD5-sess", "Digest realm=\"r\" nonce=\"n\"", "Digest realm=\"r\", realm=\"s\", nonce=\"n\"", "Digest =x"])
+    @Test(arguments: ["", "Digest", "Basic realm=\"x\"", "Digest realm=\"r\"", "Digest realm=\"r\", nonce=\"n", "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-1-sess", "Digest realm=\"r\" nonce=\"n\"", "Digest realm=\"r\", realm=\"s\", nonce=\"n\"", "Digest =x"])
     func `a challenge that cannot be answered is refused`(value: String) {
         #expect(throws: SyntaxError.self) { try DigestChallenge(parsing: Text(value)) }
     }
@@ -70,6 +70,32 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algori
             answering: challenge, user: user, secret: .password(password), method: method, uri: uri, count: count, clientNonce: clientNonce, hash: openSSL)
         else { preconditionFailure("a password hashes with everything") }
         return answer
+    }
+
+    /// RFC 7616 §3.4.2, against the formula written out: with -sess A1 = H(H(user:realm:password):nonce:cnonce).
+    @Test(arguments: DigestAlgorithm.allCases)
+    func `every algorithm is answered, checked and used again`(algorithm: DigestAlgorithm) throws {
+        var server = DigestServer(configuration: .init(realm: "example.test", algorithms: [algorithm]), secret: [1, 2, 3], hash: openSSL)
+        let challenge = server.challenges(at: start)[0]
+        #expect(try DigestChallenge(parsing: challenge.value) == challenge)
+        let right = answer(challenge), again = answer(challenge, count: 2), wrong = answer(challenge, password: "guess", count: 3)
+        func check(_ credentials: DigestCredentials) -> DigestServer.Verdict {
+            server.verify(credentials, method: .register, uri: uri, secret: .password("secret"), at: start)
+        }
+        #expect([check(right), check(again), check(wrong)] == [.accepted, .accepted, .refused(.wrongPassword)])
+        let plain = openSSL(algorithm.hash, Array("1001:example.test:secret".utf8))
+        let first = algorithm.isSession ? openSSL(algorithm.hash, plain + Array(":\(challenge.nonce):c".utf8)) : plain
+        let second = openSSL(algorithm.hash, Array("REGISTER:sip:example.test".utf8))
+        #expect(right.response == Text(openSSL(algorithm.hash, first + Array(":\(challenge.nonce):00000001:c:auth:".utf8) + second)))
+    }
+
+    @Test func `a session without a client nonce is refused`() {
+        var server = DigestServer(
+            configuration: .init(realm: "example.test", algorithms: [DigestAlgorithm(.md5, isSession: true)], requiresQuality: false), secret: [1], hash: openSSL)
+        let challenge = server.challenges(at: start)[0]
+        var credentials = answer(challenge)
+        (credentials.quality, credentials.clientNonce, credentials.nonceCount) = (nil, nil, nil)
+        #expect(server.verify(credentials, method: .register, uri: uri, secret: .password("secret"), at: start) == .refused(.mismatch))
     }
 
     @Test func `the better algorithm is offered first and both are taken`() {
@@ -206,7 +232,7 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal(algori
 
     @Test(arguments: [
         (["Digest realm=\"r\", nonce=\"n\", algorithm=MD5, qop=\"auth\"", "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256, qop=\"auth\""], "SHA-256"),
-        (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256, qop=\"auth\"", "Digest realm=\"r\", nonce=\"n\""], "MD5"),
+        (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA3-256, qop=\"auth\"", "Digest realm=\"r\", nonce=\"n\""], "MD5"),
         (["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int,auth\""], "MD5"),
         (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "unsupportedQuality"), (["Basic realm=\"r\""], "unsupported"), ([], "unsupported"),
     ])

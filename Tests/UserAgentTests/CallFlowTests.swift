@@ -9,10 +9,13 @@ struct Pair {
     let alice: Phone
     let bob: Phone
 
-    init(seed: UInt64 = 1) {
+    init(
+        seed: UInt64 = 1, alice configureAlice: (inout UserAgentConfiguration) -> Void = { _ in },
+        bob configureBob: (inout UserAgentConfiguration) -> Void = { _ in }
+    ) {
         link = Link(seed: seed)
-        alice = Phone(link, "192.0.2.1:5060")
-        bob = Phone(link, "192.0.2.2:5060")
+        alice = Phone(link, "192.0.2.1:5060", configureAlice)
+        bob = Phone(link, "192.0.2.2:5060", configureBob)
     }
 
     /// A confirmed call whose events so far are forgotten.
@@ -143,6 +146,25 @@ struct Pair {
         #expect(pair.alice.events == ["provisional 180", "rejected 408 locally"])
         pair.bob.sessions[0].respond(status: 480, at: pair.link.now)
         pair.finish()
+    }
+
+    @Test func `a BYE that is lost with its connection is sent again over a new one`() {
+        let pair = Pair()
+        let call = pair.alice.call(pair.bob, transport: .tcp)
+        pair.link.run(seconds: 1)
+        pair.alice.forget()
+        var byes: [UInt64] = []
+        pair.link.drops = { packet in
+            guard summary(packet.bytes) == "BYE" else { return false }
+            byes.append(packet.flow.connection)
+            return byes.count == 1
+        }
+        call.bye(at: pair.link.now)
+        pair.alice.agent.failed(call.flow, at: pair.link.now)
+        pair.finish()
+        #expect(byes.count == 2)
+        #expect(pair.alice.events == ["byeCompleted 200"])
+        #expect(pair.bob.events.last == "ended")
     }
 
     @Test func `nobody there: 408 after 64·T1, and over a dead connection 503 at once`() {

@@ -195,6 +195,15 @@ final class Phone: UserAgentDelegate, InviteSessionDelegate {
         onEvent(session, event, now)
     }
 
+    /// Does something more with events.
+    func also(_ handler: @escaping (InviteSession, SessionEvent, Instant) -> Void) {
+        let before = onEvent
+        onEvent = { session, event, now in
+            before(session, event, now)
+            handler(session, event, now)
+        }
+    }
+
     func forget() { (events, traces) = ([], []) }
 }
 
@@ -214,6 +223,10 @@ extension SessionEvent {
         case .reanswered: "reanswered"
         case .refused(let status): "refused \(status)"
         case .byeCompleted(let status): "byeCompleted \(status)"
+        case .provisionalTimeout: "provisionalTimeout"
+        case .refreshDue: "refreshDue"
+        case .expired: "expired"
+        case .dialogLost(let status): "dialogLost \(status)"
         case .info: "info"
         }
     }

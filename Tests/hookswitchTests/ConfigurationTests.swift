@@ -115,6 +115,25 @@ import Testing
         #expect(error.description == "FILE:2: sip.tls.certificate: '/nowhere/cert.pem' cannot be read")
     }
 
+    @Test(arguments: [
+        ("server.pem", "other.key", "the key 'CERTS/other.key' does not belong to the certificate 'CERTS/server.pem'"),
+        ("leaf.key", "leaf.key", "'CERTS/leaf.key' holds no certificate (PEM)"),
+        ("server.pem", "server.pem", "'CERTS/server.pem' holds no private key without a password (PEM)"),
+    ])
+    func `a certificate and a key that do not fit are the machine's fault`(certificate: String, key: String, complaint: String) throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates").path
+        let yaml = "sip:\n  tls: { listen: [\"0.0.0.0:5061\"], certificate: \(folder)/\(certificate), key: \(folder)/\(key) }"
+        let error = try #require(throws: ConfigurationError.self) { try load(yaml) }
+        #expect(error.exitCode == 3)
+        #expect(error.description == "sip.tls: " + complaint.replacingOccurrences(of: "CERTS", with: folder))
+    }
+
+    @Test func `TLS needs a certificate to listen, and a key for each`() {
+        #expect(complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }") == "sip.tls: needs a 'certificate' and a 'key' to listen")
+        #expect(complaint("sip:\n  tls: { certificate: \(#filePath) }") == "sip.tls: takes as many keys as certificates, got 0 and 1")
+        #expect(complaint("sip:\n  tls: { lisen: [] }") == "FILE:2: unknown setting 'sip.tls.lisen' (did you mean 'sip.tls.listen'?)")
+    }
+
     @Test func `every setting is a flag and a variable of its own`() {
         for setting in Setting.all {
             let expanded = SettingFlags.expand(["serve", "--\(SettingFlags.flagName(setting))", "x"])
@@ -123,7 +142,7 @@ import Testing
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
     }
 
-    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "trunk.yaml", "telephones.yaml"])
+    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "tls.yaml", "telephones.yaml", "trunk.yaml"])
     func `the configurations that we ship are good`(name: String) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])

@@ -25,7 +25,8 @@ import Testing
             }
         }
         let port = UInt16(bigEndian: address.sin_port)
-        let heard = Task.detached {
+        let (heard, hears) = AsyncStream<String>.makeStream()
+        Thread.detachNewThread {
             let connection = accept(listening, nil, nil)
             var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 4_096)
             while !String(decoding: bytes, as: UTF8.self).hasSuffix("}") {
@@ -36,10 +37,10 @@ import Testing
             _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) }
             close(connection)
             close(listening)
-            return String(decoding: bytes, as: UTF8.self)
+            hears.yield(String(decoding: bytes, as: UTF8.self))
         }
         await body(try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
-        return await heard.value
+        return try #require(await heard.first { _ in true })
     }
 
     @Test func `a push is one POST of JSON, and a 2xx takes it`() async throws {

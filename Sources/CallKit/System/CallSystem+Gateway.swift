@@ -41,3 +41,11 @@ extension AVAudioSession {
     /// The session's name in the journal; nil for a session that is not a call's.
     public var hookswitchName: AudioSessionName? { (self as? CallAudioSession)?.name }
 }
+
+extension CallSystem {
+    /// The network says by itself what an app may not have reported yet: the call is over. Ignored when it is not there any more.
+    public func reportEnded(_ call: UUID, reason: CXCallEndedReason) { reportEnded(call, at: nil, reason: reason) }
+
+    /// The network says by itself that an outgoing call was answered. Ignored when the app has reported it.
+    public func reportConnected(_ call: UUID) { reportConnected(call, at: nil) }
+}

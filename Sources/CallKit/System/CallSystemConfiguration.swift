@@ -40,6 +40,13 @@ public struct CallSystemConfiguration: Sendable {
     /// As a telephone.
     public init() {}
 
+    /// As the telephone of an app whose sound is on the network: one session, and audio only after the call is connected.
+    public static var app: CallSystemConfiguration {
+        var configuration = CallSystemConfiguration()
+        configuration.activation = .afterConnected
+        return configuration
+    }
+
     /// As a gateway line: a session per group, audio only after the call is connected.
     public static var line: CallSystemConfiguration {
         var configuration = CallSystemConfiguration()

@@ -88,7 +88,7 @@ struct Bridge {
         case .calling where cause.status >= 600:
             // Nobody else is to be asked (RFC 3261 §16.7 step 5, §21.6).
             state = .ended
-            return [.end(caller, cause)] + callees.map { .end($0, cause) }
+            return [.end(caller, cause)] + callees.map { .end($0, cause.endingFork) }
         case .calling:
             best = best.map { Self.better($0, cause) } ?? cause
             return giveUpWhenAlone()

@@ -11,6 +11,11 @@ public struct PushMessage: Sendable, Equatable {
     /// Who calls, for a device that shows it before it has registered.
     public var caller: String
     public var name: String?
+
+    public init(provider: String, identifier: String, parameter: String?, line: String, call: UUID, caller: String, name: String?) {
+        (self.provider, self.identifier, self.parameter) = (provider, identifier, parameter)
+        (self.line, self.call, self.caller, self.name) = (line, call, caller, name)
+    }
 }
 
 /// Sends pushes, to whatever pushes further. Never waits: what came of one is told later, on any thread.

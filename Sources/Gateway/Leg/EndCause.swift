@@ -26,6 +26,12 @@ public struct EndCause: Equatable, Sendable {
     public static let notAcceptable = EndCause(status: 488, reasons: [.q850(65)])
     public static let failed = EndCause(status: 500, reasons: [.q850(41)])
     public static let draining = EndCause(status: 503, reasons: [.q850(41, "Server is shutting down")])
+    public static let maximumDuration = EndCause(status: 480, reasons: [.q850(102, "Maximum duration")])
+    public static let mediaTimeout = EndCause(status: 480, reasons: [.q850(41, "Media timeout")])
+    public static let dialogLost = EndCause(status: 500, reasons: [.q850(41, "Dialog lost")])
+    public static let resumeRefused = EndCause(status: 488, reasons: [.q850(65, "Resume refused")])
+    public static let sessionExpired = EndCause(status: 500, reasons: [.sip(408, "Session timer expired")])
+    public static let unacknowledgedProvisional = EndCause(status: 504, reasons: [.q850(102)])
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
     /// What a far end's final response becomes on the near side of a bridge.
@@ -33,6 +39,14 @@ public struct EndCause: Equatable, Sendable {
         let near = StatusTable.passedStatus(status)
         let own = StatusTable.q850(forStatus: near).map { [Reason.q850($0)] } ?? []
         return EndCause(status: near, phrase: near == status ? phrase : nil, reasons: reasons.isEmpty ? own : reasons)
+    }
+
+    /// What the other branches of a fork are told that one of them ended for all (RFC 3326 §3.1).
+    var endingFork: EndCause {
+        guard !reasons.contains(where: \.isSIP) else { return self }
+        var cause = self
+        cause.reasons.insert(.sip(status, phrase ?? Message.reasonPhrase(status)), at: 0)
+        return cause
     }
 
     /// The reasons that may stand in a response.

@@ -21,7 +21,7 @@ extension Leg {
         let offer = negotiation.offer(direction: .sendrecv)
         session = gateway.invite(from: self, to: destination, offer: offer.serialized())
         state = .calling
-        gateway.armRing(self)
+        gateway.arm(.ring, of: self, after: line.configuration.ringTimeout)
         return true
     }
 
@@ -29,27 +29,24 @@ extension Leg {
     func performAnswer() -> Bool {
         guard direction == .incoming, state == .ringing, let session else { return false }
         media.configure(at: now, codecs: codecNames)
-        guard let description = describe(allowing: bridgedCodecs ?? firstCodec) else { return failAnswer(.notAcceptable) }
+        guard let description = describe() else { return failAnswer(.notAcceptable) }
         do { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
             return failAnswer(.mediaFailed)
         }
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
         session.respond(status: 200, body: description.serialized(), at: now)
-        state = .connected
+        connected()
         return true
     }
 
     /// The answer to the caller's offer, or our own offer where it made none (RFC 3261 §13.2.1).
-    private func describe(allowing codecs: [Codec]?) -> SessionDescription? {
+    private func describe() -> SessionDescription? {
         guard negotiation.state == .haveRemoteOffer else { return makeOffer(direction: .sendrecv) }
-        guard let (answer, agreed) = try? negotiation.answer(codecs: codecs, direction: .sendrecv), let audio = agreed else { return nil }
+        guard let (answer, agreed) = try? negotiation.answer(codecs: answeredCodecs, direction: .sendrecv), let audio = agreed else { return nil }
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         return answer
     }
-
-    /// An application speaks one codec at a time: the caller's favourite of ours.
-    private var firstCodec: [Codec]? { offeredCodecs.first.map { [$0] } }
 
     private func failAnswer(_ cause: EndCause) -> Bool {
         scribe.write(.mediaRefused, at: now, [.cause: .init(cause == .mediaFailed ? "bind" : "codec")])
@@ -74,6 +71,8 @@ extension Leg {
         // A resume that still waits for its answer is overtaken.
         resume?.fail()
         resume = nil
+        resumeAttempts = 0
+        gateway.disarm(.resume, of: self)
         isHeld = true
         hasAudioSession = false
         media.stop(at: now)
@@ -88,7 +87,25 @@ extension Leg {
         renegotiate()
     }
 
-    func resumeTimedOut() { resume = nil }
+    /// The system gave the action up; the re-INVITE may still be answered, and the resume is wanted all the same.
+    func resumeTimedOut() {
+        resume = nil
+        gateway.arm(.resume, of: self, after: Self.resumeInterval)
+    }
+
+    /// The far end refused the resume and stays held, while the other leg of the bridge talks to nobody: the resume is asked for again,
+    /// and after `Limits.resumeAttempts` refusals the call ends, so that nobody is left in a call that is silent.
+    func resumeFailed() {
+        resume?.fail()
+        resume = nil
+        resumeAttempts += 1
+        guard resumeAttempts < gateway.configuration.limits.resumeAttempts else {
+            return endOutOfBand(.failed, cause: .resumeRefused, tellsPeer: true)
+        }
+        gateway.arm(.resume, of: self, after: Self.resumeInterval)
+    }
+
+    private static var resumeInterval: Duration { .seconds(2) }
 
     func performGroup(with other: UUID?) {
         guard let other, let peer = line.legs[other] else { return }

@@ -23,6 +23,10 @@ extension Leg: InviteSessionDelegate {
         case .refused(let status): refused(status)
         case .info(let request): gateway.peer(of: self)?.passInfo(request)
         case .offerWithdrawn: negotiation.rollback()
+        case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
+        case .refreshDue: renegotiate()
+        case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
+        case .dialogLost: endOutOfBand(.failed, cause: .dialogLost, tellsPeer: true)
         case .byeCompleted: break
         }
     }
@@ -30,7 +34,7 @@ extension Leg: InviteSessionDelegate {
     // MARK: Incoming
 
     private func cancelled(_ reasons: [Reason]) {
-        guard state == .new || state == .ringing else { return }
+        guard direction == .incoming, state != .ended else { return }
         let cause = EndCause(status: 487, reasons: reasons)
         endOutOfBand(StatusTable.endedReason(cancel: reasons), cause: cause, tellsPeer: false)
     }
@@ -56,8 +60,26 @@ extension Leg: InviteSessionDelegate {
         }
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
-        guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
-        earlyAnswers[tag.detached] = response.body
+        guard let tag = response.to.tag?.detached, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
+        earlyAnswers[tag] = response.body
+        guard response.reliableSequence != nil, earlyNegotiations[tag] == nil else { return }
+        var fork = negotiation
+        if (try? fork.receive(answer: response.body)) != nil { earlyNegotiations[tag] = fork }
+    }
+
+    /// A new offer in an early dialog whose first exchange is complete (RFC 3311 §5.2). It is agreed, and opens nothing.
+    private func offeredEarly(_ offer: OfferRequest, _ session: InviteSession) {
+        guard let tag = offer.message.from.tag, let body = offer.body, var fork = earlyNegotiations[tag] else {
+            return session.answer(offer, status: 500, at: now)
+        }
+        do throws(NegotiationError) {
+            try fork.receive(offer: body)
+            let (answer, _) = try fork.answer(codecs: fork.audio.map { [$0.primary.codec] }, direction: .sendrecv)
+            earlyNegotiations[tag.detached] = fork
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+        } catch {
+            session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
+        }
     }
 
     private static var maximumEarlyAnswers: Int { 16 }
@@ -68,6 +90,13 @@ extension Leg: InviteSessionDelegate {
         return earlyAnswers[tag] ?? []
     }
 
+    /// What a reliable response agreed stands, and a 2xx can only repeat it (RFC 3262 §5).
+    private func agreement(in response: Message) -> NegotiatedAudio? {
+        guard let tag = response.to.tag, let fork = earlyNegotiations[tag] else { return receiveAnswer(answer(in: response)) }
+        negotiation = fork
+        return fork.audio
+    }
+
     /// 2xx parsed < open < ACK < connected. An end that crossed it wins: ACK, BYE, nothing opened.
     private func accepted(_ response: Message) {
         guard let session else { return }
@@ -76,8 +105,8 @@ extension Leg: InviteSessionDelegate {
             session.bye(reasons: endCause?.reasons ?? [], at: now)
             return
         }
-        guard let audio = receiveAnswer(answer(in: response)) else { return fail(session, .notAcceptable) }
-        earlyAnswers = [:]
+        guard let audio = agreement(in: response) else { return fail(session, .notAcceptable) }
+        (earlyAnswers, earlyNegotiations) = ([:], [:])
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         do { try media.open(plan(for: audio), near: nil, at: now) } catch {
@@ -85,8 +114,7 @@ extension Leg: InviteSessionDelegate {
             return fail(session, .mediaFailed)
         }
         session.acknowledge(at: now)
-        state = .connected
-        gateway.disarmRing(self)
+        connected()
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
         gateway.connected(self)
         startMedia()
@@ -115,15 +143,13 @@ extension Leg: InviteSessionDelegate {
 
     private func offered(_ offer: OfferRequest) {
         guard let session else { return }
-        guard state == .connected else { return session.answer(offer, status: 481, at: now) }
+        guard state == .connected else { return offeredEarly(offer, session) }
         guard let body = offer.body else { return answerWithoutOffer(offer, session) }
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
-            if negotiation.remoteOffer?.removesAudio == true { throw .noAudio }
-            let (answer, audio) = try negotiation.answer(codecs: bridgedCodecs ?? negotiated.map { [$0.primary.codec] }, direction: wantedDirection)
-            guard let audio else { throw .noAudio }
+            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            adopt(audio)
+            if let audio { adopt(audio) } else { audioWasRemoved() }
         } catch {
             negotiation.rollback()
             session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
@@ -138,12 +164,15 @@ extension Leg: InviteSessionDelegate {
     }
 
     private func reanswered(_ response: Message) {
-        guard state == .connected, let audio = receiveAnswer(response.body) else { return }
+        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
+        let audio: NegotiatedAudio
+        do throws(NegotiationError) { audio = try negotiation.receive(answer: response.body) } catch { return reanswerFailed(error) }
         // Asked for while a hold was under way: that one is answered now, and the resume goes out next.
         if let action = resume, !needsOffer {
             resume = nil
             isHeld = false
             adopt(audio)
+            resumeAttempts = 0
             action.fulfill()
         } else {
             adopt(audio)
@@ -152,13 +181,20 @@ extension Leg: InviteSessionDelegate {
         offerWhenPossible()
     }
 
+    /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away.
+    private func reanswerFailed(_ error: NegotiationError) {
+        session?.acknowledge(at: now)
+        if error == .refused { audioWasRemoved() }
+        if resume != nil { resumeFailed() }
+        offerWhenPossible()
+    }
+
     /// 408 and 481 mean that the dialog is gone (RFC 3261 §12.2.1.2); anything else leaves the session as it was.
     private func refused(_ status: Int) {
         negotiation.rollback()
         if status == 491 { return renegotiate() }
-        resume?.fail()
-        resume = nil
-        if status == 408 || status == 481 { endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+        if status == 408 || status == 481 { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+        if resume != nil { resumeFailed() }
     }
 
     private func passInfo(_ request: Message) {

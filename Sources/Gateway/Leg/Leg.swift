@@ -57,12 +57,20 @@ final class Leg {
     /// Held by the far end, as its last description says.
     var isHeldByRemote = false
     var resume: CXSetHeldCallAction?
+    /// Refusals of the resume that is wanted.
+    var resumeAttempts = 0
+    /// The far end set our stream to port 0; what was agreed before stays on record.
+    var hasNoAudio = false
+    /// A packet came from the far end.
+    var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
     var hasAudioSession = false
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
     var earlyAnswers: [Text: [UInt8]] = [:]
+    /// The negotiation of each early dialog whose reliable response had the answer, by To tag.
+    var earlyNegotiations: [Text: OfferAnswer] = [:]
 
     init(
         _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Destination?, flow: Flow,
@@ -85,6 +93,13 @@ final class Leg {
     /// Nothing of it is left on the wire; together with an ended call that lets the leg go.
     var isSignallingOver: Bool { session.map { $0.state == .ended } ?? true }
 
+    /// The 2xx left, or was acknowledged.
+    func connected() {
+        state = .connected
+        gateway.disarm(.ring, of: self)
+        gateway.arm(.duration, of: self, after: line.configuration.maximumDuration)
+    }
+
     // MARK: Media
 
     /// The system gave the call its audio session.
@@ -95,15 +110,20 @@ final class Leg {
 
     /// Packets flow where the leg has its audio session, is connected, agreed and not held.
     func startMedia() {
-        guard hasAudioSession, state == .connected, negotiated != nil, !isHeld, media.state.isOpen, media.state != .started else { return }
+        guard hasAudioSession, state == .connected, negotiated != nil, !hasNoAudio, !isHeld, media.state.isOpen, media.state != .started else { return }
         media.start(at: now)
+        expectMedia()
+    }
+
+    func expectMedia() {
+        if !hasHeard { gateway.arm(.firstMedia, of: self, after: line.configuration.firstMediaTimeout) }
     }
 
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source)
+        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
     }
 
     private var source: MediaSource {
@@ -119,12 +139,28 @@ final class Leg {
     func adopt(_ audio: NegotiatedAudio) {
         negotiated = audio
         media.update(plan(for: audio), at: now)
-        let wasHeld = isHeldByRemote
-        isHeldByRemote = audio.remoteHold != .none
-        guard wasHeld != isHeldByRemote else { return }
-        scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
-        gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote))
+        let (wasHeld, wasMissing) = (isHeldByRemote, hasNoAudio)
+        (isHeldByRemote, hasNoAudio) = (audio.remoteHold != .none, false)
+        if wasMissing { startMedia() } else if wasHeld { expectMedia() }
+        if wasHeld != isHeldByRemote {
+            scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        }
+        if isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote)) }
     }
+
+    /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, the other leg of the bridge is held
+    /// meanwhile, and an offer may bring the stream back.
+    func audioWasRemoved() {
+        guard !hasNoAudio else { return }
+        hasNoAudio = true
+        media.stop(at: now)
+        scribe.write(.mediaUpdated, at: now, [.codec: "none"])
+        gateway.tell(bridge, .remoteHold(uuid, true))
+    }
+
+    /// A reliable 180 to an INVITE without an offer would have to hold ours (RFC 3261 §13.2.1), before anybody knows what the callee speaks:
+    /// such a caller waits with the 100 alone.
+    var mayRing: Bool { session.map { !$0.request.content.isEmpty || !$0.ringsReliably } ?? false }
 
     // MARK: Negotiation
 
@@ -141,19 +177,32 @@ final class Leg {
         }
     }
 
-    /// What the other leg of a bridge may be offered, so that the relay needs no decoding: all that we know of what this far end offered.
+    /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered.
     var offeredCodecs: [Codec] {
-        let ours = gateway.configuration.media.codecs
+        let ours = gateway.configuration.media.offered
         guard let offer = negotiation.remoteOffer else { return ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
-    /// The one codec that both legs of a bridge speak; nil where there is no bridge.
-    var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated.map { [$0.primary.codec] } }
+    /// What the other leg of a bridge agreed to; nil where there is no bridge, or nothing was agreed.
+    private var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated?.codecs.map(\.codec) }
 
-    /// Our own offer within a bridge has only what the other leg speaks, for nothing is decoded between them.
+    /// The one codec to answer the open offer with: one of the other leg's, which needs no decoding, else the one in use, else the far end's favourite.
+    var answeredCodecs: [Codec]? {
+        guard let offer = negotiation.remoteOffer else { return nil }
+        let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }
+        let ours = gateway.configuration.media.offered
+        let known = ((negotiated.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
+            ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
+        }
+        return (passing ?? ours.first { $0.matches(known ?? $0) }).map { [$0] }
+    }
+
+    /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.
     func makeOffer(direction: SDP.Direction) -> SessionDescription {
-        if let codecs = bridgedCodecs { negotiation.local.codecs = codecs }
+        let present = negotiated.map { [$0.primary.codec] } ?? []
+        let ours = gateway.configuration.media.offered
+        negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
         return negotiation.offer(direction: direction)
     }
 
@@ -247,4 +296,9 @@ extension InviteSession {
         let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) } + others
         respond(status: cause.status, reason: cause.phrase, headers: headers, at: now)
     }
+}
+
+extension [Codec] {
+    /// These, and behind them those of `others` that are not among them.
+    func merged(with others: [Codec]) -> [Codec] { self + others.filter { other in !contains { $0.matches(other) } } }
 }

@@ -7,34 +7,34 @@ import SDP
 /// The media of one leg, step by step: every move is made in the plane and then written into the journal, here and nowhere else.
 ///
 /// `LegMediaState` knows which step may follow; a step that may not is a programmer's error.
-struct LegMedia {
-    let id: MediaLegID
-    private(set) var state = LegMediaState()
-    private(set) var reservation: PortReservation?
+package struct LegMedia {
+    package let id: MediaLegID
+    package private(set) var state = LegMediaState()
+    package private(set) var reservation: PortReservation?
     private let scribe: LegScribe
     private let plane: any MediaPlane
 
-    init(id: MediaLegID, plane: any MediaPlane, scribe: LegScribe) {
+    package init(id: MediaLegID, plane: any MediaPlane, scribe: LegScribe) {
         self.id = id
         self.plane = plane
         self.scribe = scribe
     }
 
     /// Takes a number out of the pool. Throws `.portsExhausted`.
-    mutating func reserve(at now: Instant) throws(MediaError) {
+    package mutating func reserve(at now: Instant) throws(MediaError) {
         let ports = try plane.reserve(at: now)
         reservation = ports
         scribe.write(.mediaReserved, at: now, [.port: .init(ports.rtp)])
     }
 
     /// Codecs and direction are being decided; no socket yet.
-    mutating func configure(at now: Instant, codecs: Text) {
+    package mutating func configure(at now: Instant, codecs: Text) {
         advance(.configure)
         scribe.write(.mediaConfigured, at: now, [.codec: .init(codecs)])
     }
 
     /// Binds the sockets. Throws `.cannotBind` and leaves the number reserved.
-    mutating func open(_ plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
+    package mutating func open(_ plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
         guard let reservation else { preconditionFailure("opened without a reservation") }
         try plane.open(id, reservation: reservation, plan: plan, near: near, at: now)
         advance(.open)
@@ -42,7 +42,7 @@ struct LegMedia {
     }
 
     /// Packets may flow. The audio session is on.
-    mutating func start(at now: Instant) {
+    package mutating func start(at now: Instant) {
         if state == .opened {
             advance(.activate)
             require { () throws(MediaError) in try plane.activate(id) }
@@ -53,7 +53,7 @@ struct LegMedia {
     }
 
     /// No packet leaves once this returns. Nothing when nothing runs.
-    mutating func stop(at now: Instant) {
+    package mutating func stop(at now: Instant) {
         guard state == .started else { return }
         advance(.stop)
         guard let interval = try? plane.stop(id, at: now) else { preconditionFailure("a started leg can be stopped") }
@@ -61,18 +61,18 @@ struct LegMedia {
     }
 
     /// New remote address, direction or payload types after a re-INVITE.
-    func update(_ plan: MediaPlan, at now: Instant) {
+    package func update(_ plan: MediaPlan, at now: Instant) {
         guard state.isOpen else { return }
         try? plane.update(id, plan: plan, at: now)
     }
 
-    func link(to other: LegMedia, at now: Instant) {
+    package func link(to other: LegMedia, at now: Instant) {
         guard state.isOpen, other.state.isOpen else { return }
         try? plane.link(id, other.id, at: now)
     }
 
     /// Closes what is open and gives the number back. The call has ended.
-    mutating func finish(at now: Instant) {
+    package mutating func finish(at now: Instant) {
         stop(at: now)
         let now = max(now, scribe.journal.latest)
         if state == .activated || state == .stopped {

@@ -3,17 +3,19 @@ import SIP
 import UserAgent
 
 /// Writes what happens to one leg into the journal.
-struct LegScribe {
-    let journal: Journal
+package struct LegScribe {
+    package let journal: Journal
     let call: CallUUID
     let line: Text
 
-    func write(_ kind: JournalEvent.Kind, at now: Instant, _ details: JournalEvent.Details = [:]) {
+    package init(journal: Journal, call: CallUUID, line: Text) { (self.journal, self.call, self.line) = (journal, call, line) }
+
+    package func write(_ kind: JournalEvent.Kind, at now: Instant, _ details: JournalEvent.Details = [:]) {
         journal.record(kind, call: call, line: line, at: now, details)
     }
 
     /// A SIP message, by what the rules and a ladder need of it. Credentials have no place in it.
-    func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, flow: Flow?, at now: Instant) {
+    package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, flow: Flow?, at now: Instant) {
         var details: JournalEvent.Details = [.method: .init(message.cseq.method.text)]
         if let status = message.status {
             details[.status] = .init(status)

@@ -5,22 +5,22 @@ import Primitives
 /// Writes down what a line's CallKit system did, and tells the gateway which calls ended.
 ///
 /// It hears of everything in the moment in which it happens, and only notes: what follows from an end is done when the input is worked off.
-final class LineJournal: CallSystemJournal {
+package final class LineJournal: CallSystemJournal {
     private let journal: Journal
     private let line: Text
     /// A call ended; `cause` when the system itself asked for it.
-    var onEnd: ((UUID, CallEnd) -> Void)?
+    package var onEnd: ((UUID, CallEnd) -> Void)?
     /// The system asks for something by itself: why, before the action is performed.
-    var onSystemAction: ((UUID, SystemCause) -> Void)?
+    package var onSystemAction: ((UUID, SystemCause) -> Void)?
     /// An incoming call was answered, to the end of the action.
-    var onAnswered: ((UUID) -> Void)?
+    package var onAnswered: ((UUID) -> Void)?
 
-    init(_ journal: Journal, line: Text) {
+    package init(_ journal: Journal, line: Text) {
         self.journal = journal
         self.line = line
     }
 
-    func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
+    package func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
         switch event {
         case .incomingReported(let call): write(.reportIncoming, call, now)
         case .incomingAdmitted(let call): write(.reportIncomingAccepted, call, now)

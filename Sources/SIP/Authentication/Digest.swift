@@ -1,48 +1,70 @@
 import Primitives
 
-/// The hash of a digest exchange (RFC 8760). The order of the cases is the order of preference, worst first.
-public enum DigestAlgorithm: Int, Hashable, Sendable, Comparable, CaseIterable {
-    case md5, sha256
+/// The algorithm of a digest exchange (RFC 7616 §3.2, RFC 8760): a hash, and whether the password is hashed once for a session.
+///
+/// Greater is better.
+public struct DigestAlgorithm: Hashable, Sendable, Comparable, CaseIterable {
+    /// In the order of preference, worst first.
+    public enum Hash: Int, Hashable, Sendable, CaseIterable { case md5, sha256, sha512_256 }
+
+    public var hash: Hash
+    /// `-sess`: nonce and client nonce are part of what is hashed with the password.
+    public var isSession: Bool
+
+    public init(_ hash: Hash, isSession: Bool = false) { (self.hash, self.isSession) = (hash, isSession) }
+
+    public static let md5 = Self(.md5)
+    public static let sha256 = Self(.sha256)
+    public static let sha512_256 = Self(.sha512_256)
+    public static let allCases = Hash.allCases.flatMap { [Self($0), Self($0, isSession: true)] }
 
     /// As it stands in a header (RFC 7616 §6.1).
     public var text: Text {
-        switch self {
-        case .md5: "MD5"
-        case .sha256: "SHA-256"
-        }
+        let name: Text =
+            switch hash {
+            case .md5: "MD5"
+            case .sha256: "SHA-256"
+            case .sha512_256: "SHA-512-256"
+            }
+        return isSession ? name + "-sess" : name
     }
 
-    /// Nil for an algorithm that is not spoken here, such as the `-sess` variants.
+    /// Nil for an algorithm that is not spoken here.
     public init?(_ text: Text) {
         guard let found = Self.allCases.first(where: { $0.text.equalsIgnoringCase(text) }) else { return nil }
         self = found
     }
 
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.hash.rawValue, left.isSession ? 1 : 0) < (right.hash.rawValue, right.isSession ? 1 : 0)
+    }
 }
 
 /// Hashes bytes and gives the digest in lower-case hexadecimal digits. Made by the Runtime floor out of OpenSSL.
-public typealias DigestHash = @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]
+public typealias DigestHash = @Sendable (DigestAlgorithm.Hash, [UInt8]) -> [UInt8]
 
 /// What is known of a password.
 public enum DigestSecret: Hashable, Sendable {
     case password(Text)
-    /// `H(user:realm:password)` in lower-case hexadecimal digits, for each algorithm that may be used.
-    case hashed([DigestAlgorithm: Text])
+    /// `H(user:realm:password)` in lower-case hexadecimal digits, for each hash that may be used.
+    case hashed([DigestAlgorithm.Hash: Text])
 
-    /// A1 of RFC 7616 §3.4.2, hashed; nil when it is not known for this algorithm.
-    func hashed(_ algorithm: DigestAlgorithm, user: Text, realm: Text, hash: DigestHash) -> Text? {
-        switch self {
-        case .password(let password): Text(hash(algorithm, Array((user + ":" + realm + ":" + password).bytes)))
-        case .hashed(let known): known[algorithm]
-        }
+    /// A1 of RFC 7616 §3.4.2, hashed; nil when it is not known for this algorithm, and for a session without a client nonce.
+    func hashed(_ algorithm: DigestAlgorithm, user: Text, realm: Text, nonce: Text, clientNonce: Text?, hash: DigestHash) -> Text? {
+        let plain: Text? =
+            switch self {
+            case .password(let password): Text(hash(algorithm.hash, Array((user + ":" + realm + ":" + password).bytes)))
+            case .hashed(let known): known[algorithm.hash]
+            }
+        guard algorithm.isSession, let plain else { return plain }
+        return clientNonce.map { Text(hash(algorithm.hash, Array((plain + ":" + nonce + ":" + $0).bytes))) }
     }
 }
 
 enum Digest {
     /// The request digest of RFC 7616 §3.4.1 for `qop=auth`, and of RFC 2069 without a quality.
     static func response(
-        _ algorithm: DigestAlgorithm, hashedA1: Text, nonce: Text, quality: (count: Text, clientNonce: Text)?, method: Method, uri: Text, hash: DigestHash
+        _ algorithm: DigestAlgorithm.Hash, hashedA1: Text, nonce: Text, quality: (count: Text, clientNonce: Text)?, method: Method, uri: Text, hash: DigestHash
     ) -> Text {
         let hashedA2 = Text(hash(algorithm, Array((method.text + ":" + uri).bytes)))
         var text = hashedA1 + ":" + nonce

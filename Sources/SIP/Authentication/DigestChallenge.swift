@@ -77,13 +77,14 @@ public struct DigestCredentials: Hashable, Sendable {
     public init?(
         answering challenge: DigestChallenge, user: Text, secret: DigestSecret, method: Method, uri: Text, count: UInt32, clientNonce: Text?, hash: DigestHash
     ) {
-        guard let hashedA1 = secret.hashed(challenge.algorithm, user: user, realm: challenge.realm, hash: hash) else { return nil }
+        guard let hashedA1 = secret.hashed(
+            challenge.algorithm, user: user, realm: challenge.realm, nonce: challenge.nonce, clientNonce: clientNonce, hash: hash) else { return nil }
         (self.user, realm, nonce, self.uri) = (user, challenge.realm, challenge.nonce, uri)
         (algorithm, opaque, self.clientNonce) = (challenge.algorithm, challenge.opaque, clientNonce)
         quality = clientNonce == nil ? nil : "auth"
         nonceCount = clientNonce == nil ? nil : Text(Self.hexadecimal(count))
         response = Digest.response(
-            algorithm, hashedA1: hashedA1, nonce: nonce, quality: nonceCount.flatMap { count in clientNonce.map { (count, $0) } }, method: method, uri: uri, hash: hash)
+            algorithm.hash, hashedA1: hashedA1, nonce: nonce, quality: nonceCount.flatMap { count in clientNonce.map { (count, $0) } }, method: method, uri: uri, hash: hash)
     }
 
     /// The value of the header.

@@ -22,6 +22,8 @@ public struct DigestClient: Sendable {
         var challenge: DigestChallenge
         var isProxy: Bool
         var count: UInt32 = 0
+        /// One for as long as the nonce is used: a `-sess` digest is made of the first (RFC 7616 §3.4.2).
+        var clientNonce: Text
     }
 
     private static var sessionLimit: Int { 8 }
@@ -39,12 +41,13 @@ public struct DigestClient: Sendable {
         let isProxy = response.status == 407
         let values = response.headers.all(isProxy ? .proxyAuthenticate : .wwwAuthenticate)
         let known = values.compactMap { try? DigestChallenge(parsing: $0) }.filter { canHash($0.algorithm) }
-        let usable = known.filter { $0.qualities.isEmpty || $0.qualities.contains("auth") }
+        // A session digest needs a client nonce, which comes with a quality only.
+        let usable = known.filter { $0.qualities.isEmpty ? !$0.algorithm.isSession : $0.qualities.contains("auth") }
         guard let best = usable.max(by: { $0.algorithm < $1.algorithm }) else { throw known.isEmpty ? .unsupported : .unsupportedQuality }
         if hasAnswered(best, isProxy: isProxy, in: request), !best.isStale { throw .rejected }
         sessions.removeAll { $0.isProxy == isProxy && $0.challenge.realm == best.realm }
         if sessions.count >= Self.sessionLimit { sessions.removeFirst() }
-        sessions.append(Session(challenge: best, isProxy: isProxy))
+        sessions.append(Session(challenge: best, isProxy: isProxy, clientNonce: clientNonce))
         authorize(&request, clientNonce: clientNonce)
     }
 
@@ -57,6 +60,7 @@ public struct DigestClient: Sendable {
         for index in sessions.indices {
             sessions[index].count += 1
             let session = sessions[index]
+            let clientNonce = session.challenge.algorithm.isSession ? session.clientNonce : clientNonce
             let credentials = DigestCredentials(
                 answering: session.challenge, user: user, secret: secret, method: request.method, uri: uri, count: session.count,
                 clientNonce: session.challenge.qualities.isEmpty ? nil : clientNonce, hash: hash)
@@ -65,7 +69,7 @@ public struct DigestClient: Sendable {
     }
 
     private func canHash(_ algorithm: DigestAlgorithm) -> Bool {
-        if case .hashed(let known) = secret { known[algorithm] != nil } else { true }
+        if case .hashed(let known) = secret { known[algorithm.hash] != nil } else { true }
     }
 
     /// Whether this realm was answered with a nonce that nobody took before. One that was taken may just have been forgotten.

@@ -74,9 +74,11 @@ public struct DigestServer: Sendable {
         guard credentials.realm == configuration.realm, configuration.algorithms.contains(credentials.algorithm), isMeant(credentials, for: uri),
             let quality = quality(of: credentials)
         else { return .refused(.mismatch) }
-        guard let hashedA1 = secret.hashed(credentials.algorithm, user: credentials.user, realm: credentials.realm, hash: hash) else { return .refused(.mismatch) }
+        let hashed = secret.hashed(
+            credentials.algorithm, user: credentials.user, realm: credentials.realm, nonce: credentials.nonce, clientNonce: credentials.clientNonce, hash: hash)
+        guard let hashedA1 = hashed else { return .refused(.mismatch) }
         let expected = Digest.response(
-            credentials.algorithm, hashedA1: hashedA1, nonce: credentials.nonce, quality: quality.isUsed ? (quality.count, quality.clientNonce) : nil,
+            credentials.algorithm.hash, hashedA1: hashedA1, nonce: credentials.nonce, quality: quality.isUsed ? (quality.count, quality.clientNonce) : nil,
             method: method, uri: credentials.uri, hash: hash)
         guard Digest.isEqual(expected, credentials.response) else { return .refused(.wrongPassword) }
         return use(credentials, at: now) ? .accepted : .stale

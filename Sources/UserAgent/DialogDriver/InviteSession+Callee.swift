@@ -4,6 +4,7 @@ import SIP
 /// The last 101–199 that we sent, repeated so that proxies do not give up (RFC 3261 §13.3.1.1).
 struct RepeatedProvisional {
     var due: Instant
+    let response: WaitingResponse
 }
 
 /// A 2xx of ours that is repeated until its ACK (RFC 3261 §13.3.1.4).
@@ -26,7 +27,8 @@ extension InviteSession {
         let tag = agent.makeTag()
         let isSecure = flow.transport == .tls
         guard let dialog = Dialog(callee: request, localTag: tag, sequence: agent.makeSequence(), overTLS: isSecure) else { return nil }
-        let contact = agent.makeContact(user: request.requestURI?.user, over: flow)
+        let asksForSecurity = request.requestURI?.scheme == .sips || request.recordRoutes.first?.uri.scheme == .sips
+        let contact = agent.makeContact(user: request.requestURI?.user, over: flow, isSecure: asksForSecurity)
         self.init(role: .callee, request: request, localTag: tag, flow: flow, contact: contact, authentication: nil, agent: agent)
         self.dialog = dialog
     }
@@ -40,17 +42,31 @@ extension InviteSession {
         status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [], at now: Instant
     ) -> Bool {
         guard state == .inviting, let transaction = inviteTransaction, transaction.request != nil else { return false }
-        if status >= 200 { (inviteTransaction, ringing) = (nil, nil) }
+        if (200..<300).contains(status), unpracked?.holdsDescription == true {
+            // RFC 3262 §3, §5: the 2xx must not overtake a description that the peer may not have.
+            waitingAcceptance = WaitingResponse(status: status, reason: reason, headers: headers, body: body)
+            return true
+        }
+        if status >= 200 {
+            (inviteTransaction, ringing, waitingProvisional) = (nil, nil, nil)
+            // Not repeated any more, but its PRACK may be on the way (RFC 3262 §3).
+            unpracked?.due = nil
+        }
         switch status {
         case 100: send(status, reason, headers, body, over: transaction, at: now)
         case 101..<200:
-            ringing = RepeatedProvisional(due: now + agent.configuration.provisionalInterval)
-            send(status, reason, headers, body, over: transaction, at: now)
+            let response = WaitingResponse(status: status, reason: reason, headers: headers, body: body)
+            ringing = RepeatedProvisional(due: now + agent.configuration.provisionalInterval, response: response)
+            if ringsReliably {
+                sendReliably(response, over: transaction, at: now)
+            } else {
+                send(status, reason, headers, body, over: transaction, at: now)
+            }
         case 200..<300:
             state = .answered
             dialog?.confirm()
             send(status, reason, headers, body, over: transaction, at: now)
-            let holdsOffer = request.content.isEmpty && !body.isEmpty
+            let holdsOffer = request.content.isEmpty && !isEarlyAgreed && !body.isEmpty
             expectAcknowledgement(transaction, sequence: request.cseq.number, isFirst: true, holdsOffer: holdsOffer, at: now)
         default:
             send(status, reason, headers, body, over: transaction, at: now)
@@ -64,7 +80,10 @@ extension InviteSession {
         _ status: Int, _ reason: Text?, _ headers: [(HeaderName, Text)], _ body: [UInt8], over transaction: ServerTransaction, at now: Instant
     ) {
         var headers = headers
-        if (200..<300).contains(status) { headers = [(.allow, agent.allowed), (.supported, agent.supported)] + headers }
+        if (200..<300).contains(status) {
+            let timing = transaction.request.map { timerAnswerHeaders(to: $0, at: now) } ?? []
+            headers = [(.allow, agent.allowed), (.supported, agent.supported)] + timing + headers
+        }
         let makesDialog = (101..<300).contains(status)
         agent.respond(
             transaction, status: status, reason: reason, headers: headers, contact: makesDialog ? contact : nil, body: body, at: now)
@@ -85,6 +104,10 @@ extension InviteSession {
     func repeatProvisional(at now: Instant) {
         guard let due = ringing?.due, now >= due, let transaction = inviteTransaction else { return }
         ringing?.due = now + agent.configuration.provisionalInterval
+        if ringsReliably, let response = ringing?.response {
+            // What was said of media is said; this one is only to be heard.
+            return sendReliably(WaitingResponse(status: response.status, reason: response.reason, headers: response.headers, body: []), over: transaction, at: now)
+        }
         traceAgain(transaction.lastResponse, at: now)
         agent.network.send(transaction.lastResponse, over: transaction.responseFlow)
     }

@@ -21,13 +21,16 @@ extension InviteSession {
         let tag = agent.makeTag()
         var from = invite.from
         from.tag = tag
-        let contact = agent.makeContact(user: invite.contactUser ?? from.uri.user, over: invite.flow)
+        let contact = agent.makeContact(user: invite.contactUser ?? from.uri.user, over: invite.flow, isSecure: invite.target.scheme == .sips)
         var request = Message.request(
             .invite, uri: invite.target, via: agent.makeVia(for: invite.target, over: invite.flow), from: from, to: invite.to,
             callID: invite.callID ?? agent.makeCallID(), cseq: agent.makeSequence(), maxForwards: invite.maxForwards, routes: invite.routes,
             contact: contact)
         request.headers.append(.allow, agent.allowed)
         request.headers.append(.supported, agent.supported)
+        if let policy = agent.configuration.sessionTimer {
+            for (name, value) in SessionTimer(policy: policy).requestHeaders { request.headers.append(name, value) }
+        }
         agent.addProduct(to: &request)
         for (name, value) in invite.headers { request.headers.append(name, value) }
         request.setOffer(invite.body)
@@ -43,9 +46,13 @@ extension InviteSession {
             return sequence
         }
         exchange.followsRedirections = true
+        exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
     }
+
+    /// What is said anew after a 422 (RFC 4028 §7.1); nil when that is final.
+    func raiseInterval(_ response: Message) -> [(HeaderName, Text)]? { timer?.raise(by: response) == true ? timerRequestHeaders : nil }
 
     private func receive(_ outcome: ClientOutcome, of exchange: Exchange, at now: Instant) {
         request = exchange.request
@@ -80,19 +87,18 @@ extension InviteSession {
     private func receiveProvisional(_ response: Message, at now: Instant) {
         guard state == .inviting else { return }
         noteEarlyDialog(response)
+        guard takesInOrder(response) else { return }
         sendCancel(at: now)
         emit(.provisional(response), at: now)
+        acknowledgeProvisional(at: now)
+        if response.status == 199 { earlyDialogs.removeAll { $0.dialog.remoteTag == response.to.tag } }
     }
 
     /// Several forks may ring; 199 ends one of them (RFC 6228).
     private func noteEarlyDialog(_ response: Message) {
-        guard let tag = response.to.tag else { return }
-        let index = earlyDialogs.firstIndex { $0.remoteTag == tag }
-        if response.status == 199 {
-            if let index { earlyDialogs.remove(at: index) }
-        } else if index == nil, earlyDialogs.count < ClientTransaction.maximumForks {
-            earlyDialogs.append(Dialog(caller: request, response: response, overTLS: flow.transport == .tls))
-        }
+        guard let tag = response.to.tag, !earlyDialogs.contains(where: { $0.dialog.remoteTag == tag }) else { return }
+        guard earlyDialogs.count < ClientTransaction.maximumForks else { return }
+        earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport == .tls)))
     }
 
     /// A 2xx: the first one makes the call, a repeated one gets its ACK again, and those of other forks are ended at once.
@@ -103,10 +109,11 @@ extension InviteSession {
             traceAgain(sent.bytes, at: now)
             agent.network.send(sent.bytes, over: sent.flow)
         } else if state == .inviting {
-            let early = earlyDialogs.first { $0.remoteTag == tag }
-            var dialog = early ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
+            let early = earlyDialogs.first { $0.dialog.remoteTag == tag }
+            var dialog = early?.dialog ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
             dialog.confirm(by: response)
             (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
+            refreshTimer(by: response, at: now)
             emit(.accepted(response), at: now)
         } else if dialog?.remoteTag != tag {
             endFork(response, at: now)

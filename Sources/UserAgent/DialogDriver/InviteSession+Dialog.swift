@@ -13,6 +13,7 @@ extension InviteSession {
         case .bye: receiveBye(request, transaction, at: now)
         case .invite: receiveInvite(request, transaction, at: now)
         case .update: receiveUpdate(request, transaction, at: now)
+        case .prack: receivePrack(request, transaction, at: now)
         case .options: agent.respond(transaction, Refusal(200, headers: agent.capabilities), at: now)
         case .info:
             agent.respond(transaction, Refusal(200), at: now)
@@ -24,8 +25,8 @@ extension InviteSession {
     /// Whether the request is in order in its dialog; nil when there is no such dialog.
     private func admit(_ request: Message) -> Bool? {
         if dialog?.matches(request) == true { return dialog?.admit(request) }
-        guard let index = earlyDialogs.firstIndex(where: { $0.matches(request) }) else { return nil }
-        return earlyDialogs[index].admit(request)
+        guard let index = earlyDialogs.firstIndex(where: { $0.dialog.matches(request) }) else { return nil }
+        return earlyDialogs[index].dialog.admit(request)
     }
 
     private func handOver(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
@@ -52,11 +53,13 @@ extension InviteSession {
         (state, ringing, unacknowledged) = (.ending, nil, [])
         withdrawOffers(at: now)
         refreshAlarm()
+        let wentOverConnection = flow.connection != 0
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
             case .response(let response, _): if let status = response.status, status >= 200 { completeBye(status, at: now) }
             case .timedOut: completeBye(408, at: now)
-            case .transportFailed: completeBye(503, at: now)
+            // It may have been lost with its connection, and the peer would stay in the call: once more, over a new one.
+            case .transportFailed: if wentOverConnection, state == .ending { sendBye(reasons, at: now) } else { completeBye(503, at: now) }
             case .terminated: break
             }
         }
@@ -68,7 +71,7 @@ extension InviteSession {
         emit(.byeCompleted(status: status), at: now)
     }
 
-    /// Sends an INFO; its answer is traced and means nothing else. Nothing is sent without a dialog.
+    /// Sends an INFO. Nothing is sent without a dialog.
     /// - Parameter contentType: such as `application/dtmf-relay`.
     public func info(contentType: Text, body: [UInt8], at now: Instant) {
         guard state == .confirmed || state == .answered else { return }
@@ -76,22 +79,50 @@ extension InviteSession {
             $0.headers.append(.contentType, contentType)
             $0.body = body
         }
-        exchange?.start(at: now) { _, _ in }
+        exchange?.start(at: now) { [self] outcome, now in loseDialog(by: outcome, at: now) }
     }
 
-    /// A request of ours in the dialog, ready to be started; nil when there is no dialog.
-    func makeExchange(_ method: Method, at now: Instant, _ complete: (inout Message) -> Void) -> Exchange? {
-        guard var dialog else { return nil }
+    /// 481 and 408 to any request of ours, and no answer at all, mean that the peer has no such dialog (RFC 3261 §12.2.1.2).
+    func loseDialog(by outcome: ClientOutcome, at now: Instant) {
+        guard state == .confirmed || state == .answered else { return }
+        switch outcome {
+        case .response(let response, _): if response.status == 481 || response.status == 408 { emit(.dialogLost(status: response.status ?? 481), at: now) }
+        case .timedOut: emit(.dialogLost(status: 408), at: now)
+        case .transportFailed, .terminated: break
+        }
+    }
+
+    /// A request of ours in the dialog, or in the early one with this tag, ready to be started; nil when there is no such dialog.
+    func makeExchange(_ method: Method, early tag: Text? = nil, at now: Instant, _ complete: (inout Message) -> Void) -> Exchange? {
+        guard let dialog = dialog(early: tag) else { return nil }
         let flow = nextHop(of: dialog)
-        let sequence = dialog.takeSequence()
-        self.dialog = dialog
+        let sequence = takeSequence(early: tag) ?? 1
         let carriesContact = method == .invite || method == .update
         var request = dialog.request(
             method, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow), contact: carriesContact ? contact : nil)
         agent.addProduct(to: &request)
         complete(&request)
         return Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
-            self.dialog?.takeSequence() ?? sequence + 1
+            self.takeSequence(early: tag) ?? sequence + 1
+        }
+    }
+
+    private func dialog(early tag: Text?) -> Dialog? {
+        if let tag, let early = earlyDialogs.first(where: { $0.dialog.remoteTag == tag }) { return early.dialog }
+        return tag == nil || dialog?.remoteTag == tag ? dialog : nil
+    }
+
+    private func takeSequence(early tag: Text?) -> UInt32? {
+        guard let tag, let index = earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) else { return dialog?.takeSequence() }
+        return earlyDialogs[index].dialog.takeSequence()
+    }
+
+    /// A target refresh of the peer, in whichever of the dialogs it came.
+    func refreshTarget(by request: Message) {
+        if let index = earlyDialogs.firstIndex(where: { $0.dialog.matches(request) }) {
+            earlyDialogs[index].dialog.refreshTarget(by: request)
+        } else {
+            dialog?.refreshTarget(by: request)
         }
     }
 }

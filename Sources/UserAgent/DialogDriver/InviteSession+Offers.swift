@@ -12,6 +12,8 @@ struct OutgoingOffer {
 
     let method: Method
     let body: [UInt8]
+    /// Only refreshes the session: nobody but the timer waits for its answer.
+    var isRefresh = false
     var state = State.sent
     var exchange: Exchange?
     var attempts = 1
@@ -36,6 +38,9 @@ extension InviteSession {
     @discardableResult
     public func update(body: [UInt8], at now: Instant) -> Bool { makeOffer(OutgoingOffer(method: .update, body: body), at: now) }
 
+    /// An UPDATE that only refreshes the session (RFC 4028 §7.4).
+    func sendRefresh(at now: Instant) { send(OutgoingOffer(method: .update, body: [], isRefresh: true), at: now) }
+
     private func makeOffer(_ offer: OutgoingOffer, at now: Instant) -> Bool {
         guard canOffer else { return false }
         send(offer, at: now)
@@ -46,12 +51,14 @@ extension InviteSession {
         let exchange = makeExchange(offer.method, at: now) {
             $0.headers.append(.allow, agent.allowed)
             $0.headers.append(.supported, agent.supported)
+            for (name, value) in timerRequestHeaders { $0.headers.append(name, value) }
             $0.setOffer(offer.body)
         }
         guard let exchange else { return }
         var offer = offer
         (offer.exchange, offer.state) = (exchange, .sent)
         self.offer = offer
+        exchange.onTooBrief = raiseInterval
         exchange.patience = agent.configuration.timers.patience
         exchange.start(at: now) { [self] outcome, now in receive(outcome, of: exchange, offer.method, at: now) }
     }
@@ -80,9 +87,11 @@ extension InviteSession {
         }
         if awaitedSequence == sequence { return }
         dialog?.refreshTarget(by: response)
+        refreshTimer(by: response, at: now)
         if method == .invite { awaitedSequence = sequence }
         guard let offer, offer.exchange === exchange else { return acknowledge(at: now) }
         self.offer = nil
+        if offer.isRefresh { return }
         emit(.reanswered(response), at: now)
         // Whoever offered in the INVITE has the answer now; otherwise the delegate owes it, and gets no second chance.
         if awaitedSequence == sequence { acknowledge(at: now) }
@@ -98,7 +107,15 @@ extension InviteSession {
             return refreshAlarm()
         }
         self.offer = nil
-        emit(.refused(status: status), at: now)
+        if !offer.isRefresh {
+            if timer?.isRefreshing == true { timer?.refreshFailed(at: now) }
+            emit(.refused(status: status), at: now)
+        } else if status == 408 || status == 481 {
+            emit(.dialogLost(status: status), at: now)
+        } else {
+            refreshWasRefused(status, at: now)
+        }
+        refreshAlarm()
     }
 
     func retryOffer(at now: Instant) {
@@ -110,7 +127,7 @@ extension InviteSession {
 
 extension InviteSession {
     func receiveInvite(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
-        if let refusal = refusalOfOffer() { return agent.respond(transaction, refusal, at: now) }
+        if let refusal = refusalOfOffer(in: request) { return agent.respond(transaction, refusal, at: now) }
         deliver(request, transaction, at: now)
         // The delegate took time to think: the peer need not repeat itself.
         if incomingOffer === transaction, transaction.lastResponse.isEmpty { agent.respond(transaction, Refusal(100), at: now) }
@@ -119,18 +136,26 @@ extension InviteSession {
     /// RFC 3311 §5.2. Without an offer it only tells where the peer is now.
     func receiveUpdate(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
         if request.content.isEmpty {
-            dialog?.refreshTarget(by: request)
-            return agent.respond(transaction, status: 200, headers: agent.capabilities, contact: contact, at: now)
+            refreshTarget(by: request)
+            let headers = agent.capabilities + timerAnswerHeaders(to: request, at: now)
+            return agent.respond(transaction, status: 200, headers: headers, contact: contact, at: now)
         }
-        if let refusal = refusalOfOffer() { return agent.respond(transaction, refusal, at: now) }
+        receiveOffer(request, transaction, at: now)
+    }
+
+    /// An UPDATE or PRACK with an offer.
+    func receiveOffer(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
+        if let refusal = refusalOfOffer(in: request) { return agent.respond(transaction, refusal, at: now) }
         deliver(request, transaction, at: now)
     }
 
-    /// Glare (§14.2, RFC 3311 §5.2): 491 while an offer of ours is open, 500 while one of theirs is.
-    private func refusalOfOffer() -> Refusal? {
-        let isTheirsOpen = incomingOffer != nil || (role == .callee && state == .inviting)
+    /// Glare (§14.2, RFC 3311 §5.2): 491 while an offer of ours is open, 500 while one of theirs is. That of the INVITE is open until a
+    /// reliable response or the 2xx answers it.
+    private func refusalOfOffer(in request: Message) -> Refusal? {
+        let isTheirsOpen = incomingOffer != nil || (role == .callee && state == .inviting && !isEarlyAgreed && unpracked?.holdsOffer != true)
         if isTheirsOpen { return Refusal(500, headers: [(.retryAfter, agent.makeRetryAfter())]) }
-        var isOursOpen = awaitedSequence != nil || (role == .caller && state == .inviting)
+        var isOursOpen = awaitedSequence != nil || unpracked?.holdsOffer == true
+        if role == .caller, state == .inviting { isOursOpen = earlyDialogs.first { $0.dialog.matches(request) }?.isAgreed != true }
         if case .sent = offer?.state { isOursOpen = true }
         return isOursOpen || unacknowledged.contains { $0.holdsOffer } ? Refusal(491) : nil
     }
@@ -139,9 +164,10 @@ extension InviteSession {
         incomingOffer = transaction
         if offer != nil {
             // Ours waits after a 491; what it says is outdated by theirs.
+            let isRefresh = offer?.isRefresh == true
             offer = nil
             refreshAlarm()
-            emit(.refused(status: 491), at: now)
+            if !isRefresh { emit(.refused(status: 491), at: now) }
         }
         emit(.offered(OfferRequest(message: request, transaction: transaction.id)), at: now)
     }
@@ -153,7 +179,7 @@ extension InviteSession {
     ) {
         guard let transaction = incomingOffer, transaction.id == offer.transaction else { return }
         if status >= 200 { incomingOffer = nil }
-        if (200..<300).contains(status) { dialog?.refreshTarget(by: offer.message) }
+        if (200..<300).contains(status) { refreshTarget(by: offer.message) }
         send(status, reason, headers, body, over: transaction, at: now)
         guard (200..<300).contains(status), offer.message.method == .invite else { return }
         expectAcknowledgement(

@@ -36,13 +36,26 @@ public final class InviteSession {
     var authentication: ClientAuthentication?
     let contact: NameAddress
     /// Caller: dialogs made by provisional responses.
-    var earlyDialogs: [Dialog] = []
+    var earlyDialogs: [EarlyDialog] = []
+    /// Caller: the reliable response that waits for its PRACK to be sent.
+    var provisionalToAcknowledge: (tag: Text, ResponseAcknowledgement)?
     /// Caller: our INVITE.
     var invitation: Exchange?
     var cancellation: Cancellation?
     /// Callee: the INVITE, until its final response.
     var inviteTransaction: ServerTransaction?
     var ringing: RepeatedProvisional?
+    /// Callee: the reliable response that waits for its PRACK, and what waits behind it.
+    var unpracked: UnacknowledgedProvisional?
+    var waitingProvisional: WaitingResponse?
+    var waitingAcceptance: WaitingResponse?
+    /// Callee: the RSeq of the last reliable response.
+    var responseSequence: UInt32 = 0
+    /// Callee: offer and answer were exchanged in reliable responses, and a new offer may come before the 2xx.
+    var isEarlyAgreed = false
+    /// nil: the session needs no refresh.
+    var timer: SessionTimer?
+    var peerAllowsUpdate = false
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
     var unacknowledged: [UnacknowledgedResponse] = []
     /// The ACKs that we sent, as long as their 2xx may come again.
@@ -63,6 +76,7 @@ public final class InviteSession {
     init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
         (self.role, self.request, self.localTag, self.flow, self.contact) = (role, request, localTag, flow, contact)
         (self.authentication, self.agent, callID) = (authentication, agent, request.callID.detached)
+        timer = agent.configuration.sessionTimer.map(SessionTimer.init(policy:))
         alarm = Alarm { [unowned self] now in self.ring(at: now) }
     }
 
@@ -112,6 +126,7 @@ extension InviteSession {
         guard state != .ended else { return }
         state = .ended
         (ringing, unacknowledged, queuedBye, awaitedSequence) = (nil, [], nil, nil)
+        (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)
         withdrawOffers(at: now)
         refreshAlarm()
         if agent.sessions[localTag] === self { agent.sessions[localTag] = nil }
@@ -135,6 +150,8 @@ extension InviteSession {
         var due = ringing?.due
         for response in unacknowledged { due = sooner(due, min(response.due, response.limit)) }
         if case .waiting(let retry) = offer?.state { due = sooner(due, retry) }
+        if let waiting = unpracked, let next = waiting.due { due = sooner(due, min(next, waiting.limit)) }
+        if let timerDeadline { due = sooner(due, timerDeadline) }
         agent.alarms.set(alarm, to: due)
     }
 
@@ -143,7 +160,9 @@ extension InviteSession {
     private func ring(at now: Instant) {
         repeatProvisional(at: now)
         repeatUnacknowledged(at: now)
+        repeatUnpracked(at: now)
         retryOffer(at: now)
+        advanceTimer(to: now)
         refreshAlarm()
     }
 }

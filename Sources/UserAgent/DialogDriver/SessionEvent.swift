@@ -12,13 +12,18 @@ public enum SessionEvent {
     // Callee
     /// The INVITE was cancelled; 200 (to the CANCEL) and 487 (to the INVITE) were sent. The session is over.
     case cancelled([Reason])
-    /// The ACK of our 2xx came, to the first INVITE or to a re-INVITE; `body` is an answer if our 2xx had the offer.
+    /// The ACK of our 2xx came, to the first INVITE or to a re-INVITE, or the PRACK of a provisional response that held our offer; `body` is
+    /// the answer to that.
     case acknowledged(body: [UInt8]?)
     /// No ACK came for 64·T1. The session waits for `bye` (RFC 3261 §13.3.1.4); one that is queued is sent next.
     case acknowledgeTimeout
 
+    /// No PRACK came for 64·T1: the INVITE is to be refused with 504 (RFC 3262 §3).
+    case provisionalTimeout
+
     // Caller
-    /// 101–199 to our INVITE.
+    /// 101–199 to our INVITE. One that is reliable (`reliableSequence`) gets its PRACK after this event if the delegate does not call
+    /// `acknowledgeProvisional` itself, as it must where the response holds an offer.
     case provisional(Message)
     /// The first 2xx to our INVITE, also after `cancel`. Call `acknowledge`; if it is not wanted any more, `bye` does both.
     case accepted(Message)
@@ -28,7 +33,7 @@ public enum SessionEvent {
     // Either
     /// BYE came and 200 was sent. The session is over.
     case ended([Reason], Message)
-    /// A re-INVITE or UPDATE to be answered with `session.answer`. Glare was dealt with below (491, 500).
+    /// A re-INVITE, UPDATE or PRACK with an offer to be answered with `session.answer`. Glare was dealt with below (491, 500).
     case offered(OfferRequest)
     /// That re-INVITE was cancelled by the peer or by the end of the session; 487 was sent, and an answer has no effect any more.
     case offerWithdrawn(OfferRequest)
@@ -41,11 +46,18 @@ public enum SessionEvent {
     case refused(status: Int)
     /// Our BYE is through: its final status, 408 when nobody answered, 503 when the transport failed. The session is over.
     case byeCompleted(status: Int)
+    /// The session needs a refresh, and the peer allows no UPDATE: send a re-INVITE that changes nothing (RFC 4028 §7.4).
+    case refreshDue
+    /// Nobody refreshed the session in time: it is to be ended with `bye` (RFC 4028 §10).
+    case expired
+    /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all: the peer has no such dialog, and
+    /// it is to be ended with `bye` (RFC 3261 §12.2.1.2).
+    case dialogLost(status: Int)
     /// An INFO that was answered 200.
     case info(Message)
 }
 
-/// A re-INVITE or UPDATE of the peer that waits for its answer.
+/// A re-INVITE, UPDATE or PRACK of the peer that waits for its answer.
 public struct OfferRequest: Sendable {
     public let message: Message
     let transaction: ServerTransactionID

@@ -24,6 +24,8 @@ final class Exchange {
     var patience: Duration?
     /// Whether other addresses that a response names are tried (RFC 3261 §8.1.3.4).
     var followsRedirections = false
+    /// New headers after a 422 (RFC 4028 §7.1); nil where it is final.
+    var onTooBrief: (Message) -> [(HeaderName, Text)]? = { _ in nil }
     private var flow: Flow
     private var alternatives: [URI] = []
     private var tried: [URI] = []
@@ -60,10 +62,14 @@ final class Exchange {
     }
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
-        if case .response(let response, _) = outcome, retry(after: response, at: now) || redirect(after: response, at: now) { return }
+        if case .response(let response, _) = outcome, isSentAgain(after: response, at: now) { return }
         let handler = handler
         if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
         handler?(outcome, now)
+    }
+
+    private func isSentAgain(after response: Message, at now: Instant) -> Bool {
+        retry(after: response, at: now) || raise(after: response, at: now) || redirect(after: response, at: now)
     }
 
     /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks more than that plays with us.
@@ -76,6 +82,17 @@ final class Exchange {
         next.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
         do { try authentication.client.answer(response, in: &next, clientNonce: agent.makeTag()) } catch { return false }
         request = next
+        send(at: now)
+        return true
+    }
+
+    /// The same again with a longer session interval.
+    private func raise(after response: Message, at now: Instant) -> Bool {
+        guard mayRetry, response.status == 422, attempts < Self.maximumAttempts, let headers = onTooBrief(response) else { return false }
+        request.cseq = CSeq(number: takeSequence(), method: request.method)
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        for (name, value) in headers { request.headers.set(name, value) }
+        authentication?.client.authorize(&request, clientNonce: agent.makeTag())
         send(at: now)
         return true
     }

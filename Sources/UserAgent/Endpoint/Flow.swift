@@ -16,9 +16,11 @@ public struct Flow: Hashable, Sendable {
     public var remote: SocketAddress
     /// Which accepted or opened connection; 0 for UDP, and for a connection that is still to be opened to `remote`.
     public var connection: UInt64
+    /// Whom the certificate of a TLS server that we connect to must name (RFC 5922); empty on other flows.
+    public var peer: Text
 
-    public init(transport: Transport, local: SocketAddress, remote: SocketAddress, connection: UInt64 = 0) {
-        (self.transport, self.local, self.remote, self.connection) = (transport, local, remote, connection)
+    public init(transport: Transport, local: SocketAddress, remote: SocketAddress, connection: UInt64 = 0, peer: Text = .empty) {
+        (self.transport, self.local, self.remote, self.connection, self.peer) = (transport, local, remote, connection, peer)
     }
 }
 
@@ -26,20 +28,24 @@ extension Flow {
     /// Whether what was sent over this flow is lost when the other fails.
     func isCarried(by other: Flow) -> Bool {
         guard transport == other.transport, remote == other.remote else { return false }
-        return connection == other.connection || connection == 0
+        return connection == other.connection || connection == 0 && peer == other.peer
     }
 
     /// Where a request goes whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
     ///
-    /// A connection is used as long as it lives. Over UDP an address in the URI is followed, unless it is a private one that
+    /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI is followed, unless it is a private one that
     /// differs from where the peer's messages come from: then the peer is behind a translator, and only the way back works.
     /// Names are not resolved: they stay on the flow.
     public func towards(_ uri: URI) -> Flow {
-        guard transport == .udp, let address = uri.address, address.family == remote.address.family else { return self }
+        guard transport == .udp || connection == 0, let address = uri.address, address.family == remote.address.family else { return self }
         guard address == remote.address || !address.isPrivate else { return self }
         var flow = self
-        flow.remote = SocketAddress(address, port: uri.port ?? 5060)
-        if uri.transport == "tcp" { flow.transport = .tcp }
+        flow.remote = SocketAddress(address, port: uri.port ?? (transport == .tls ? 5061 : 5060))
+        if transport == .udp, uri.transport == "tcp" { flow.transport = .tcp }
+        if uri.transport == "tls" || uri.scheme == .sips {
+            (flow.transport, flow.peer) = (.tls, uri.host)
+            flow.remote.port = uri.port ?? 5061
+        }
         return flow
     }
 }

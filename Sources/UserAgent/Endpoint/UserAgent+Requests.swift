@@ -63,7 +63,7 @@ extension UserAgent {
         if request.method == .options {
             respond(transaction, Refusal(200, headers: capabilities), at: now)
         } else {
-            respond(transaction, Refusal(request.method == .bye ? 481 : 405, headers: [(.allow, allowed)]), at: now)
+            respond(transaction, Refusal(request.method == .bye || request.method == .prack ? 481 : 405, headers: [(.allow, allowed)]), at: now)
         }
     }
 
@@ -108,15 +108,21 @@ extension UserAgent {
             if isLoop(request) { return Refusal(482) }
         }
         let unsupported = request.headers.elements(.require).filter { option in
-            !configuration.supportedOptions.contains { $0.equalsIgnoringCase(option) }
+            !configuration.options.contains { $0.equalsIgnoringCase(option) }
         }
         if !unsupported.isEmpty { return Refusal(420, headers: unsupported.map { (.unsupported, $0) }) }
-        return refusalOfBody(request)
+        return refusalOfBody(request) ?? refusalOfInterval(request)
+    }
+
+    /// RFC 4028 §9.
+    private func refusalOfInterval(_ request: Message) -> Refusal? {
+        guard request.method == .invite || request.method == .update, let policy = configuration.sessionTimer else { return nil }
+        return SessionTimer(policy: policy).refusal(of: request).map { Refusal(422, headers: [(.minSE, $0)]) }
     }
 
     /// RFC 3261 §8.2.3. Bodies of other methods are their receiver's affair.
     private func refusalOfBody(_ request: Message) -> Refusal? {
-        guard request.method == .invite || request.method == .update, !request.content.isEmpty, !isOptionalBody(request) else { return nil }
+        guard [.invite, .update, .prack].contains(request.method), !request.content.isEmpty, !isOptionalBody(request) else { return nil }
         if let encoding = request.headers[.contentEncoding], !encoding.equalsIgnoringCase("identity") {
             return Refusal(415, headers: [("Accept-Encoding", "identity")])
         }

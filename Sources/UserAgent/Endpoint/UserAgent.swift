@@ -39,7 +39,7 @@ public final class UserAgent {
         (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(configuration.acceptedBodies)
-        supported = Self.list(configuration.supportedOptions)
+        supported = Self.list(configuration.options)
         branchPrefix = ServerTransactionID.cookie + Text(Self.hexadecimal(self.random.next(), digits: 8))
     }
 
@@ -63,10 +63,9 @@ public final class UserAgent {
 
     /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503.
     public func failed(_ flow: Flow, at now: Instant) {
+        if flow.connection != 0 { for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 } }
         let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost { transportFailed(transaction, at: now) }
-        guard flow.connection != 0 else { return }
-        for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 }
     }
 
     /// When `advance` next has something to do.
@@ -129,13 +128,17 @@ extension UserAgent {
         branch += Self.hexadecimal(Self.digest(of: uri), digits: 8)
         branch += Self.hexadecimal(random.next(), digits: 16)
         let address = configuration.contactAddress(flow)
-        return Via(transport: flow.transport.name, host: host(address.address), port: address.port, branch: Text(branch))
+        return Via(transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch))
     }
 
-    func makeContact(user: Text?, over flow: Flow) -> NameAddress {
+    /// - Parameter isSecure: the request names a `sips:` URI, and so must our Contact (RFC 3261 §8.1.1.8, §12.1.1).
+    func makeContact(user: Text?, over flow: Flow, isSecure: Bool = false) -> NameAddress {
         let address = configuration.contactAddress(flow)
+        if isSecure, flow.transport == .tls {
+            return NameAddress(uri: URI(scheme: .sips, user: user, host: host(address.address), port: address.knownPort))
+        }
         let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.name.lowercased]
-        return NameAddress(uri: URI(user: user, host: host(address.address), port: address.port, parameters: parameters))
+        return NameAddress(uri: URI(user: user, host: host(address.address), port: address.knownPort, parameters: parameters))
     }
 
     /// Our own addresses as text; there are few of them.
@@ -151,6 +154,11 @@ extension UserAgent {
     static func digest(of uri: URI) -> UInt64 {
         uri.text.bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
+}
+
+extension SocketAddress {
+    /// Nil where we do not listen for the transport: the peer has to use the connection that we opened.
+    fileprivate var knownPort: UInt16? { port == 0 ? nil : port }
 }
 
 extension Transport {

@@ -7,10 +7,15 @@ public struct UserAgentConfiguration {
     /// The Server and User-Agent fields; empty leaves both out.
     public var product: Text = "Hookswitch"
     /// The methods that are dealt with; others are answered 405. Add REGISTER when the delegate handles it.
-    public var allowedMethods: [Method] = [.invite, .ack, .cancel, .bye, .options, .info, .update]
-    /// Option tags for the Supported field. A Require with any other tag is answered 420.
+    public var allowedMethods: [Method] = [.invite, .ack, .cancel, .bye, .options, .info, .update, .prack]
+    /// Option tags for the Supported field besides those that the agent deals with itself (`100rel`, and `timer` with a session timer). A
+    /// Require with any other tag is answered 420.
     public var supportedOptions: [Text] = []
-    /// Body types of INVITE and UPDATE; others are answered 415.
+    /// Sessions are refreshed, and end when they are not (RFC 4028); nil: they last until somebody ends them.
+    public var sessionTimer: SessionTimer.Policy?
+    /// When our provisional responses wait for a PRACK (RFC 3262).
+    public var reliability = Reliability.whenRequired
+    /// Body types of INVITE, UPDATE and PRACK; others are answered 415.
     public var acceptedBodies: [Text] = ["application/sdp"]
     /// INVITEs beyond so many sessions are answered 503 with Retry-After.
     public var maximumSessions = 20_000
@@ -20,6 +25,15 @@ public struct UserAgentConfiguration {
     public var provisionalInterval = Duration.seconds(60)
     /// The address that peers on this flow can reach us at: the host and port of our Via and Contact.
     public var contactAddress: (Flow) -> SocketAddress
+
+    public enum Reliability: Hashable, Sendable {
+        /// The INVITE requires it.
+        case whenRequired
+        /// Also where the INVITE only supports it.
+        case whenSupported
+    }
+
+    var options: [Text] { ["100rel"] + (sessionTimer == nil ? [] : ["timer"]) + supportedOptions }
 
     public init(contactAddress: @escaping (Flow) -> SocketAddress = { $0.local }) {
         self.contactAddress = contactAddress

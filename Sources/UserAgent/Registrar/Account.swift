@@ -6,8 +6,8 @@ public enum Account: Hashable, Sendable {
     /// Anybody, without a password.
     case open
     case password(Text)
-    /// `H(user:realm:password)` for each algorithm, so that no password is kept.
-    case hashed([DigestAlgorithm: Text])
+    /// `H(user:realm:password)` for each hash, so that no password is kept.
+    case hashed([DigestAlgorithm.Hash: Text])
 
     /// Nil for an open account.
     var secret: DigestSecret? {

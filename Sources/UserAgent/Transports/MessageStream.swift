@@ -2,11 +2,13 @@ import Primitives
 import Runtime
 import SIP
 
-/// One TCP connection as a stream of messages.
+/// One TCP or TLS connection as a stream of messages.
 final class MessageStream {
     let flow: Flow
-    let connection: TCPConnection
+    let connection: any StreamConnection
     let isAccepted: Bool
+    /// Its TLS handshake is not done.
+    var isShakingHands: Bool
     var alarm: (token: TimerToken, due: Instant)?
     /// When the message that is half here must be whole; of a connection that was accepted, also the first one that is not here at all.
     private(set) var messageDeadline: Instant?
@@ -14,8 +16,9 @@ final class MessageStream {
 
     var id: UInt64 { flow.connection }
 
-    init(flow: Flow, connection: TCPConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
+    init(flow: Flow, connection: any StreamConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
         (self.flow, self.connection, self.isAccepted, messageDeadline) = (flow, connection, isAccepted, deadline)
+        isShakingHands = flow.transport == .tls
     }
 
     var deadline: Instant? {

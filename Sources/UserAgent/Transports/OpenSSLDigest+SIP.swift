@@ -7,6 +7,7 @@ extension OpenSSLDigest {
         switch algorithm {
         case .md5: hexadecimal(.md5, bytes)
         case .sha256: hexadecimal(.sha256, bytes)
+        case .sha512_256: hexadecimal(.sha512_256, bytes)
         }
     }
 }

@@ -2,7 +2,7 @@ import Primitives
 import Runtime
 import SIP
 
-/// The real network of a signalling lane: UDP sockets and TCP connections (RFC 3261 §18).
+/// The real network of a signalling lane: UDP sockets, TCP and TLS connections (RFC 3261 §18).
 ///
 /// Lives on its lane; every call is made there. Messages go to `endpoint` as they come in, each in one call. What fails is told at the next
 /// `advance`, never from inside `send`. Bounded: connections in all and per source, the bytes of an unfinished message and the time it may take, the
@@ -15,6 +15,8 @@ public final class Transports: SignallingNetwork {
         public var maximumConnections = 4_096
         /// Accepted connections from one address; one more is closed at once.
         public var maximumConnectionsPerSource = 256
+        /// Accepted connections from one address whose TLS handshake is not done; one more is closed at once.
+        public var maximumHandshakesPerSource = 32
         /// How long a message may take from its first byte to its last, and the first one after the connection was accepted.
         public var messageTimeout: Duration = .seconds(30)
         /// The bounds of each connection.
@@ -40,6 +42,8 @@ public final class Transports: SignallingNetwork {
         public var refused = 0
         /// Streams that could not be cut into messages, or whose message took too long to come.
         public var malformed = 0
+        /// TLS handshakes that failed, ours and theirs.
+        public var handshakesFailed = 0
         /// Flows that were told as failed.
         public var failed = 0
         public var datagrams = UDPSocket.Counts()
@@ -50,24 +54,40 @@ public final class Transports: SignallingNetwork {
     public private(set) var listeners: [Listener] = []
     /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped.
     public weak var endpoint: (any SignallingEndpoint)?
+    /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
+    public var tls: TLSContexts?
+    /// Hears why a TLS session ended otherwise than by a farewell.
+    public var onTLSFailure: ((TLSError, Flow) -> Void)?
 
-    private let lane: any LaneDoor
-    private let random = SystemRandom()
+    let lane: any LaneDoor
+    let random = SystemRandom()
     private var sockets: [UDPSocket] = []
-    private var acceptors: [TCPListener] = []
-    private var streams: [UInt64: MessageStream] = [:]
-    private var streamTo: [SocketAddress: UInt64] = [:]
-    private var acceptedFrom: [IPAddress: Int] = [:]
-    private var lastStream: UInt64 = 0
-    private var patience = TimerWheel<UInt64>(at: MonotonicClock.now)
-    private var lost: [Flow] = []
-    private var tally = Counts()
+    var acceptors: [TCPListener] = []
+    var streams: [UInt64: MessageStream] = [:]
+    /// The connection for requests to a peer. One of TLS that we opened is for the domain alone whose name its certificate has (RFC 5923 §9).
+    var streamTo: [Peer: UInt64] = [:]
+    var acceptedFrom: [IPAddress: Int] = [:]
+    var handshakesFrom: [IPAddress: Int] = [:]
+    var lastStream: UInt64 = 0
+    var patience = TimerWheel<UInt64>(at: MonotonicClock.now)
+    var lost: [Flow] = []
+    var tally = Counts()
+
+    struct Peer: Hashable {
+        let transport: Transport
+        let address: SocketAddress
+        let name: Text
+
+        init(_ flow: Flow) { (transport, address, name) = (flow.transport, flow.remote, flow.peer) }
+    }
 
     /// Binds everything, or nothing.
     ///
+    /// - Parameter tls: needed by TLS listeners, and by connections of ours over TLS.
     /// - Throws: the first listener that cannot be had. Its description is a sentence for a person.
-    public init(_ configuration: Configuration, on lane: any LaneDoor) throws(SocketError) {
-        (self.configuration, self.lane) = (configuration, lane)
+    public init(_ configuration: Configuration, tls: TLSContexts? = nil, on lane: any LaneDoor) throws(SocketError) {
+        precondition(tls?.canServe == true || !configuration.listeners.contains { $0.transport == .tls }, "a TLS listener needs a certificate")
+        (self.configuration, self.lane, self.tls) = (configuration, lane, tls)
         for listener in configuration.listeners { try listen(listener) }
     }
 
@@ -77,6 +97,7 @@ public final class Transports: SignallingNetwork {
         acceptors.forEach { $0.close() }
         streams.values.forEach { $0.connection.close() }
         (sockets, acceptors, streams, streamTo, acceptedFrom, lost) = ([], [], [:], [:], [:], [])
+        handshakesFrom = [:]
         patience = TimerWheel(at: MonotonicClock.now)
     }
 
@@ -108,8 +129,7 @@ public final class Transports: SignallingNetwork {
     public func send(_ bytes: [UInt8], over flow: Flow) {
         switch flow.transport {
         case .udp: sendDatagram(bytes, over: flow)
-        case .tcp: sendStream(bytes, over: flow)
-        case .tls: lost.append(flow)  // There is no TLS listener yet, and so no way to such a peer.
+        case .tcp, .tls: sendStream(bytes, over: flow)
         }
     }
 }
@@ -124,12 +144,11 @@ extension Transports {
             }
             sockets.append(socket)
             listeners.append(Listener(.udp, socket.localAddress))
-        case .tcp:
-            let acceptor = try TCPListener(bound: listener.address, on: lane) { [weak self] accepted, now in self?.accept(accepted, at: now) }
+        case .tcp, .tls:
+            let transport = listener.transport
+            let acceptor = try TCPListener(bound: listener.address, on: lane) { [weak self] accepted, now in self?.accept(accepted, transport, at: now) }
             acceptors.append(acceptor)
-            listeners.append(Listener(.tcp, acceptor.localAddress))
-        case .tls:
-            preconditionFailure("TLS listeners do not exist yet; the configuration does not offer them")
+            listeners.append(Listener(transport, acceptor.localAddress))
         }
     }
 
@@ -162,126 +181,5 @@ extension UDPSocket.Counts {
         sum.congested += other.congested
         sum.sendFailures += other.sendFailures
         sum.receiveFailures += other.receiveFailures
-    }
-}
-
-// TCP.
-extension Transports {
-    private func accept(_ accepted: consuming TCPListener.Accepted, at now: Instant) {
-        let (local, remote) = (accepted.local, accepted.remote)
-        guard streams.count < configuration.maximumConnections, acceptedFrom[remote.address, default: 0] < configuration.maximumConnectionsPerSource
-        else { return tally.refused += 1 }
-        let flow = Flow(transport: .tcp, local: local, remote: remote, connection: nextID())
-        let connection = TCPConnection(accepted, limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
-            self?.stream(flow.connection, did: event, at: now)
-        }
-        tally.accepted += 1
-        acceptedFrom[remote.address, default: 0] += 1
-        keep(MessageStream(flow: flow, connection: connection, isAccepted: true, firstMessageBy: now + configuration.messageTimeout))
-    }
-
-    private func sendStream(_ bytes: [UInt8], over flow: Flow) {
-        let id = flow.connection == 0 ? streamTo[flow.remote] : flow.connection
-        guard let stream = id.flatMap({ streams[$0] }) ?? (flow.connection == 0 ? open(flow) : nil) else { return lost.append(flow) }
-        stream.connection.send(bytes, at: MonotonicClock.now)
-        watch(stream)
-    }
-
-    /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
-    private func open(_ flow: Flow) -> MessageStream? {
-        guard streams.count < configuration.maximumConnections else { return nil }
-        let id = nextID()
-        do throws(SocketError) {
-            let connection = try TCPConnection(
-                to: flow.remote, from: flow.local.address.isAny ? nil : flow.local.address, limits: configuration.connection, on: lane, at: MonotonicClock.now
-            ) { [weak self] _, event, now in self?.stream(id, did: event, at: now) }
-            tally.opened += 1
-            // Our Via and Contact name the port that is listened on, not the one that this connection happens to have.
-            let local = SocketAddress(connection.local.address, port: flow.local.port)
-            let stream = MessageStream(
-                flow: Flow(transport: .tcp, local: local, remote: flow.remote, connection: id), connection: connection, isAccepted: false,
-                firstMessageBy: nil)
-            keep(stream)
-            return stream
-        } catch {
-            return nil
-        }
-    }
-
-    private func nextID() -> UInt64 {
-        lastStream += 1
-        return lastStream
-    }
-
-    private func keep(_ stream: MessageStream) {
-        streams[stream.id] = stream
-        streamTo[stream.flow.remote] = stream.id
-        watch(stream)
-    }
-
-    private func stream(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {
-        guard let stream = streams[id] else { return }
-        switch event {
-        case .connected: break
-        case .received(let bytes): read(bytes, from: stream, at: now)
-        case .peerFinished: peerFinished(stream)
-        case .ended: forget(stream)
-        }
-        watch(stream)
-    }
-
-    /// Answers still leave on it; a new request would never get one. Who leaves in the middle of a message waits for no answer.
-    private func peerFinished(_ stream: MessageStream) {
-        if streamTo[stream.flow.remote] == stream.id { streamTo[stream.flow.remote] = nil }
-        guard stream.messageDeadline != nil else { return }
-        stream.connection.close()
-        forget(stream)
-    }
-
-    private func read(_ bytes: [UInt8], from stream: MessageStream, at now: Instant) {
-        for output in stream.receive(bytes, at: now, timeout: configuration.messageTimeout) {
-            // What was received may have made us close it.
-            guard streams[stream.id] != nil else { return }
-            switch output {
-            case .message(let message): endpoint?.receive(message, over: stream.flow, at: now)
-            case .pong: stream.connection.send(StreamFramer.pong, at: now)
-            case .failed(let error): refuse(error, from: stream, at: now)
-            }
-        }
-    }
-
-    /// Answers what can be answered; the rest of the stream means nothing any more (RFC 3261 §18.3).
-    private func refuse(_ error: Message.ParseError, from stream: MessageStream, at now: Instant) {
-        if case .reject(var rejection) = error {
-            rejection.via.stamp(source: stream.flow.remote)
-            stream.connection.send(rejection.response(toTag: Text(random.next())), at: now)
-        }
-        giveUp(stream, at: now)
-    }
-
-    /// What it still says is not read, and nothing new is sent over it.
-    private func giveUp(_ stream: MessageStream, at now: Instant) {
-        guard streams[stream.id] != nil else { return }
-        tally.malformed += 1
-        if streamTo[stream.flow.remote] == stream.id { streamTo[stream.flow.remote] = nil }
-        stream.giveUp(at: now)
-    }
-
-    private func forget(_ stream: MessageStream) {
-        guard streams.removeValue(forKey: stream.id) != nil else { return }
-        if let alarm = stream.alarm { patience.cancel(alarm.token) }
-        if streamTo[stream.flow.remote] == stream.id { streamTo[stream.flow.remote] = nil }
-        if stream.isAccepted {
-            let left = acceptedFrom[stream.flow.remote.address, default: 1] - 1
-            acceptedFrom[stream.flow.remote.address] = left == 0 ? nil : left
-        }
-        lost.append(stream.flow)
-    }
-
-    /// Sets the stream's timer when its deadline has come nearer. One that has moved away is left: it rings for nothing, once.
-    private func watch(_ stream: MessageStream) {
-        guard streams[stream.id] != nil, let due = stream.deadline, due < stream.alarm?.due ?? .distantFuture else { return }
-        if let alarm = stream.alarm { patience.cancel(alarm.token) }
-        stream.alarm = (patience.arm(stream.id, at: due), due)
     }
 }

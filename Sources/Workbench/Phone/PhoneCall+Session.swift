@@ -38,6 +38,10 @@ extension PhoneCall: InviteSessionDelegate {
         case .offerWithdrawn: negotiation.rollback()
         case .reanswered(let response): receiveReanswer(response, at: now)
         case .refused(let status): receiveRefusal(status, at: now)
+        case .provisionalTimeout: refuse(504, headers: [], at: now)
+        case .refreshDue: refresh(at: now)
+        case .expired: if state != .ending { fail("the session was not refreshed", at: now) }
+        case .dialogLost: if state != .ending { fail("the dialog is gone", at: now) }
         case .info: break
         }
     }
@@ -147,8 +151,14 @@ extension PhoneCall {
         return session.reinvite(body: negotiation.offer(direction: hold ? .sendonly : .sendrecv).serialized(), at: now)
     }
 
+    /// The same description again, for the session's timer.
+    private func refresh(at now: Instant) {
+        guard state == .connected, wishesHold == nil, let session, session.canOffer, negotiation.state == .stable else { return }
+        session.reinvite(body: negotiation.offer(direction: direction).serialized(), at: now)
+    }
+
     private func receiveReanswer(_ response: Message, at now: Instant) {
-        guard let hold = wishesHold, state == .connected else { return }
+        guard let hold = wishesHold, state == .connected else { return keepOn(response, at: now) }
         wishesHold = nil
         do {
             let audio = try negotiation.receive(answer: response.body)
@@ -162,8 +172,14 @@ extension PhoneCall {
         report(.holdChanged(isHolding: hold), at: now)
     }
 
+    /// The answer to a refresh, which changes nothing.
+    private func keepOn(_ response: Message, at now: Instant) {
+        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
+        if let audio = try? negotiation.receive(answer: response.body) { try? apply(audio, at: now) }
+    }
+
     private func receiveRefusal(_ status: Int, at now: Instant) {
-        guard let hold = wishesHold, state == .connected else { return }
+        guard let hold = wishesHold, state == .connected else { return negotiation.rollback() }
         wishesHold = nil
         negotiation.rollback()
         if status == 481 || status == 408 { return fail("the dialog is gone", at: now) }

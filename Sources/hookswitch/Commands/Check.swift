@@ -14,7 +14,7 @@ struct Check: ParsableCommand {
     func run() throws {
         let configuration = try options.load()
         for source in configuration.directories { try Self.read(source) }
-        let summary = StartupSummary(configuration, udp: configuration.udp, tcp: configuration.tcp, ephemeral: EphemeralPortRange.current)
+        let summary = StartupSummary(configuration, listeners: configuration.listeners, ephemeral: EphemeralPortRange.current)
         if json { try printJSON(summary) } else { print("the configuration is good\n\(summary.text)") }
     }
 

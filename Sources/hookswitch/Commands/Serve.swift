@@ -7,6 +7,7 @@ import Logging
 import Primitives
 import Runtime
 import Store
+import Synchronization
 import UserAgent
 
 struct Serve: ParsableCommand {
@@ -31,14 +32,14 @@ struct Serve: ParsableCommand {
         let stop = StopSignals()
         let store = try Self.openStore(configuration, log)
         let server = try Self.start(configuration, store, log)
-        let udp = server.listeners.filter { $0.transport == .udp }.map(\.address), tcp = server.listeners.filter { $0.transport == .tcp }.map(\.address)
-        let summary = StartupSummary(configuration, udp: udp, tcp: tcp, ephemeral: EphemeralPortRange.current)
+        let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         if json {
             try printJSON(summary)
         } else {
             print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
         fflush(nil)
+        stop.onReload = { server.reload() }
         Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop)
         guard let store else { return }
         store.synchronize()
@@ -66,8 +67,8 @@ struct Serve: ParsableCommand {
     }
 
     private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: Logger) throws -> GatewayServer {
-        let listeners = configuration.udp.map { Transports.Listener(.udp, $0) } + configuration.tcp.map { Transports.Listener(.tcp, $0) }
-        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: listeners)
+        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
+        settings.tls = configuration.tlsSettings
         settings.mediaBatch = configuration.mediaBatch
         settings.journalFile = configuration.journalFile
         settings.journalRotation = configuration.journalRotation
@@ -82,6 +83,10 @@ struct Serve: ParsableCommand {
                 case .journal(.failing(let cause)): log.error("the journal cannot be written: \(cause)")
                 case .directory(let outcome): Self.log(outcome, log)
                 case .journal(.recovered(let lost)): log.notice("the journal is written again; \(lost) bytes were lost")
+                case .tls(let error, let peer, isOurs: true): log.warning("TLS to \(peer): \(error)")
+                case .tls(let error, let peer, isOurs: false): log.info("TLS from \(peer): \(error)")
+                case .reload(nil): log.notice("the certificates were read again")
+                case .reload(let error?): log.error("the certificates stay as they were: \(error)")
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
@@ -117,18 +122,30 @@ struct Serve: ParsableCommand {
 /// The signals that end a server: the first asks for a drain, the second for an end at once. Caught from the making on.
 final class StopSignals: Sendable {
     let drain = DispatchSemaphore(value: 0), stop = DispatchSemaphore(value: 0)
+    /// SIGHUP. Set once, when there is something to reload.
+    var onReload: (@Sendable () -> Void)? {
+        get { reload.withLock(\.self) }
+        set { reload.withLock { $0 = newValue } }
+    }
     private let trap: Trap
+    private let reload: Reload
 
     init() {
-        let (drain, stop) = (drain, stop)
+        let (drain, stop, reload) = (drain, stop, Reload())
+        self.reload = reload
         trap = Trap(
             SignalTrap(on: DispatchQueue(label: "signals")) { request in
                 switch request {
                 case .drain: drain.signal()
                 case .stop: stop.signal()
-                case .reload: break
+                case .reload: reload.withLock(\.self)?()
                 }
             })
+    }
+
+    private final class Reload: Sendable {
+        private let action = Mutex<(@Sendable () -> Void)?>(nil)
+        func withLock<Value>(_ body: (inout (@Sendable () -> Void)?) -> Value) -> Value { action.withLock { body(&$0) } }
     }
 
     /// Made once and only kept.

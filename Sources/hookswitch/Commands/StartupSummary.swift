@@ -1,6 +1,7 @@
 import Foundation
 import Gateway
 import Primitives
+import UserAgent
 
 /// What a person wants to know when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
 struct StartupSummary: Encodable {
@@ -21,9 +22,9 @@ struct StartupSummary: Encodable {
     var tryNext: String
     var warnings: [String]
 
-    init(_ configuration: ServeConfiguration, udp: [SocketAddress], tcp: [SocketAddress], ephemeral: ClosedRange<UInt16>?) {
+    init(_ configuration: ServeConfiguration, listeners: [Transports.Listener], ephemeral: ClosedRange<UInt16>?) {
         let gateway = configuration.gateway
-        listens = udp.map { "udp \($0)" } + tcp.map { "tcp \($0)" }
+        listens = listeners.map { "\($0.transport) \($0.address)" }
         advertises = Self.advertised(gateway.advertise)
         let ports = gateway.media.ports
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
@@ -36,7 +37,7 @@ struct StartupSummary: Encodable {
             return Directory(name: source.name, block: source.block, identify: source.identify, lines: enabled.map(\.number.description))
         }
         wakeLimit = gateway.push.isOn ? Double(gateway.push.limit.wholeMilliseconds) / 1_000 : nil
-        tryNext = Self.next(gateway.lines, udp.first ?? tcp.first)
+        tryNext = Self.next(gateway.lines, listeners.first { $0.transport != .tls }?.address)
         warnings = directories.filter(\.lines.isEmpty).map { "no line has enabled the directory \($0.name) (see 'directories' of a line)" }
         let rejects = directories.contains { $0.block != nil } && gateway.callInfo == nil
         if rejects, gateway.lines.contains(where: { !$0.directories.isEmpty && $0.refusals.over(gateway.refusals)[.directory] == 608 }) {

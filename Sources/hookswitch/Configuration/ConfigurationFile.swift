@@ -21,6 +21,7 @@ struct ConfigurationFile {
         try reader.readFlags(flags)
         try reader.checkDirectories()
         reader.configuration.fillDefaults()
+        try reader.configuration.check()
         return reader.configuration
     }
 
@@ -68,7 +69,7 @@ struct ConfigurationFile {
             } else if let setting = Setting.named(path) {
                 try setting.apply(&configuration, try value(of: node, place: "\(place): \(path)"))
             } else if let feature = Setting.later[path] {
-                try refuseLater(feature, path, node, place)
+                throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
             } else if Setting.groups.contains(path), case .mapping(let group) = node {
                 try walk(group, prefix: path + ".", file: file)
             } else if Setting.groups.contains(path) {
@@ -82,17 +83,6 @@ struct ConfigurationFile {
     private func unknown(_ path: String, _ place: String) -> ConfigurationError {
         let siblings = Setting.all.map(\.path) + Setting.groups.map(\.self) + ["lines"]
         return ConfigurationError(place: place, message: "unknown setting '\(path)'\(Nearest.hint(for: path, among: siblings))")
-    }
-
-    /// A certificate that cannot be read is the machine's fault and comes first; the rest is ours to say.
-    private func refuseLater(_ feature: String, _ path: String, _ node: Node, _ place: String) throws {
-        if case .mapping(let group) = node {
-            for name in ["certificate", "key"] {
-                guard let file = group[Node(name)]?.string, !FileManager.default.isReadableFile(atPath: file) else { continue }
-                throw ConfigurationError(place: "\(place): \(path).\(name)", message: "'\(file)' cannot be read", kind: .environment)
-            }
-        }
-        throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
     }
 
     private func value(of node: Node, place: String) throws -> SettingValue {

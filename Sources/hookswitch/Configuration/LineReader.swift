@@ -15,7 +15,7 @@ struct LineReader {
 
     static let keys = [
         "number", "name", "password", "open", "application", "trunk", "match", "ring-timeout", "calls", "takes-calls", "do-not-disturb", "block", "directories",
-        "contacts", "refusals", "recents", "handles",
+        "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout", "first-media-timeout",
     ]
     static let trunkKeys = ["host", "tcp", "username", "password", "domain"]
 
@@ -45,6 +45,9 @@ struct LineReader {
             guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
             line.match = pattern
         case "ring-timeout": line.ringTimeout = try value.text == "none" ? nil : value.duration(1...3600)
+        case "max-duration": line.maximumDuration = try value.duration(1...604_800)
+        case "media-timeout": line.mediaTimeout = try value.duration(1...86_400)
+        case "first-media-timeout": line.firstMediaTimeout = try value.duration(1...86_400)
         case "calls": line.maximumCalls = try value.integer(1...1_000_000)
         case "takes-calls": line.takesCalls = try value.flag
         case "do-not-disturb": try readDoNotDisturb(node, value, &line)

@@ -1,6 +1,8 @@
 import Foundation
 import Gateway
 import Primitives
+import Runtime
+import UserAgent
 
 /// All that `hookswitch serve` is told: the gateway's part, and what belongs to a process.
 struct ServeConfiguration {
@@ -8,6 +10,12 @@ struct ServeConfiguration {
     /// Where SIP is listened for. Empty in the file means the default: loopback, port 5060, IPv4 and UDP and TCP.
     var udp: [SocketAddress] = []
     var tcp: [SocketAddress] = []
+    var tls: [SocketAddress] = []
+    /// PEM files: as many keys as certificates, in the same order.
+    var certificates: [String] = []
+    var keys: [String] = []
+    var clientAuthorities: String?
+    var serverAuthorities: String?
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
     /// The database of what lines remember; nil: it stays in memory.
@@ -58,8 +66,34 @@ struct ServeConfiguration {
         for index in directories.indices where directories[index].name == name { directories[index][keyPath: list] = file }
     }
 
+    /// Everything that is listened on.
+    var listeners: [Transports.Listener] {
+        udp.map { Transports.Listener(.udp, $0) } + tcp.map { Transports.Listener(.tcp, $0) } + tls.map { Transports.Listener(.tls, $0) }
+    }
+
+    /// What TLS works with, towards servers also without a certificate of our own; nil where nothing asks for it.
+    var tlsSettings: TLSSettings? {
+        guard !tls.isEmpty || !certificates.isEmpty || serverAuthorities != nil else { return nil }
+        var settings = TLSSettings()
+        settings.identities = zip(certificates, keys).map { TLSSettings.Identity(certificate: $0, key: $1) }
+        (settings.clientAuthorities, settings.serverAuthorities) = (clientAuthorities, serverAuthorities)
+        return settings
+    }
+
+    /// What no single setting can know.
+    func check() throws {
+        guard certificates.count == keys.count else {
+            throw ConfigurationError(place: "sip.tls", message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
+        }
+        guard tls.isEmpty || !certificates.isEmpty else { throw ConfigurationError(place: "sip.tls", message: "needs a 'certificate' and a 'key' to listen") }
+        guard let settings = tlsSettings else { return }
+        do throws(TLSError) { _ = try TLSContexts(settings) } catch {
+            throw ConfigurationError(place: "sip.tls", message: error.description, kind: .environment)
+        }
+    }
+
     mutating func fillDefaults() {
-        if udp.isEmpty, tcp.isEmpty {
+        if udp.isEmpty, tcp.isEmpty, tls.isEmpty {
             udp = [SocketAddress(.loopback, port: 5060)]
             tcp = udp
         }

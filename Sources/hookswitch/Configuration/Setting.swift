@@ -1,6 +1,9 @@
+import Audio
 import Gateway
 import Primitives
 import SDP
+import SIP
+import UserAgent
 
 /// One setting: where it stands in the file, what it takes, and what it sets. The one table that the file, the environment, the
 /// flags and the help text all read.
@@ -22,6 +25,26 @@ struct Setting: Sendable {
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
+        Setting(path: "sip.session-expires", takes: "seconds|none", help: "interval of the session timer that we ask for; none: no timers (1800)") {
+            let seconds = try $1.text == "none" ? nil : try $1.integer(90...86_400)
+            $0.gateway.sip.sessionTimer = seconds.map { SessionTimer.Policy(interval: UInt32($0)) }
+        },
+        Setting(path: "sip.min-se", takes: "seconds", help: "a shorter session interval is refused with 422 (90)") {
+            let seconds = UInt32(try $1.integer(90...86_400))
+            $0.gateway.sip.leastSessionInterval = seconds
+        },
+        Setting(path: "sip.reliable-ringing", takes: "required|supported", help: "when a 180 waits for its PRACK (required)") {
+            $0.gateway.sip.reliability = try $1.oneOf(["required", "supported"]) == "required" ? .whenRequired : .whenSupported
+        },
+        Setting(path: "sip.tls.listen", takes: "addresses", help: "TLS sockets for SIP") { $0.tls = try $1.list { try $0.address(5061) } },
+        Setting(path: "sip.tls.certificate", takes: "files", help: "our certificate with its chain (PEM); several are chosen by name") {
+            $0.certificates = try $1.list { try $0.file }
+        },
+        Setting(path: "sip.tls.key", takes: "files", help: "its private key (PEM)") { $0.keys = try $1.list { try $0.file } },
+        Setting(path: "sip.tls.client-ca", takes: "file", help: "authorities of which who connects must show a certificate") {
+            $0.clientAuthorities = try $1.file
+        },
+        Setting(path: "sip.tls.ca", takes: "file", help: "authorities believed of servers; absent: the system's") { $0.serverAuthorities = try $1.file },
         Setting(path: "advertise.address", takes: "address", help: "the address that peers outside are told") { $0.gateway.advertise.address = try $1.ip },
         Setting(path: "advertise.local", takes: "networks", help: "networks that are told the socket's own address") {
             $0.gateway.advertise.local = try $1.list { try $0.network }
@@ -29,6 +52,18 @@ struct Setting: Sendable {
         Setting(path: "media.ports", takes: "first-last", help: "UDP ports for media") { $0.gateway.media.ports = try $1.portRange },
         Setting(path: "media.codecs", takes: "names", help: "codecs in order of preference") {
             $0.gateway.media.codecs = try $1.list { try $0.codec }
+        },
+        Setting(path: "media.opus.complexity", takes: "0-10", help: "effort of the Opus encoder where sound is transcoded or made here") {
+            $0.gateway.media.opus.complexity = Int32(try $1.integer(0...10))
+        },
+        Setting(path: "media.opus.bitrate", takes: "bits/s", help: "of Opus that is encoded here; a peer may ask for less") {
+            $0.gateway.media.opus.bitrate = Int32(try $1.integer(6_000...510_000))
+        },
+        Setting(path: "media.opus.fec", takes: "true|false", help: "in-band error correction: asked for, and sent to peers that ask for it") {
+            $0.gateway.media.opus.forwardErrorCorrection = try $1.flag
+        },
+        Setting(path: "media.opus.dtx", takes: "true|false", help: "whether peers are asked to leave silence out") {
+            $0.gateway.media.opus.discontinuous = try $1.flag
         },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
@@ -41,6 +76,9 @@ struct Setting: Sendable {
         },
         Setting(path: "access.guests", takes: "networks", help: "sources whose callers need not be a line of ours") {
             $0.gateway.access.guests = try $1.list { try $0.network }
+        },
+        Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
+            $0.gateway.access.digests = try $1.list { try $0.digest }
         },
         Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
@@ -93,10 +131,10 @@ struct Setting: Sendable {
     ]
 
     /// Groups of the design that a later version brings: known by name, so that the error can say so.
-    static let later: [String: String] = ["sip.tls": "TLS", "api": "the HTTP API"]
+    static let later: [String: String] = ["api": "the HTTP API"]
 
     static func named(_ path: String) -> Setting? { all.first { $0.path == path } }
 
-    /// Names of groups, as `sip` and `media`.
-    static let groups = Set(all.compactMap { setting in setting.path.contains(".") ? String(setting.path.split(separator: ".")[0]) : nil })
+    /// Names of groups, as `sip`, `media` and `media.opus`.
+    static let groups = Set(all.flatMap { setting in setting.path.indices.filter { setting.path[$0] == "." }.map { String(setting.path[..<$0]) } })
 }

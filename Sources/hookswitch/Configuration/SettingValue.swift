@@ -1,6 +1,8 @@
 import Gateway
+import Glibc
 import Primitives
 import SDP
+import SIP
 
 /// A value as a person wrote it, and where: one scalar, or a list of them.
 struct SettingValue {
@@ -94,6 +96,25 @@ struct SettingValue {
                 throw fail("knows no codec '\(name)'\(Nearest.hint(for: name, among: known)); there are \(known.joined(separator: ", "))")
             }
             return codec
+        }
+    }
+
+    var digest: DigestAlgorithm {
+        get throws {
+            let names = DigestAlgorithm.allCases.map { $0.text.description }
+            guard let algorithm = DigestAlgorithm(Text(try text)) else {
+                throw fail("knows no digest \(shown)\(Nearest.hint(for: try text, among: names)); there are \(names.joined(separator: ", "))")
+            }
+            return algorithm
+        }
+    }
+
+    /// The path of a file that we can read; where we cannot the machine is at fault, not the setting.
+    var file: String {
+        get throws {
+            let path = try text
+            guard access(path, R_OK) == 0 else { throw ConfigurationError(place: place, message: "'\(path)' cannot be read", kind: .environment) }
+            return path
         }
     }
 

@@ -53,7 +53,7 @@ final class DemoGateway {
     private var leftoversNow: [String] {
         guard let counts = server.counts else { return ["the gateway is gone"] }
         let things = [
-            (counts.legs, "legs"), (counts.bridges, "bridges"), (counts.calls, "calls"), (counts.rings, "ring timers"), (counts.agent.sessions, "dialogs"),
+            (counts.legs, "legs"), (counts.bridges, "bridges"), (counts.calls, "calls"), (counts.timers, "leg timers"), (counts.agent.sessions, "dialogs"),
             (counts.media.ports.reserved + counts.media.ports.open, "reserved ports"), (counts.media.legs, "media legs"), (counts.media.sockets, "media sockets"),
             (counts.media.timers, "media timers"),
         ]

@@ -31,11 +31,18 @@ final class Baresip: Sendable {
     static func start(_ plan: Plan, at gateway: Gateway) async throws -> Baresip {
         let folder = try gateway.folder.folder("baresip-\(plan.user)-\(plan.port)")
         try configuration(plan, folder).write(toFile: folder + "/config", atomically: true, encoding: .utf8)
-        try account(plan, gateway.address).write(toFile: folder + "/accounts", atomically: true, encoding: .utf8)
+        try account(plan, address(of: gateway, plan)).write(toFile: folder + "/accounts", atomically: true, encoding: .utf8)
+        // It wants its certificate and key in one file, also where nobody asks for them.
+        let pem = try ["client.pem", "leaf.key"].map { try String(contentsOfFile: Place.certificate($0), encoding: .utf8) }.joined()
+        try pem.write(toFile: folder + "/client.pem", atomically: true, encoding: .utf8)
         try "".write(toFile: folder + "/contacts", atomically: true, encoding: .utf8)
         let program = try Program("/usr/bin/baresip", ["-f", folder], environment: ["HOME": folder])
         try await eventually("baresip's control socket is there") { KernelSockets.tcpPorts(of: program.pid).contains(plan.port + 4) }
-        return Baresip(program, try ControlConnection(port: plan.port + 4), folder, plan, gateway.address)
+        return Baresip(program, try ControlConnection(port: plan.port + 4), folder, plan, address(of: gateway, plan))
+    }
+
+    private static func address(of gateway: Gateway, _ plan: Plan) -> String {
+        plan.transport == "tls" ? "127.0.0.1:\(gateway.tlsPort)" : gateway.address
     }
 
     private init(_ program: Program, _ control: ControlConnection, _ folder: String, _ plan: Plan, _ gateway: String) {
@@ -45,6 +52,8 @@ final class Baresip: Sendable {
     private static func configuration(_ plan: Plan, _ folder: String) -> String {
         """
         poll_method epoll
+        sip_cafile \(Place.certificate("ca.pem"))
+        sip_certificate \(folder)/client.pem
         sip_listen 127.0.0.1:\(plan.port)
         net_interface 127.0.0.1
         call_max_calls 4

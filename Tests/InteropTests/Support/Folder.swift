@@ -34,6 +34,9 @@ enum Place {
     static let scenarios = tests.appending(path: "Scenarios")
     static let corpus = tests.deletingLastPathComponent().appending(path: "Corpus")
 
+    /// A certificate or key of the tests.
+    static func certificate(_ name: String) -> String { corpus.appending(path: "certificates").appending(path: name).path }
+
     /// The built command, beside the running test bundle.
     static let hookswitch: String = {
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]

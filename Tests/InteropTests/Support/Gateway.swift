@@ -12,6 +12,8 @@ final class Gateway: Sendable {
         /// Further settings, as YAML lines at the top level.
         var settings: [String] = []
         var usesIPv6 = false
+        /// Further entries of `sip.tls`, such as `client-ca: FILE`; nil: no TLS.
+        var tls: [String]?
         /// Ports that the lines name, kept for as long as the gateway is.
         var others: Ports?
 
@@ -54,6 +56,7 @@ final class Gateway: Sendable {
         let lines = setup.lines.map { "  - \($0)" }
         let text = [
             "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]", "  tcp: [\(addresses.joined(separator: ", "))]",
+        ] + tls(setup, sipPort + 1) + [
             "media:", "  ports: \(media.lowerBound)-\(media.upperBound)", "test-mode: true",
         ]
         let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
@@ -67,6 +70,13 @@ final class Gateway: Sendable {
         try await program.line(containing: "is ready")
     }
 
+    private static func tls(_ setup: Setup, _ port: UInt16) -> [String] {
+        guard let further = setup.tls else { return [] }
+        let files = [("certificate", "server.pem"), ("key", "leaf.key"), ("ca", "ca.pem")].map { "\($0): \(Place.certificate($1))" }
+        return ["  tls: { listen: [\"127.0.0.1:\(port)\"], \((files + further).joined(separator: ", ")) }"]
+    }
+
+    var tlsPort: UInt16 { sipPort + 1 }
     var address: String { "127.0.0.1:\(sipPort)" }
     var journalFile: String { folder.file("data/journal.jsonl") }
 

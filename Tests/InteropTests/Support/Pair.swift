@@ -8,11 +8,13 @@ struct Pair {
     let callee: Baresip
     private let said: (caller: WAV, callee: WAV)
 
-    static func start(at gateway: Gateway, codecs: [String], calleeCodecs: [String]? = nil, calleeTransport: String = "udp", repeating: Bool = false) async throws -> Pair {
+    static func start(at gateway: Gateway, codecs: [String], calleeCodecs: [String]? = nil, callerTransport: String = "udp", calleeTransport: String = "udp", repeating: Bool = false) async throws -> Pair {
         let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: repeating, in: gateway.folder, as: "first.wav")
         let second = try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: repeating, in: gateway.folder, as: "second.wav")
         let caller = try await Baresip.start(
-            .init(user: "1001", password: "secret-1001", codecs: codecs, port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), source: gateway.folder.file("first.wav")), at: gateway)
+            .init(
+                user: "1001", password: "secret-1001", codecs: codecs, port: gateway.clientPort(0), mediaPort: gateway.clientPort(10),
+                source: gateway.folder.file("first.wav"), transport: callerTransport), at: gateway)
         let callee = try await Baresip.start(
             .init(
                 user: "1002", password: "secret-1002", codecs: calleeCodecs ?? codecs, port: gateway.clientPort(60), mediaPort: gateway.clientPort(70),

@@ -1,0 +1,165 @@
+import Foundation
+import Gateway
+import Media
+import Primitives
+import RTP
+import SDP
+import SIP
+import UserAgent
+
+/// What the app's provider delegate does with a call. Each returns when all of it has happened that the action stands for.
+extension AppCall {
+    /// Takes an INVITE: 100, its offer, a port number. False when it was refused and no call has come of it.
+    func take(_ session: InviteSession) -> Bool {
+        scribe.trace(session.request, .received, false, flow: session.flow, at: now)
+        session.delegate = self
+        session.respond(status: 100, at: now)
+        do throws(NegotiationError) {
+            if !session.request.content.isEmpty {
+                try negotiation.receive(offer: session.request.body)
+                if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
+            }
+        } catch {
+            session.respond(status: error.status, at: now)
+            return false
+        }
+        do { try media.reserve(at: now) } catch {
+            scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
+            session.respond(status: 503, headers: [(.retryAfter, "5")], at: now)
+            return false
+        }
+        listenOnReservation()
+        overdueAt = now + line.settings.reportLimit
+        return true
+    }
+
+    private var offeredCodecs: [Codec] {
+        guard let offer = negotiation.remoteOffer else { return negotiation.local.codecs }
+        return offer.codecs.filter { codec in negotiation.local.codecs.contains { $0.matches(codec) } }
+    }
+
+    /// 180: the report was accepted.
+    func ring() -> Bool {
+        guard direction == .incoming, state == .new, standing == .known, let session else { return false }
+        state = .ringing
+        return session.respond(status: 180, at: now)
+    }
+
+    /// reserve < configure < INVITE.
+    func dial(_ target: URI) -> Bool {
+        guard direction == .outgoing, state == .new, configure() else { return false }
+        let from = NameAddress(displayName: line.settings.displayName, uri: URI(user: line.settings.number, host: line.settings.domain))
+        var invite = OutgoingInvite(target: target, flow: flow, from: from, to: NameAddress(uri: target))
+        invite.credentials = line.settings.credentials
+        invite.body = negotiation.offer(direction: .sendrecv).serialized()
+        state = .calling
+        session = line.agent.invite(invite, delegate: self, at: now)
+        return true
+    }
+
+    /// configure < open < 200.
+    func answer() -> Bool {
+        guard direction == .incoming, state == .ringing || state == .new, standing == .known, networkEnd == nil, let session, configure() else { return false }
+        guard let body = describe() else { return failAnswer(.notAcceptable) }
+        guard open(negotiated ?? unanswered) else { return failAnswer(.mediaFailed) }
+        if let credentials = line.settings.credentials { session.authenticate(as: credentials) }
+        session.respond(status: 200, body: body, at: now)
+        state = .connected
+        return true
+    }
+
+    /// The answer to the caller's offer in its favourite codec of ours, or our own offer where it made none (RFC 3261 §13.2.1).
+    private func describe() -> [UInt8]? {
+        guard negotiation.state == .haveRemoteOffer else { return negotiation.offer(direction: .sendrecv).serialized() }
+        guard let (answer, agreed) = try? negotiation.answer(codecs: offeredCodecs.first.map { [$0] }, direction: .sendrecv), let audio = agreed else { return nil }
+        negotiated = audio
+        isHeldByRemote = audio.remoteHold != .none
+        return answer.serialized()
+    }
+
+    /// Before a late offer is answered nothing is known of the far end but our own codecs.
+    private var unanswered: NegotiatedAudio {
+        let codec = NegotiatedCodec(codec: negotiation.local.codecs[0], receivePayloadType: 0, sendPayloadType: 0)
+        return NegotiatedAudio(codecs: [codec], remoteRTP: SocketAddress(.anyV4, port: 0), sends: false, receives: false)
+    }
+
+    private func failAnswer(_ cause: EndCause) -> Bool {
+        endCause = cause
+        return false
+    }
+
+    /// stop, then tell the far end; its answer is not waited for (mapping §6).
+    func hold() {
+        guard state == .connected, !isHeld || resume != nil else { return }
+        endResume(false)
+        isHeld = true
+        stopMedia()
+        renegotiate()
+    }
+
+    /// - Parameter completion: true when the other side has agreed; packets flow after that.
+    func takeBack(_ completion: @escaping (Bool) -> Void) {
+        guard state == .connected, isHeld else { return completion(state == .connected) }
+        endResume(false)
+        isSilenced = false
+        resume = completion
+        renegotiate()
+    }
+
+    func endResume(_ isAgreed: Bool) {
+        let waiting = resume
+        resume = nil
+        waiting?(isAgreed)
+    }
+
+    func setMuted(_ muted: Bool) {
+        guard isMuted != muted else { return }
+        isMuted = muted
+        refreshPlan()
+    }
+
+    /// One after the other. False when the call cannot carry them.
+    func send(_ digits: [DTMFDigit]) -> Bool {
+        guard media.state == .started else { return false }
+        do throws(MediaError) { try line.plane.send(digits, on: media.id, at: now) } catch { return false }
+        return true
+    }
+
+    /// Both far ends hear one another through us. False when one of them is talking to somebody else already, or does not speak the other's codec.
+    func join(_ other: AppCall) -> Bool {
+        if partner == other.uuid { return true }
+        guard partner == nil, other.partner == nil, media.state.isOpen, other.media.state.isOpen, let mine = negotiated, let theirs = other.negotiated,
+            mine.primary.codec.matches(theirs.primary.codec)
+        else { return false }
+        (partner, other.partner) = (other.uuid, uuid)
+        refreshPlan()
+        other.refreshPlan()
+        media.link(to: other.media, at: now)
+        return true
+    }
+
+    func part() {
+        guard let partner else { return }
+        let other = line.calls[partner]
+        if media.state.isOpen { try? line.plane.unlink(media.id) }
+        self.partner = nil
+        other?.partner = nil
+        if state != .ended { refreshPlan() }
+        if other?.state != .ended { other?.refreshPlan() }
+    }
+
+    /// A re-INVITE with what is wanted now; it waits while an offer of either side is under way.
+    func renegotiate() {
+        needsOffer = true
+        offerWhenPossible()
+    }
+
+    func offerWhenPossible() {
+        guard needsOffer, state == .connected, let session, session.canOffer else { return }
+        needsOffer = false
+        session.reinvite(body: negotiation.offer(direction: wantedDirection).serialized(), at: now)
+    }
+
+    /// A resume is wanted before it is done.
+    var wantedDirection: SDP.Direction { isHeld && resume == nil ? .sendonly : .sendrecv }
+}

@@ -1,0 +1,150 @@
+import CallKit
+import Foundation
+import Gateway
+import Media
+import Primitives
+import SDP
+import SIP
+import UserAgent
+
+/// What the network did with a call.
+extension AppCall: InviteSessionDelegate {
+    func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
+        self.session = session
+        switch event {
+        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, flow: flow, at: self.now)
+        case .cancelled(let reasons): cancelled(reasons)
+        case .acknowledged(let body): acknowledged(body)
+        case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
+        case .provisional(let response): progressed(response)
+        case .accepted(let response): accepted(response)
+        case .rejected(let status, let response): rejected(status, response)
+        case .ended(let reasons, _): endOutOfBand(StatusTable.endedReason(bye: reasons), cause: .normalClearing, tellsPeer: false)
+        case .offered(let offer): offered(offer)
+        case .reanswered(let response): reanswered(response)
+        case .refused(let status): refused(status)
+        case .dialogLost(let status): refused(status)
+        case .offerWithdrawn: negotiation.rollback()
+        default: break
+        }
+    }
+
+    // MARK: Incoming
+
+    private func cancelled(_ reasons: [Reason]) {
+        guard state == .new || state == .ringing else { return }
+        endOutOfBand(StatusTable.endedReason(cancel: reasons), cause: EndCause(status: 487, reasons: reasons), tellsPeer: false)
+    }
+
+    /// The ACK of our 200; with a late offer it brings the answer.
+    private func acknowledged(_ body: [UInt8]?) {
+        defer { offerWhenPossible() }
+        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
+        guard let body, let audio = try? negotiation.receive(answer: body) else {
+            return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        }
+        adopt(audio)
+        startMedia()
+    }
+
+    // MARK: Outgoing
+
+    private func progressed(_ response: Message) {
+        guard state == .calling || state == .early else { return }
+        if state == .calling {
+            state = .early
+            line.tell(.connecting(uuid))
+        }
+        guard !response.body.isEmpty else { return }
+        scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
+        guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < 16 else { return }
+        earlyAnswers[tag.detached] = response.body
+    }
+
+    /// 2xx parsed < open < ACK < connected. An end that crossed it wins: ACK, BYE, nothing opened.
+    private func accepted(_ response: Message) {
+        guard let session else { return }
+        guard state == .calling || state == .early, networkEnd == nil else {
+            session.acknowledge(at: now)
+            session.bye(reasons: (endCause ?? .normalClearing).reasons, at: now)
+            return
+        }
+        let early = response.to.tag.flatMap { earlyAnswers[$0] } ?? []
+        guard let audio = try? negotiation.receive(answer: response.body.isEmpty ? early : response.body) else { return fail(session, .notAcceptable) }
+        earlyAnswers = [:]
+        negotiated = audio
+        isHeldByRemote = audio.remoteHold != .none
+        guard open(audio) else { return fail(session, .mediaFailed) }
+        session.acknowledge(at: now)
+        state = .connected
+        line.tell(.connected(uuid))
+        if standing == .known { line.system.reportConnected(uuid) }
+        startMedia()
+    }
+
+    private func fail(_ session: InviteSession, _ cause: EndCause) {
+        session.acknowledge(at: now)
+        state = .connected
+        endOutOfBand(.failed, cause: cause, tellsPeer: true)
+    }
+
+    private func rejected(_ status: Int, _ response: Message?) {
+        guard state != .ended else { return }
+        let reason = StatusTable.endedReason(status: status, sawProvisional: state == .early)
+        endOutOfBand(reason, cause: .passing(status: status, phrase: response?.reasonPhrase, reasons: response?.reasons ?? []), tellsPeer: false)
+    }
+
+    // MARK: Confirmed
+
+    private func offered(_ offer: OfferRequest) {
+        guard let session else { return }
+        guard state == .connected else { return session.answer(offer, status: 481, at: now) }
+        guard let body = offer.body else {
+            let own = offer.message.method == .invite ? negotiation.offer(direction: wantedDirection).serialized() : []
+            return session.answer(offer, status: 200, body: own, at: now)
+        }
+        do throws(NegotiationError) {
+            try negotiation.receive(offer: body)
+            if negotiation.remoteOffer?.removesAudio == true { throw .noAudio }
+            let (answer, audio) = try negotiation.answer(codecs: negotiated.map { [$0.primary.codec] }, direction: wantedDirection)
+            guard let audio else { throw .noAudio }
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+            adopt(audio)
+        } catch {
+            negotiation.rollback()
+            session.answer(offer, status: error.status, at: now)
+        }
+        offerWhenPossible()
+    }
+
+    private func reanswered(_ response: Message) {
+        guard state == .connected, let audio = try? negotiation.receive(answer: response.body) else { return }
+        let isBack = resume != nil && !needsOffer
+        if isBack { isHeld = false }
+        adopt(audio)
+        session?.acknowledge(at: now)
+        if isBack {
+            endResume(true)
+            startMedia()
+        }
+        offerWhenPossible()
+    }
+
+    /// 408 and 481 mean that the dialog is gone (RFC 3261 §12.2.1.2); anything else leaves the session as it was.
+    private func refused(_ status: Int) {
+        negotiation.rollback()
+        if status == 491 { return renegotiate() }
+        endResume(false)
+        if status == 408 || status == 481 { endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+    }
+
+    private func adopt(_ audio: NegotiatedAudio) {
+        negotiated = audio
+        refreshPlan()
+        let wasHeld = isHeldByRemote
+        isHeldByRemote = audio.remoteHold != .none
+        guard wasHeld != isHeldByRemote else { return }
+        scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        line.tell(.remoteHold(uuid, isHeldByRemote))
+    }
+}

@@ -1,0 +1,230 @@
+import CallKit
+import Foundation
+import Gateway
+import Media
+import Primitives
+import RTP
+import SDP
+import SIP
+import UserAgent
+
+/// One call of an app's line: its SIP dialog, its media, and how far the app and its CallKit system have taken it.
+final class AppCall {
+    enum Direction { case incoming, outgoing }
+
+    enum State: Equatable {
+        /// An INVITE came in, or one is about to leave. Next: `ringing`, `calling`, `ended`.
+        case new
+        /// Incoming, 180 was sent. Next: `connected` (the 200 left), `ended`.
+        case ringing
+        /// Outgoing, the INVITE left. Next: `early` on 101–199, `connected` on 2xx, `ended`.
+        case calling, early
+        /// A 2xx left or was acknowledged. Next: `ended`.
+        case connected
+        /// Absorbing.
+        case ended
+    }
+
+    /// What CallKit knows of it.
+    enum Standing: Equatable {
+        case unreported, known
+        /// Connected there: an answer was fulfilled, or a connection reported.
+        case up
+        case ended
+    }
+
+    let uuid: UUID
+    let direction: Direction
+    unowned let line: AppLine
+    let scribe: LegScribe
+    let flow: Flow
+    var session: InviteSession?
+    var negotiation: OfferAnswer
+    var negotiated: NegotiatedAudio?
+    var media: LegMedia
+    var state = State.new
+    var standing = Standing.unreported
+    /// What the far end is told when we end it; set by the system's own reasons before the app hears of them.
+    var endCause: EndCause?
+    /// Why the network ended it, until CallKit has heard of it.
+    var networkEnd: CXCallEndedReason?
+    /// When the line loses patience: with an app that does not report, or does not finish an end.
+    var overdueAt: Instant?
+    var isHeld = false
+    var isHeldByRemote = false
+    var isMuted = false
+    /// The app has stopped its sound by itself; the next `startAudio` begins it again.
+    var isSilenced = false
+    /// Waits for the answer to the re-INVITE that takes the other side back.
+    var resume: ((Bool) -> Void)?
+    var needsOffer = false
+    /// The call that it is joined with.
+    var partner: UUID?
+    /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
+    var earlyAnswers: [Text: [UInt8]] = [:]
+
+    init(
+        _ direction: Direction, uuid: UUID, line: AppLine, session: InviteSession?, flow: Flow, negotiation: OfferAnswer, media: LegMedia, scribe: LegScribe
+    ) {
+        (self.direction, self.uuid, self.line, self.session, self.flow) = (direction, uuid, line, session, flow)
+        (self.negotiation, self.media, self.scribe) = (negotiation, media, scribe)
+    }
+
+    var now: Instant { line.now }
+    var isSignallingOver: Bool { session.map { $0.state == .ended } ?? true }
+
+    // MARK: Time
+
+    var deadline: Instant? { overdueAt }
+
+    func advance(to now: Instant) {
+        guard let due = overdueAt, due <= now else { return }
+        overdueAt = nil
+        if standing == .unreported { return giveUpUnreported() }
+        line.system.reportEnded(uuid, reason: networkEnd ?? .failed)
+    }
+
+    /// The app has kept silent about it.
+    private func giveUpUnreported() {
+        if state != .ended { session?.respond(status: 480, at: now) }
+        state = .ended
+        forget()
+    }
+
+    /// Nobody waits for it any more.
+    func forget() {
+        media.finish(at: now)
+        line.remove(self)
+        line.tell(.released(uuid, now))
+    }
+
+    // MARK: Media
+
+    /// Packets flow where everything that they need is there.
+    func startMedia() {
+        guard line.audio.isOn, standing == .up, state == .connected, negotiated != nil, !isHeld, !isSilenced, media.state.isOpen, media.state != .started else { return }
+        media.start(at: now)
+    }
+
+    func stopMedia() { media.stop(at: now) }
+
+    /// Takes a number and decides about codecs, once. False when there is no number.
+    func configure() -> Bool {
+        if media.reservation == nil {
+            do { try media.reserve(at: now) } catch {
+                scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
+                endCause = EndCause(status: 503, reasons: [])
+                return false
+            }
+            listenOnReservation()
+        }
+        if media.state == .reserved { media.configure(at: now, codecs: codecNames) }
+        return true
+    }
+
+    func listenOnReservation() {
+        guard let ports = media.reservation else { return }
+        (negotiation.local.port, negotiation.local.rtcpPort) = (ports.rtp, ports.rtcp)
+    }
+
+    func open(_ audio: NegotiatedAudio) -> Bool {
+        do { try media.open(plan(for: audio), near: nil, at: now) } catch {
+            scribe.write(.mediaRefused, at: now, [.cause: "bind"])
+            return false
+        }
+        return true
+    }
+
+    func plan(for audio: NegotiatedAudio) -> MediaPlan {
+        var agreed = audio
+        if isHeld { agreed.sends = false }
+        let source: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
+        return MediaPlan(localAddress: line.settings.mediaAddress, audio: agreed, source: source)
+    }
+
+    /// What the user switched has changed.
+    func refreshPlan() {
+        if let negotiated { media.update(plan(for: negotiated), at: now) }
+    }
+
+    private var codecNames: Text { Text(Array(negotiation.local.codecs.map { Array($0.name.bytes) }.joined(separator: [0x20]))) }
+
+    func heard(_ event: MediaEvent) {
+        switch event {
+        case .digit(let digit) where state == .connected:
+            scribe.write(.dtmfReceived, at: now, [.digits: .init(String(digit.character))])
+            line.tell(.digit(uuid, digit.character))
+        case .firstSent(let time): line.tell(.firstSent(uuid, time))
+        case .firstReceived(let time): line.tell(.firstReceived(uuid, time))
+        default: break
+        }
+    }
+
+    // MARK: End
+
+    /// The system asked for something by itself: what the far end is to be told of it.
+    func note(_ cause: SystemCause) {
+        switch cause {
+        case .ringTimeout: endCause = endCause ?? .ringTimeout
+        case .answerTimeout: endCause = endCause ?? .answerTimeout
+        case .automaticHold, .automaticResume: break
+        }
+    }
+
+    /// stop < (BYE | CANCEL | final response).
+    func hangUp() {
+        guard state != .ended else { return }
+        stopMedia()
+        signalEnd(endCause ?? (direction == .incoming && state != .connected ? declined : .normalClearing))
+        state = .ended
+    }
+
+    private var declined: EndCause {
+        let status = line.settings.declineStatus
+        return EndCause(status: status, reasons: [Reason(protocol: "Q.850", cause: StatusTable.q850(forStatus: status) ?? 21)])
+    }
+
+    private func signalEnd(_ cause: EndCause) {
+        guard let session else { return }
+        switch (direction, state) {
+        case (.incoming, .new), (.incoming, .ringing): session.refuse(cause, at: now)
+        case (.outgoing, .calling), (.outgoing, .early): session.cancel(reasons: cause.reasons, at: now)
+        case (_, .connected): session.bye(reasons: cause.reasons, at: now)
+        default: break
+        }
+    }
+
+    /// The network has ended it, or it cannot go on. CallKit hears of it from the app, or else from the line; the far end after that.
+    func endOutOfBand(_ reason: CXCallEndedReason, cause: EndCause, tellsPeer: Bool) {
+        guard networkEnd == nil, standing != .ended else { return }
+        (networkEnd, endCause) = (reason, endCause ?? cause)
+        stopMedia()
+        if !tellsPeer { state = .ended }
+        line.tell(.ended(uuid, reason))
+        if standing == .unreported {
+            if tellsPeer { hangUp() }
+            return   // the app may still be about to report it
+        }
+        guard standing != .ended else { return }
+        if line.hasEndUnderWay(uuid) { overdueAt = now + line.settings.endLimit } else { line.system.reportEnded(uuid, reason: reason) }
+    }
+
+    /// CallKit's call is gone.
+    func systemEnded() {
+        standing = .ended
+        overdueAt = nil
+        if state != .ended {
+            stopMedia()
+            signalEnd(endCause ?? .failed)
+            state = .ended
+        }
+        resume = nil
+    }
+}
+
+extension InviteSession {
+    /// The final response of a call that is not to be.
+    func refuse(_ cause: EndCause, at now: Instant) {
+        respond(status: cause.status, reason: cause.phrase, headers: cause.responseReasons.map { (HeaderName.reason, $0.value) }, at: now)
+    }
+}

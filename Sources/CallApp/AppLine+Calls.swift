@@ -1,0 +1,172 @@
+import CallKit
+import Foundation
+import Gateway
+import Media
+import Primitives
+import RTP
+import SIP
+
+/// What the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked for it.
+extension AppLine {
+    /// Lets an incoming call ring: from the completion of a report that was accepted, and not before.
+    @discardableResult
+    public func ring(_ uuid: UUID, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        return calls[uuid]?.ring() ?? false || refuse()
+    }
+
+    /// In `perform(CXStartCallAction)`: the INVITE leaves. False when it cannot, or may not: fail the action.
+    public func start(_ uuid: UUID, to handle: String, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard acting.first(on: uuid, where: \.isStart) != nil else { return refuse() }
+        return dial(uuid, to: handle)
+    }
+
+    /// In `perform(CXAnswerCallAction)`: sockets are bound, then the 200 leaves. False when it cannot: fail the action.
+    public func answer(_ uuid: UUID, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard acting.first(on: uuid, where: { $0 == .answer }) != nil, let call = calls[uuid] else { return refuse() }
+        return call.answer()
+    }
+
+    /// In `perform(CXEndCallAction)`: packets stop, then BYE, CANCEL or a final response leaves. Nothing where the far end was first.
+    @discardableResult
+    public func end(_ uuid: UUID, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard let call = calls[uuid] else { return true }
+        guard acting.first(on: uuid, where: { $0 == .end }) != nil || call.state == .ended else { return refuse() }
+        call.hangUp()
+        return true
+    }
+
+    /// `providerDidReset`: everything is silent. What the far ends are told follows from the calls' end.
+    public func reset(at now: Instant) {
+        enter(now)
+        for call in callsInOrder { call.stopMedia() }
+        settle()
+    }
+
+    /// In `perform(CXSetHeldCallAction)`. A hold is done when this returns; taking back is when the other side has agreed, and then `completion`
+    /// tells whether it has: fulfil or fail the action there. An action that is fulfilled before is as good.
+    public func setHeld(_ uuid: UUID, _ isHeld: Bool, at now: Instant, completion: @escaping (Bool) -> Void = { _ in }) {
+        enter(now)
+        defer { settle() }
+        guard acting.first(on: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], call.state == .connected else {
+            return completion(refuse())
+        }
+        guard isHeld else { return call.takeBack(completion) }
+        call.hold()
+        completion(true)
+    }
+
+    /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told.
+    @discardableResult
+    public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard acting.first(on: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else { return refuse() }
+        call.setMuted(isMuted)
+        return true
+    }
+
+    /// In `perform(CXPlayDTMFCallAction)`: the keys are queued; they are not waited for. False for what is no key, or when none can be carried.
+    public func play(_ digits: String, on uuid: UUID, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard let action = acting.first(on: uuid, where: { if case .tones = $0 { true } else { false } }), let call = calls[uuid] else { return refuse() }
+        _ = acting.takeTones(of: action.uuid)
+        let keys = digits.filter { !",;".contains($0) }.map(DTMFDigit.init)
+        return !keys.contains(nil) && call.send(keys.compactMap(\.self))
+    }
+
+    /// In `perform(CXSetGroupCallAction)`: the two far ends hear one another through this app; nil parts them.
+    public func group(_ uuid: UUID, with other: UUID?, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard acting.first(on: uuid, where: { if case .group = $0 { true } else { false } }) != nil else { return refuse() }
+        return group(uuid, with: other)
+    }
+
+    func group(_ uuid: UUID, with other: UUID?) -> Bool {
+        guard let call = calls[uuid] else { return false }
+        guard let other else {
+            call.part()
+            return true
+        }
+        return calls[other].map(call.join) ?? false
+    }
+
+    func dial(_ uuid: UUID, to handle: String) -> Bool {
+        guard let target = target(handle) else { return false }
+        return outgoing(uuid).dial(target)
+    }
+
+    /// The call that a start action makes.
+    func outgoing(_ uuid: UUID) -> AppCall {
+        if let call = calls[uuid] { return call }
+        let call = makeCall(.outgoing, uuid, session: nil, flow: settings.flow)
+        call.standing = .known
+        add(call)
+        return call
+    }
+
+    /// `2001`, `bob@example.test`, `sip:bob@example.test`.
+    private func target(_ handle: String) -> URI? {
+        let bare = handle.hasPrefix("sip:") ? String(handle.dropFirst(4)) : handle
+        guard !bare.isEmpty else { return nil }
+        return try? URI(parsing: Text("sip:" + (bare.contains("@") ? bare : bare + "@\(settings.domain)")))
+    }
+}
+
+/// The sound of the app, in the four steps of its media library: `configAudio`, `startAudio`, `stopAudio`, `releaseAudio`.
+extension AppLine {
+    /// In `perform` of an answer or a start: codecs are decided. Later, while a call has its media, it changes nothing. False when there is no call
+    /// to configure for, or no port: fail the action.
+    public func configAudio(at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard let action = acting.first(where: \.makesMedia), let uuid = action.call else { return calls.values.contains { $0.media.state.isOpen } || refuse() }
+        let call = action.kind.isStart ? outgoing(uuid) : calls[uuid]
+        return call.map { $0.configure() } ?? refuse()
+    }
+
+    /// In `didActivate`, or when a call is taken back while the session is on: packets flow on every call that is connected and not held, and on
+    /// those that come to be while the session lasts. False while there is no session.
+    @discardableResult
+    public func startAudio(at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard audio.isActive else { return refuse() }
+        audio.isStarted = true
+        for call in callsInOrder {
+            call.isSilenced = false
+            call.startMedia()
+        }
+        return true
+    }
+
+    /// No packet leaves after this. While an end or a hold is performed it concerns that call, else all. Harmless when nothing runs.
+    public func stopAudio(at now: Instant) {
+        enter(now)
+        defer { settle() }
+        let concerned = acting.latest.flatMap { $0.kind.takesMedia ? $0.call : nil }
+        for call in callsInOrder where concerned ?? call.uuid == call.uuid && call.media.state == .started {
+            call.isSilenced = true
+            call.stopMedia()
+        }
+    }
+
+    /// In `perform(CXEndCallAction)` or later. Sockets are closed by the line when the call has ended and the session is off; asked for earlier it
+    /// does nothing, is counted, and says false.
+    @discardableResult
+    public func releaseAudio(at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        let isEnding = acting.first { $0 == .end } != nil
+        return isEnding || !calls.values.contains { $0.media.state.isOpen && $0.standing != .ended } || refuse()
+    }
+}

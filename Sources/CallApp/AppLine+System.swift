@@ -1,0 +1,112 @@
+import CallKit
+import Foundation
+import Gateway
+import Media
+import Primitives
+import RTP
+import SIP
+
+/// What the CallKit system says, and what it means for the calls.
+extension AppLine {
+    /// Before the event is written down: what the app has declared done is done, and what has ended is silent.
+    func prepare(for event: CallSystemEvent) {
+        switch event {
+        case .actionFulfilled(let action, _): if let call = action.call { complete(action, of: call) }
+        case .callEnded(let call, _): calls[call]?.stopMedia()
+        default: break
+        }
+    }
+
+    /// The steps of a fulfilled action that the app did not ask for.
+    private func complete(_ action: CallAction, of uuid: UUID) {
+        let call = calls[uuid]
+        switch action.kind {
+        case .start(let handle, _): if call?.state ?? .new == .new, !dial(uuid, to: handle.value) { failLater(uuid) }
+        case .answer: if let call, call.state == .new || call.state == .ringing, !call.answer() { failLater(uuid) }
+        case .end: call?.hangUp()
+        case .hold(true): call?.hold()
+        case .hold(false): if let call, call.isHeld, call.resume == nil { call.takeBack { _ in } }
+        case .mute(let muted): call?.setMuted(muted)
+        case .group(let other): _ = group(uuid, with: other)
+        case .tones(let digits, _): if acting.takeTones(of: action.uuid) { _ = call?.send(digits.compactMap(DTMFDigit.init)) }
+        case .translate, .other: break
+        }
+    }
+
+    private func failLater(_ call: UUID) {
+        later { [unowned self] in system.reportEnded(call, reason: .failed) }
+    }
+
+    /// After the event was written down.
+    func take(_ event: CallSystemEvent) {
+        switch event {
+        case .incomingAdmitted(let uuid): admitted(uuid)
+        case .incomingRefused(let uuid, let error): refused(uuid, error)
+        case .transactionAccepted(let transaction), .systemTransaction(let transaction, _): acting.note(transaction)
+        case .actionPerformed(let action): acting.begin(action)
+        case .actionFulfilled(let action, _):
+            acting.end(action.uuid)
+            if action.kind == .answer, let call = action.call.flatMap({ calls[$0] }) { rise(call) }
+        case .actionFailed(let action):
+            acting.end(action.uuid)
+            if action.kind == .end, let call = action.call { refusedToEnd(call) }
+        case .actionVoided(let action), .actionTimedOut(let action): acting.end(action.uuid)
+        case .connected(let uuid, _): if let call = calls[uuid] { rise(call) }
+        case .sessionActivated: audio.isActive = true
+        case .sessionAdmitted(_, let admitted): for uuid in admitted { calls[uuid]?.startMedia() }
+        case .sessionDeactivated: audio = AppAudio()
+        case .callEnded(let uuid, _): ended(uuid)
+        default: break
+        }
+        finishEnded()
+    }
+
+    private func admitted(_ uuid: UUID) {
+        guard let call = calls[uuid] else { return failLater(uuid) }
+        call.standing = .known
+        call.overdueAt = nil
+        guard let reason = call.networkEnd else { return }
+        // It was over before the app reported it.
+        later { [unowned self] in
+            tell(.ended(uuid, reason))
+            system.reportEnded(uuid, reason: reason)
+        }
+    }
+
+    private func refused(_ uuid: UUID, _ error: any Error) {
+        guard let call = calls[uuid], call.standing == .unreported else { return }
+        if call.state != .ended { call.session?.refuse(StatusTable.refusal(of: error), at: now) }
+        call.state = .ended
+        call.forget()
+    }
+
+    private func rise(_ call: AppCall) {
+        call.standing = .up
+        call.startMedia()
+    }
+
+    /// An end is never refused for good: the app may have lost sight of the call, and nobody may be left in it.
+    private func refusedToEnd(_ uuid: UUID) {
+        later { [unowned self] in
+            guard system.call(uuid) != nil else { return }
+            system.reportEnded(uuid, reason: .failed)
+        }
+    }
+
+    private func ended(_ uuid: UUID) {
+        acting.forget(uuid)
+        guard let call = calls[uuid] else { return }
+        call.part()
+        call.systemEnded()
+    }
+
+    /// didDeactivate has come, or the session goes on for another call: close and release.
+    private func finishEnded() {
+        for call in callsInOrder where call.standing == .ended {
+            let isNeeded = calls.values.contains { $0.standing == .up && !$0.isHeld && $0.networkEnd == nil && !hasEndUnderWay($0.uuid) }
+            if !audio.isActive || isNeeded { call.forget() }
+        }
+    }
+
+    func hasEndUnderWay(_ call: UUID) -> Bool { acting.hasEnd(of: call) }
+}

@@ -1,0 +1,235 @@
+import CallKit
+import Foundation
+import Gateway
+import Media
+import Primitives
+import RTP
+import SDP
+import SIP
+import UserAgent
+
+/// The network and media library of a call app: one line at a SIP server and the calls on it.
+///
+/// The app's code is written against CallKit alone. What the network does comes to it as `AppLineEvent`s, which it reports to its
+/// `CXProvider`; what its provider's delegate performs it passes on to the methods here, by the call's UUID. The line listens to the
+/// CallKit system too, as its journal: it writes down every call with the gateway's events, and it keeps the contract whatever the app does.
+/// A step that the app asks for too early is refused and counted (`refusals`); a step that it forgets is made when the action is fulfilled.
+///
+/// Lives on one queue, and every method is called there. It has no clock and no socket of its own.
+public final class AppLine: SignallingEndpoint {
+    /// What the outside gives it.
+    public struct Environment {
+        public var system: CallSystem
+        public var network: any SignallingNetwork
+        public var media: any MediaPlane
+        public var random: any RandomNumberGenerator
+        public var hash: DigestHash
+        public var journal: Journal
+
+        public init(
+            system: CallSystem, network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator, hash: @escaping DigestHash,
+            journal: Journal
+        ) {
+            (self.system, self.network, self.media, self.random, self.hash, self.journal) = (system, network, media, random, hash, journal)
+        }
+    }
+
+    /// How many of everything there are: all zero when no call is up.
+    public struct Counts: Equatable, Sendable {
+        public var calls = 0, systemCalls = 0
+        public var agent: UserAgent.Counts
+        public var media: MediaCounts
+        public var isIdle: Bool {
+            calls + systemCalls == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle
+        }
+    }
+
+    public let settings: AppLineSettings
+    public let system: CallSystem
+    public let agent: UserAgent
+    public let journal: Journal
+    /// Hears of everything, in order.
+    public var onEvent: (AppLineEvent) -> Void = { _ in }
+    /// Steps that the app asked for and that the contract forbids at that moment.
+    public internal(set) var refusals = 0
+    let plane: any MediaPlane
+    var calls: [UUID: AppCall] = [:]
+    /// What the user hears and says, as the app has switched it.
+    var audio = AppAudio()
+    var acting = ActionsUnderWay()
+    /// Calls whose signalling is not over though the call is.
+    private var lingering: [AppCall] = []
+    private var callOfMedia: [MediaLegID: UUID] = [:]
+    private var mediaIDs: UInt64 = 0
+    private var random: any RandomNumberGenerator
+    private var registration: Registration?
+    /// What is to be told to the CallKit system when its own turn is over.
+    private var errands: [() -> Void] = []
+    private var turn: Instant
+    private(set) var isLeaving = false
+    private(set) lazy var scribe = SystemScribe(self)
+
+    public init(_ settings: AppLineSettings, _ environment: Environment, at now: Instant) {
+        (self.settings, system, journal, plane, random) = (settings, environment.system, environment.journal, environment.media, environment.random)
+        turn = now
+        var configuration = UserAgentConfiguration()
+        configuration.product = settings.product
+        agent = UserAgent(configuration: configuration, network: environment.network, random: environment.random, hash: environment.hash)
+        journal.record(.gatewayStarted, at: now, [.version: .init(settings.product)])
+        journal.record(.lineConfigured, line: settings.number, at: now, [.scope: "perLine"])
+        agent.delegate = self
+        journal.onViolation = { [unowned self] in onEvent(.violation($0)) }
+        system.journal = scribe
+    }
+
+    /// The time of the turn, or of what was written down later than its beginning.
+    var now: Instant { max(turn, journal.latest) }
+
+    func enter(_ now: Instant) {
+        turn = max(turn, now)
+        scribe.drain()
+    }
+
+    /// Does what had to wait until the CallKit system was done.
+    func settle() {
+        while !errands.isEmpty { errands.removeFirst()() }
+        lingering.removeAll { $0.isSignallingOver }
+        journal.flush()
+    }
+
+    func later(_ errand: @escaping () -> Void) { errands.append(errand) }
+
+    // MARK: Inputs
+
+    public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
+        enter(now)
+        agent.receive(bytes, over: flow, at: self.now)
+        settle()
+    }
+
+    public func failed(_ flow: Flow, at now: Instant) {
+        enter(now)
+        agent.failed(flow, at: self.now)
+        settle()
+    }
+
+    /// What media has to say about a leg.
+    public func receive(_ event: MediaEvent, of leg: MediaLegID, at now: Instant) {
+        enter(now)
+        if let call = callOfMedia[leg].flatMap({ calls[$0] }) { call.heard(event) }
+        settle()
+    }
+
+    public func advance(to now: Instant) {
+        enter(now)
+        agent.advance(to: self.now)
+        for call in callsInOrder { call.advance(to: self.now) }
+        settle()
+    }
+
+    public var deadline: Instant? {
+        if !errands.isEmpty || scribe.hasPending { return turn }
+        return ([agent.deadline] + calls.values.map(\.deadline)).compactMap(\.self).min()
+    }
+
+    // MARK: The line
+
+    /// Registers with the server and stays so.
+    public func register(at now: Instant) {
+        enter(now)
+        guard settings.registers, registration == nil else { return }
+        let address = NameAddress(displayName: settings.displayName, uri: URI(user: settings.number, host: settings.domain))
+        var request = OutgoingRegistration(registrar: URI(host: settings.domain), flow: settings.flow, address: address)
+        request.credentials = settings.credentials
+        registration = agent.register(request, at: now) { [unowned self] _, event, _ in
+            switch event {
+            case .registered(let seconds, _): onEvent(.registered(seconds: seconds))
+            case .failed(let status, _, _): onEvent(.registrationFailed(status: status))
+            case .unregistered: onEvent(.unregistered)
+            }
+        }
+        settle()
+    }
+
+    public var isRegistered: Bool { registration?.isRegistered ?? false }
+
+    /// Takes no further call and gives up the registration; `.unregistered` follows. Calls that are up are the app's to end.
+    public func leave(at now: Instant) {
+        enter(now)
+        isLeaving = true
+        if let registration { registration.unregister(at: now) } else { onEvent(.unregistered) }
+        settle()
+    }
+
+    /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
+    public func finish(at now: Instant) -> Int {
+        enter(now)
+        journal.record(.gatewayStopped, at: self.now)
+        journal.finish(at: self.now)
+        return journal.violations
+    }
+
+    public func counts(at now: Instant) -> Counts {
+        Counts(calls: calls.count + lingering.count, systemCalls: system.calls.count, agent: agent.counts, media: plane.counts(at: now))
+    }
+
+    // MARK: Calls
+
+    /// Oldest first.
+    var callsInOrder: [AppCall] { calls.values.sorted { $0.media.id.rawValue < $1.media.id.rawValue } }
+
+    func makeCall(_ direction: AppCall.Direction, _ uuid: UUID, session: InviteSession?, flow: Flow) -> AppCall {
+        mediaIDs += 1
+        let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: settings.number)
+        let media = LegMedia(id: MediaLegID(mediaIDs), plane: plane, scribe: scribe)
+        let local = LocalMedia(address: settings.mediaAddress, port: 0, codecs: settings.codecs)
+        let negotiation = OfferAnswer(local: local, sessionID: random.next())
+        return AppCall(direction, uuid: uuid, line: self, session: session, flow: flow, negotiation: negotiation, media: media, scribe: scribe)
+    }
+
+    func add(_ call: AppCall) {
+        calls[call.uuid] = call
+        callOfMedia[call.media.id] = call.uuid
+    }
+
+    /// The call is over, and so is its media.
+    func remove(_ call: AppCall) {
+        calls[call.uuid] = nil
+        callOfMedia[call.media.id] = nil
+        if !call.isSignallingOver { lingering.append(call) }
+    }
+
+    func tell(_ event: AppLineEvent) { onEvent(event) }
+
+    /// False, and counted: the contract forbids it now.
+    func refuse() -> Bool {
+        refusals += 1
+        return false
+    }
+}
+
+extension AppLine: UserAgentDelegate {
+    public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
+        guard !isLeaving else {
+            session.respond(status: 480, at: now)
+            return
+        }
+        let call = makeCall(.incoming, makeUUID(), session: session, flow: session.flow)
+        guard call.take(session) else { return }
+        add(call)
+        tell(.incoming(call.uuid, AppCaller(session.request.from)))
+    }
+
+    private func makeUUID() -> UUID {
+        CallUUID(high: random.next() & ~0xF000 | 0x4000, low: random.next() & ~(3 << 62) | 2 << 62).uuid
+    }
+}
+
+extension AppCaller {
+    init(_ from: NameAddress) {
+        let user = from.uri.user ?? "anonymous"
+        isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
+        handle = isNumber ? user.description : "sip:\(user)@\(from.uri.host)"
+        name = from.displayName?.description
+    }
+}

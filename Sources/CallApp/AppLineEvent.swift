@@ -1,0 +1,37 @@
+import CallKit
+import Foundation
+import Gateway
+import Primitives
+
+/// What a line tells its app, in the order in which it happened. Told on the line's queue, inside of the turn in which it happened.
+public enum AppLineEvent: Sendable {
+    case registered(seconds: UInt32)
+    /// It is tried again.
+    case registrationFailed(status: Int)
+    case unregistered
+    /// Somebody calls: report it to CallKit under this UUID, and let it `ring` when that was accepted.
+    case incoming(UUID, AppCaller)
+    /// An outgoing call rings somewhere. Report it.
+    case connecting(UUID)
+    /// An outgoing call was answered. Report it; what the app does not report before it returns, the line reports.
+    case connected(UUID)
+    /// The network has ended the call, or never let it be. Report it; what the app does not report or end before it returns, the line reports.
+    case ended(UUID, CXCallEndedReason)
+    /// The other side holds us, or takes us back. CallKit has no word for it.
+    case remoteHold(UUID, Bool)
+    case digit(UUID, Character)
+    /// The first packet of sound left, or arrived, after a start.
+    case firstSent(UUID, Instant), firstReceived(UUID, Instant)
+    /// The call has ended, its sockets are closed and its port number has been given back.
+    case released(UUID, Instant)
+    /// The journal's audit found something wrong.
+    case violation(Violation)
+}
+
+/// Who calls.
+public struct AppCaller: Hashable, Sendable {
+    /// A number, or an address as `sip:user@host`.
+    public var handle: String
+    public var isNumber: Bool
+    public var name: String?
+}

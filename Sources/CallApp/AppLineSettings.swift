@@ -1,0 +1,35 @@
+import Media
+import Primitives
+import SDP
+import UserAgent
+
+/// Who an app's line is, and how it reaches its server.
+public struct AppLineSettings: Sendable {
+    public var number: Text
+    /// Of the address of record.
+    public var domain: Text
+    public var displayName: Text?
+    /// For challenges; nil gives up at the first one.
+    public var credentials: Credentials?
+    /// The way to the server: every request outside of a dialog goes there.
+    public var flow: Flow
+    /// Where media sockets are bound, and what the other side is told.
+    public var mediaAddress: IPAddress
+    /// In order of preference.
+    public var codecs = Codec.catalogue
+    /// What the app's user says.
+    public var microphone = MediaSource.silence
+    /// Whether the line registers with its server.
+    public var registers = true
+    /// What a declined call is answered: 486 where the server has other devices to try, 603 where it has not (mapping I17).
+    public var declineStatus = 486
+    /// A call that the app has not reported by then is answered 480 (mapping §10).
+    public var reportLimit = Duration.seconds(7)
+    /// How long an end may be on its way through the app before the line takes the call down by itself.
+    public var endLimit = Duration.seconds(5)
+    public var product: Text = "Hookswitch"
+
+    public init(number: Text, domain: Text, flow: Flow, mediaAddress: IPAddress) {
+        (self.number, self.domain, self.flow, self.mediaAddress) = (number, domain, flow, mediaAddress)
+    }
+}

@@ -1,0 +1,182 @@
+import CallKit
+import Dispatch
+import Foundation
+import Gateway
+import struct Gateway.WallClock
+import Media
+import Primitives
+import RTP
+import Runtime
+import SDP
+import UserAgent
+
+/// Where an app's line is, on this machine.
+public struct LiveAppSettings: Sendable {
+    public var number: Text
+    public var password: Text?
+    public var server: SocketAddress
+    public var transport = Transport.udp
+    /// Of the address of record; nil: the server's address.
+    public var domain: Text?
+    public var displayName: Text?
+    public var codecs = Codec.catalogue
+    public var microphone = MediaSource.silence
+    public var mediaPorts: ClosedRange<UInt16> = 23_000...23_999
+    /// nil: the journal is audited and not written.
+    public var journalFile: String?
+    /// Changes to the line's own settings.
+    public var adjust: @Sendable (inout AppLineSettings) -> Void = { _ in }
+
+    public init(number: Text, server: SocketAddress) { (self.number, self.server) = (number, server) }
+}
+
+/// Why a line could not be set up. The description is one sentence for a person.
+public enum LiveAppError: Error, CustomStringConvertible {
+    /// This machine has no way to the server.
+    case noRoute(SocketAddress)
+    case socket(SocketError)
+    case media(PumpError)
+    case journal(path: String, JournalFileError)
+
+    public var description: String {
+        switch self {
+        case .noRoute(let server): "this machine has no way to \(server)"
+        case .socket(let error): error.description
+        case .media(let error): "media: \(error)"
+        case .journal(let path, let error): "the journal \(path): \(error)"
+        }
+    }
+}
+
+/// An app's line on real sockets. It lives on the main queue, as the app's calls do, so that what the network does and what the app does
+/// have one order; media has a lane of its own. The main queue must be served: `RunLoop.main.run()` or `dispatchMain()`.
+///
+/// Safe from any thread: calls from elsewhere wait for the main queue.
+public final class LiveAppLine: Sendable {
+    private typealias Host = SignallingHost<AppLine>
+
+    private let lane: Lane<Host>
+    private let journalFile: JournalFile?
+    public let system: CallSystem
+    /// Where it takes SIP.
+    public let address: SocketAddress
+
+    /// Binds its SIP socket, and registers. To be called on the main queue.
+    ///
+    /// - Parameters:
+    ///   - system: the telephone that the app's provider is registered with.
+    ///   - onEvent: called on the main queue, inside of the turn in which it happened.
+    public init(_ settings: LiveAppSettings, system: CallSystem, onEvent: @escaping @Sendable (AppLineEvent) -> Void) throws(LiveAppError) {
+        guard let host = LocalAddresses.used(towards: settings.server.address) else { throw .noRoute(settings.server) }
+        let file = try Self.openJournal(settings.journalFile)
+        journalFile = file
+        self.system = system
+        lane = try Lane(on: .main) { lane, now throws(LiveAppError) in
+            let media = try Self.media(settings, lane)
+            let transports: Transports
+            do throws(SocketError) {
+                transports = try Transports(.init(listeners: [.init(settings.transport, SocketAddress(host, port: 0))]), on: lane)
+            } catch { throw .socket(error) }
+            return SignallingHost(transports: transports) { transports in
+                let line = Self.line(settings, host, transports, media, system, file, at: now)
+                line.onEvent = onEvent
+                line.scribe.isHere = { MainQueue.isCurrent }
+                line.scribe.comeSoon = { [weak lane] in lane?.post { host, now in host.endpoint.advance(to: now) } }
+                return line
+            }
+        }
+        address = lane.enter { host, _ in host.transports.listeners.first?.address ?? SocketAddress(.anyV4, port: 0) } ?? SocketAddress(.anyV4, port: 0)
+        perform((), { line, now in line.register(at: now) })
+    }
+
+    /// Does something with the line, on the main queue, and waits for it.
+    @discardableResult
+    func perform<Value: Sendable>(_ otherwise: Value, _ work: @Sendable (AppLine, Instant) -> Value) -> Value {
+        if MainQueue.isCurrent { return lane.enter { host, now in work(host.endpoint, now) } ?? otherwise }
+        return lane.sync { host, now in work(host.endpoint, now) } ?? otherwise
+    }
+
+    public var counts: AppLine.Counts? { perform(nil) { line, now in line.counts(at: now) } }
+    /// Steps that were asked for and that the contract forbade.
+    public var refusals: Int { perform(0) { line, _ in line.refusals } }
+    public var isRegistered: Bool { perform(false) { line, _ in line.isRegistered } }
+
+    /// Takes no further call and gives up the registration; `.unregistered` follows.
+    public func leave() { perform(()) { line, now in line.leave(at: now) } }
+
+    /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found in the whole run.
+    @discardableResult
+    public func close() -> Int {
+        let violations = perform(0) { line, now in line.finish(at: now) }
+        if MainQueue.isCurrent { lane.leave() } else { lane.close() }
+        journalFile?.synchronize()
+        return violations
+    }
+
+    private static func openJournal(_ path: String?) throws(LiveAppError) -> JournalFile? {
+        guard let path else { return nil }
+        do throws(JournalFileError) { return try JournalFile(path: path) { _ in } } catch { throw .journal(path: path, error) }
+    }
+
+    private static func media(_ settings: LiveAppSettings, _ lane: Lane<Host>) throws(LiveAppError) -> MediaLanes {
+        let media = MediaSettings(ports: settings.mediaPorts, quarantine: .seconds(1), lanes: 1, batch: .immediate)
+        do throws(PumpError) {
+            return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
+                lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }
+            }
+        } catch { throw .media(error) }
+    }
+
+    private static func line(
+        _ settings: LiveAppSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes, _ system: CallSystem, _ file: JournalFile?,
+        at now: Instant
+    ) -> AppLine {
+        let local = transports.listeners.first?.address ?? SocketAddress(host, port: 0)
+        let flow = Flow(transport: settings.transport, local: local, remote: settings.server)
+        var line = AppLineSettings(number: settings.number, domain: settings.domain ?? Text("\(settings.server.address)"), flow: flow, mediaAddress: host)
+        line.displayName = settings.displayName
+        line.credentials = settings.password.map { Credentials(username: settings.number, password: $0) }
+        (line.codecs, line.microphone) = (settings.codecs, settings.microphone)
+        settings.adjust(&line)
+        let clock = WallClock(instant: now, unixNanoseconds: UInt64(Date().timeIntervalSince1970 * 1e9))
+        let journal = Journal(lane: "main", clock: clock, sink: file)
+        let environment = AppLine.Environment(
+            system: system, network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, journal: journal)
+        return AppLine(line, environment, at: now)
+    }
+}
+
+/// The calls of `AppLine`, from wherever the app is.
+extension LiveAppLine {
+    @discardableResult
+    public func ring(_ call: UUID) -> Bool { perform(false) { $0.ring(call, at: $1) } }
+    public func start(_ call: UUID, to handle: String) -> Bool { perform(false) { $0.start(call, to: handle, at: $1) } }
+    public func answer(_ call: UUID) -> Bool { perform(false) { $0.answer(call, at: $1) } }
+    @discardableResult
+    public func end(_ call: UUID) -> Bool { perform(false) { $0.end(call, at: $1) } }
+    public func reset() { perform(()) { $0.reset(at: $1) } }
+    public func setHeld(_ call: UUID, _ isHeld: Bool, completion: @escaping @Sendable (Bool) -> Void = { _ in }) {
+        perform(()) { $0.setHeld(call, isHeld, at: $1, completion: completion) }
+    }
+    @discardableResult
+    public func setMuted(_ call: UUID, _ isMuted: Bool) -> Bool { perform(false) { $0.setMuted(call, isMuted, at: $1) } }
+    public func play(_ digits: String, on call: UUID) -> Bool { perform(false) { $0.play(digits, on: call, at: $1) } }
+    public func group(_ call: UUID, with other: UUID?) -> Bool { perform(false) { $0.group(call, with: other, at: $1) } }
+    public func configAudio() -> Bool { perform(false) { $0.configAudio(at: $1) } }
+    @discardableResult
+    public func startAudio() -> Bool { perform(false) { $0.startAudio(at: $1) } }
+    public func stopAudio() { perform(()) { $0.stopAudio(at: $1) } }
+    @discardableResult
+    public func releaseAudio() -> Bool { perform(false) { $0.releaseAudio(at: $1) } }
+}
+
+/// Whether the main queue is running this.
+private enum MainQueue {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+}

@@ -1,0 +1,100 @@
+import CallKit
+import Foundation
+import Media
+import Primitives
+import SIP
+import UserAgent
+
+/// The legs that there are, the bridges between them, and how they go.
+extension Gateway {
+    func nextMediaID() -> MediaLegID {
+        mediaIDs += 1
+        return MediaLegID(mediaIDs)
+    }
+
+    func randomNumber() -> UInt64 { random.next() }
+
+    func randomUUID() -> UUID {
+        let high = random.next(), low = random.next()
+        return CallUUID(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).uuid
+    }
+
+    func open(_ bridge: Bridge) { bridges[bridge.caller] = bridge }
+
+    /// Whether further callees may join.
+    func isCalling(_ bridge: UUID) -> Bool { bridges[bridge]?.state == .calling }
+
+    func add(callee: UUID, to bridge: UUID) { bridges[bridge]?.add(callee: callee) }
+
+    /// Notes what a leg has to say to its bridge; done when the input is worked off.
+    func tell(_ bridge: UUID?, _ event: Bridge.Event) {
+        guard let bridge, bridges[bridge] != nil else { return }
+        bridgeEvents.append((bridge, event))
+    }
+
+    /// The leg that this one talks with.
+    func peer(of leg: Leg) -> Leg? {
+        guard let bridge = leg.bridge, let peer = bridges[bridge]?.peer(of: leg.uuid) else { return nil }
+        return leg.line.legs[peer]
+    }
+
+    func apply(_ outputs: [Bridge.Output]) {
+        for output in outputs {
+            switch output {
+            case .answer(let call):
+                guard let leg = leg(call), leg.direction == .outgoing else { lineOfCall[call]?.calls.answer(call); continue }
+                join(leg)
+            case .end(let call, let cause): leg(call).map { end($0, cause) }
+            case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
+            case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
+            }
+        }
+    }
+
+    func end(_ leg: Leg, _ cause: EndCause) {
+        if waking[leg.uuid]?.isReported == false { return giveUp(leg.uuid, "draining", as: cause) }
+        leg.endCause = leg.endCause ?? cause
+        leg.line.calls.end(leg.uuid)
+    }
+
+    func leg(_ call: UUID) -> Leg? { lineOfCall[call]?.legs[call] }
+
+    /// The incoming leg that has the Call-ID and the From tag of this INVITE.
+    func leg(ofAttempt session: InviteSession) -> Leg? { callOfAttempt[session.attempt].flatMap(leg) }
+
+    /// From here on the leg is known by its call; it is forgotten when it was taken down.
+    func add(_ leg: Leg) {
+        leg.line.legs[leg.uuid] = leg
+        lineOfCall[leg.uuid] = leg.line
+        callOfMedia[leg.media.id] = leg.uuid
+        if leg.direction == .incoming, let session = leg.session { callOfAttempt[session.attempt] = leg.uuid }
+    }
+
+    /// A leg whose call the system never had.
+    func discard(_ leg: Leg) {
+        leg.media.finish(at: now)
+        leg.line.legs[leg.uuid] = nil
+        lineOfCall[leg.uuid] = nil
+        callOfMedia[leg.media.id] = nil
+        if let attempt = leg.session?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
+        leg.state = .ended
+        if !leg.isSignallingOver { lingering.append(leg) }
+    }
+
+    /// didDeactivate has come for these by now: close and release.
+    func takeDownEnded() {
+        let over = ended
+        ended.removeAll(keepingCapacity: true)
+        for leg in over {
+            leg.systemEnded()
+            for timer in LegTimer.allCases { disarm(timer, of: leg) }
+            discard(leg)
+            if let bridge = leg.bridge { forget(bridge) }
+        }
+    }
+
+    private func forget(_ bridge: UUID) {
+        guard bridges[bridge]?.state == .ended else { return }
+        bridges[bridge] = nil
+    }
+}

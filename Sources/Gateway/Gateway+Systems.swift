@@ -1,0 +1,29 @@
+import CallKit
+import Primitives
+
+/// What the lines' CallKit systems tell.
+extension Gateway {
+    func listen(to line: Line) {
+        line.journal.onSystemAction = { [unowned line] call, cause in
+            guard let leg = line.legs[call], leg.endCause == nil else { return }
+            switch cause {
+            case .ringTimeout: leg.endCause = .ringTimeout
+            case .answerTimeout: leg.endCause = .answerTimeout
+            case .automaticHold, .automaticResume: break
+            }
+        }
+        line.journal.onAnswered = { [unowned self, unowned line] call in
+            guard let leg = line.legs[call] else { return }
+            leg.origin?.connected = date
+            if let sound = leg.announcement { arm(.announcement, of: leg, after: sound.length) }
+            tell(leg.bridge, .callerConnected)
+        }
+        line.journal.onEnd = { [unowned self, unowned line] call, end in
+            guard let leg = line.legs[call] else { return }
+            ended.append(leg)
+            noteEnd(of: leg, end)
+            forget(leg, of: leg.origination)
+            tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
+        }
+    }
+}

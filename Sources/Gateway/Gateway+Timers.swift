@@ -1,0 +1,79 @@
+import CallKit
+import Foundation
+import Primitives
+import Runtime
+
+/// What the gateway waits for by itself.
+enum GatewayTimer: Hashable {
+    case line(Int)
+    case leg(UUID, LegTimer)
+}
+
+/// What a leg waits for; at most one of each.
+enum LegTimer: Hashable, CaseIterable {
+    /// An outgoing call rings too long.
+    case ring
+    /// A resume that was refused is tried again.
+    case resume
+    /// The longest that a call may last.
+    case duration
+    /// Nothing was ever heard from the far end.
+    case firstMedia
+    /// The sound that a feature code is answered with is over.
+    case announcement
+    /// No device woke for it in time.
+    case wake
+}
+
+extension Gateway {
+    /// Moves the timer if it is armed already; nil disarms it.
+    func arm(_ timer: LegTimer, of leg: Leg, after delay: Duration?) {
+        disarm(timer, of: leg)
+        guard let delay else { return }
+        legTimers[.leg(leg.uuid, timer)] = timers.arm(.leg(leg.uuid, timer), at: now + delay)
+    }
+
+    func disarm(_ timer: LegTimer, of leg: Leg) {
+        guard let token = legTimers.removeValue(forKey: .leg(leg.uuid, timer)) else { return }
+        _ = timers.cancel(token)
+    }
+
+    func fire(_ timer: GatewayTimer) {
+        switch timer {
+        case .line(let index):
+            lineTimers[index] = nil
+            lines[index].system.advance(to: now)
+            systemTimers.moved.insert(ObjectIdentifier(lines[index].system))
+        case .leg(let call, let kind):
+            legTimers[timer] = nil
+            guard let leg = leg(call), leg.state != .ended else { return }
+            fire(kind, of: leg)
+        }
+    }
+
+    private func fire(_ timer: LegTimer, of leg: Leg) {
+        switch timer {
+        case .ring: leg.endOutOfBand(leg.state == .early ? .unanswered : .failed, cause: .ringTimeout, tellsPeer: true)
+        case .resume: if leg.isHeld { leg.line.calls.setHeld(leg.uuid, false) }
+        case .duration: end(leg, .maximumDuration)
+        case .firstMedia: leg.heardNothing()
+        case .announcement: end(leg, .normalClearing)
+        case .wake: wakeLimit(leg.uuid)
+        }
+    }
+
+    func armLines() {
+        for system in systemTimers.moved {
+            guard let index = systemTimers.lines[system] else { continue }
+            if let token = lineTimers.removeValue(forKey: index) { _ = timers.cancel(token) }
+            if let deadline = lines[index].system.deadline { lineTimers[index] = timers.arm(.line(index), at: deadline) }
+        }
+        systemTimers.moved.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards.
+final class SystemTimers {
+    var moved: Set<ObjectIdentifier> = []
+    var lines: [ObjectIdentifier: Int] = [:]
+}

@@ -1,0 +1,138 @@
+import Audio
+import Primitives
+import RTP
+
+/// What a leg hears, as an even stream of PCM: packets in order through a jitter buffer, losses concealed, silences filled.
+///
+/// Whoever plays it asks every so often for the next samples. Holds all its memory from `init` on. Belongs to one lane.
+final class AudioReceiver {
+    let sampleRate: Int
+    private var jitter: JitterBuffer
+    private let decoders: [FrameDecoder]
+    /// The decoder that was used last.
+    private var present = 0
+    private let samples: UnsafeMutableBufferPointer<Int16>
+    private var count = 0
+    /// Times in a row that nothing was there to play.
+    private var emptyReads = 0
+    private var hasBegun = false
+    /// Milliseconds that were made up.
+    private(set) var concealed: UInt64 = 0
+
+    /// After so long without a packet the sender is silent.
+    private static let patience = 2_000
+
+    /// - Parameters:
+    ///   - codecs: those that may come, at least one.
+    ///   - longest: of the pieces that are read, in milliseconds.
+    init(codecs: [AudioCodec], sampleRate: Int, longest: Int = frameMilliseconds) throws(CodecError) {
+        var decoders: [FrameDecoder] = []
+        for codec in codecs { decoders.append(try FrameDecoder(codec, sampleRate: sampleRate)) }
+        guard let first = decoders.first else { throw .unsupported }
+        self.decoders = decoders
+        self.sampleRate = sampleRate
+        jitter = JitterBuffer(clockRate: UInt32(first.codec.clockRate))
+        samples = .allocate(capacity: first.largestOutput + sampleRate / 1_000 * (longest + TimeStretch.greatestMilliseconds))
+        samples.initialize(repeating: 0)
+    }
+
+    deinit { samples.deallocate() }
+
+    /// Nobody speaks: nothing came yet, or not for two seconds.
+    var isIdle: Bool { jitter.isIdle }
+    var counters: JitterBuffer.Counters { jitter.counters }
+    /// Milliseconds that sound waits at present.
+    var wait: Int { jitter.wait * 1_000 / Int(jitter.clockRate) }
+
+    /// Takes the payload of one packet; one that is none of the codecs', or none at all, is left out and becomes a loss.
+    func receive(_ payload: UnsafeRawBufferPointer, codec: AudioCodec, header: RTPHeader, at now: Instant) {
+        guard let index = decoders.firstIndex(where: { $0.codec == codec }), let ticks = codec.duration(of: payload.bindMemory(to: UInt8.self).span) else { return }
+        if UInt32(codec.clockRate) != jitter.clockRate { jitter.change(clockRate: UInt32(codec.clockRate)) }
+        var tagged = header
+        tagged.payloadType = UInt8(index)
+        _ = jitter.insert(tagged, payload, ticks: ticks, at: now)
+    }
+
+    /// Notes a packet of the same stream that is no sound, so that it is not missed.
+    func pass(_ header: RTPHeader, at now: Instant) { _ = jitter.insert(header, UnsafeRawBufferPointer(start: nil, count: 0), ticks: 0, at: now) }
+
+    /// What comes next begins anew.
+    func pause() {
+        jitter.pause()
+        (count, emptyReads, hasBegun) = (0, 0, false)
+    }
+
+    /// Fills all of `frame`. False when nobody speaks: nothing came yet, or not for two seconds; `frame` then is as it was.
+    func read(_ frame: UnsafeMutableBufferPointer<Int16>, at now: Instant) -> Bool {
+        while count < frame.count {
+            guard produce(frame.count - count, at: now) else { return false }
+        }
+        frame.baseAddress?.update(from: samples.baseAddress!, count: frame.count)
+        count -= frame.count
+        if count > 0 { samples.baseAddress?.update(from: samples.baseAddress! + frame.count, count: count) }
+        return true
+    }
+
+    /// Adds samples to those that wait, at least one; false when there is nothing to add.
+    private func produce(_ wanted: Int, at now: Instant) -> Bool {
+        let before = count
+        switch jitter.next(buffered: count * Int(jitter.clockRate) / sampleRate, at: now) {
+        case .audio(let payload, let stretch):
+            (hasBegun, emptyReads) = (true, 0)
+            present = Int(payload.payloadType)
+            if !decode(payload, stretch) { conceal(payload.ticks * sampleRate / Int(jitter.clockRate)) }
+        case .lost(let ticks, let following): recover(ticks * sampleRate / Int(jitter.clockRate), from: following)
+        case .gap: conceal(wanted, counts: false)
+        case .nothing:
+            guard hasBegun, emptyReads * wanted * 1_000 < Self.patience * sampleRate else {
+                if hasBegun { pause() }
+                return false
+            }
+            emptyReads += 1
+            conceal(wanted)
+        }
+        if count == before { silence(wanted) }
+        return true
+    }
+
+    private func decode(_ payload: JitterBuffer.Payload, _ stretch: JitterBuffer.Stretch) -> Bool {
+        var room = free.mutableSpan
+        let decoder = decoders[present]
+        guard let decoded = jitter.read(payload, { try? decoder.decode($0.bindMemory(to: UInt8.self).span, into: &room) }) else { return false }
+        switch stretch {
+        case .none: count += decoded
+        case .shorter: count += TimeStretch.shorten(&room, count: decoded, sampleRate: sampleRate)
+        case .longer: count += TimeStretch.lengthen(&room, count: decoded, sampleRate: sampleRate)
+        }
+        return true
+    }
+
+    /// A lost packet, out of the one after it where that can be.
+    private func recover(_ length: Int, from following: JitterBuffer.Payload?) {
+        guard let following, Int(following.payloadType) == present else { return conceal(length) }
+        var room = free.mutableSpan
+        let decoder = decoders[present]
+        guard let made = jitter.read(following, { try? decoder.recover(length, from: $0.bindMemory(to: UInt8.self).span, into: &room) }) else {
+            return conceal(length)
+        }
+        note(made)
+    }
+
+    private func conceal(_ length: Int, counts: Bool = true) {
+        var room = free.mutableSpan
+        guard let made = try? decoders[present].conceal(length, into: &room) else { return }
+        if counts { note(made) } else { count += made }
+    }
+
+    private func note(_ made: Int) {
+        count += made
+        concealed += UInt64(made * 1_000 / sampleRate)
+    }
+
+    private func silence(_ length: Int) {
+        for index in count..<min(count + length, samples.count) { samples[index] = 0 }
+        count = min(count + length, samples.count)
+    }
+
+    private var free: UnsafeMutableBufferPointer<Int16> { UnsafeMutableBufferPointer(rebasing: samples[count...]) }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// The network library of MonkeyCall, as its calls see it.
+public protocol CallService: AnyObject {
+    func ring(_ call: UUID) -> Bool
+    func start(_ call: UUID, to handle: String) -> Bool
+    func answer(_ call: UUID) -> Bool
+    func end(_ call: UUID) -> Bool
+    func setHeld(_ call: UUID, _ isHeld: Bool, completion: @escaping @Sendable (Bool) -> Void)
+    func setMuted(_ call: UUID, _ isMuted: Bool) -> Bool
+    func play(_ digits: String, on call: UUID) -> Bool
+    func group(_ call: UUID, with other: UUID?) -> Bool
+    func startAudio() -> Bool
+    func stopAudio()
+}

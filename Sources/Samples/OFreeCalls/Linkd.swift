@@ -1,0 +1,14 @@
+import Foundation
+
+/// OFree's link to its server: signalling.
+public protocol Linkd: AnyObject {
+    func ring(_ call: UUID) -> Bool
+    func start(_ call: UUID, to handle: String) -> Bool
+    func answer(_ call: UUID) -> Bool
+    func end(_ call: UUID) -> Bool
+    func reset()
+    func setHeld(_ call: UUID, _ isHeld: Bool, completion: @escaping @Sendable (Bool) -> Void)
+    func setMuted(_ call: UUID, _ isMuted: Bool) -> Bool
+    func play(_ digits: String, on call: UUID) -> Bool
+    func group(_ call: UUID, with other: UUID?) -> Bool
+}

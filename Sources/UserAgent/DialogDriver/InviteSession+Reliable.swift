@@ -1,0 +1,134 @@
+import Primitives
+import SIP
+
+/// Caller: a dialog that a provisional response made (RFC 3261 §12.1), and what its reliable ones said (RFC 3262 §4).
+struct EarlyDialog {
+    var dialog: Dialog
+    /// The RSeq of the last reliable response that was taken.
+    private(set) var lastReliable: UInt32?
+    /// Offer and answer are complete: one of the two was in a reliable response, and the other went with the INVITE or the PRACK.
+    var isAgreed = false
+
+    init(_ dialog: Dialog) { self.dialog = dialog }
+
+    /// Only the next one in order: what comes again, or too early, is not acknowledged.
+    mutating func takes(_ sequence: UInt32) -> Bool {
+        if let lastReliable, sequence != lastReliable &+ 1 { return false }
+        lastReliable = sequence
+        return true
+    }
+}
+
+/// Callee: a reliable provisional response that is repeated until its PRACK (RFC 3262 §3).
+struct UnacknowledgedProvisional {
+    let sequence: UInt32
+    let bytes: [UInt8]
+    let flow: Flow
+    /// It holds our offer, and so the PRACK holds the answer; the 2xx waits for that.
+    let holdsOffer: Bool
+    /// It holds a description, and so the 2xx waits for the PRACK.
+    let holdsDescription: Bool
+    var interval: Duration
+    /// nil when it is not repeated any more.
+    var due: Instant?
+    let limit: Instant
+}
+
+/// Callee: a response that waits for the PRACK of the one before.
+struct WaitingResponse {
+    let status: Int
+    let reason: Text?
+    let headers: [(HeaderName, Text)]
+    let body: [UInt8]
+}
+
+// Caller.
+extension InviteSession {
+    /// Whether a provisional response is to be looked at: one that is not reliable, or the next reliable one of its dialog.
+    func takesInOrder(_ response: Message) -> Bool {
+        guard let sequence = response.reliableSequence else { return true }
+        guard let tag = response.to.tag, let index = earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) else { return false }
+        guard earlyDialogs[index].takes(sequence) else { return false }
+        if !response.content.isEmpty { earlyDialogs[index].isAgreed = true }
+        provisionalToAcknowledge = (tag.detached, ResponseAcknowledgement(response: sequence, cseq: response.cseq))
+        return true
+    }
+
+    /// Sends the PRACK of the reliable response that was delivered last (`.provisional`), with the answer where that held an offer.
+    ///
+    /// What the delegate does not acknowledge inside of the event is acknowledged below, without a body.
+    public func acknowledgeProvisional(body: [UInt8] = [], at now: Instant) {
+        guard let (tag, acknowledgement) = provisionalToAcknowledge, state == .inviting else { return }
+        provisionalToAcknowledge = nil
+        let exchange = makeExchange(.prack, early: tag, at: now) {
+            $0.headers.append(.rack, acknowledgement.value)
+            $0.setOffer(body)
+        }
+        // Whatever becomes of it, the INVITE goes on (RFC 3262 §4).
+        exchange?.start(at: now) { _, _ in }
+    }
+}
+
+// Callee.
+extension InviteSession {
+    /// The INVITE wants its provisional responses acknowledged, or may have them so and we like that.
+    public var ringsReliably: Bool {
+        if request.headers.lists("100rel", in: .require) { return true }
+        return agent.configuration.reliability == .whenSupported && request.headers.lists("100rel", in: .supported)
+    }
+
+    /// RFC 3262 §3: one at a time, repeated with ever longer intervals until the PRACK.
+    func sendReliably(_ response: WaitingResponse, over transaction: ServerTransaction, at now: Instant) {
+        guard unpracked?.due == nil else { return waitingProvisional = response }
+        responseSequence = responseSequence == 0 ? agent.makeSequence() : responseSequence + 1
+        let headers: [(HeaderName, Text)] = [(.require, "100rel"), (.rseq, Text(responseSequence))] + response.headers
+        send(response.status, response.reason, headers, response.body, over: transaction, at: now)
+        let timers = agent.configuration.timers
+        unpracked = UnacknowledgedProvisional(
+            sequence: responseSequence, bytes: transaction.lastResponse, flow: transaction.responseFlow,
+            holdsOffer: !response.body.isEmpty && request.content.isEmpty && !isEarlyAgreed, holdsDescription: !response.body.isEmpty,
+            interval: timers.t1, due: now + timers.t1, limit: now + timers.patience)
+        if !response.body.isEmpty, !request.content.isEmpty { isEarlyAgreed = true }
+    }
+
+    func repeatUnpracked(at now: Instant) {
+        guard let waiting = unpracked, let due = waiting.due, now >= min(due, waiting.limit) else { return }
+        guard now < waiting.limit else {
+            unpracked = nil
+            return emit(.provisionalTimeout, at: now)
+        }
+        unpracked?.interval = waiting.interval * 2
+        unpracked?.due = now + waiting.interval * 2
+        traceAgain(waiting.bytes, at: now)
+        agent.network.send(waiting.bytes, over: waiting.flow)
+    }
+
+    /// RFC 3262 §3, §5. A PRACK that acknowledges nothing gets 481; its body is our offer's answer, or an offer.
+    func receivePrack(_ prack: Message, _ transaction: ServerTransaction, at now: Instant) {
+        guard role == .callee, let waiting = unpracked, let named = prack.responseAcknowledgement, named.response == waiting.sequence,
+            named.cseq == request.cseq
+        else { return agent.respond(transaction, Refusal(481), at: now) }
+        unpracked = nil
+        if waiting.holdsOffer {
+            isEarlyAgreed = !prack.content.isEmpty
+            agent.respond(transaction, Refusal(200), at: now)
+            emit(.acknowledged(body: prack.content.isEmpty ? nil : prack.body), at: now)
+        } else if prack.content.isEmpty {
+            agent.respond(transaction, Refusal(200), at: now)
+        } else {
+            receiveOffer(prack, transaction, at: now)
+        }
+        sendWaiting(at: now)
+        refreshAlarm()
+    }
+
+    private func sendWaiting(at now: Instant) {
+        if let acceptance = waitingAcceptance {
+            waitingAcceptance = nil
+            respond(status: acceptance.status, reason: acceptance.reason, headers: acceptance.headers, body: acceptance.body, at: now)
+        } else if let provisional = waitingProvisional, state == .inviting, let transaction = inviteTransaction {
+            waitingProvisional = nil
+            sendReliably(provisional, over: transaction, at: now)
+        }
+    }
+}

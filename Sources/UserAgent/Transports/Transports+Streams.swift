@@ -1,0 +1,161 @@
+import Primitives
+import Runtime
+import SIP
+
+/// Connections: accepted and opened, cut into messages, bounded and forgotten.
+extension Transports {
+    func accept(_ accepted: consuming TCPListener.Accepted, _ transport: Transport, at now: Instant) {
+        let (local, remote) = (accepted.local, accepted.remote)
+        guard mayAccept(from: remote.address, transport) else { return tally.refused += 1 }
+        let flow = Flow(transport: transport, local: local, remote: remote, connection: nextID())
+        let connection = makeConnection(accepted, flow, at: now)
+        tally.accepted += 1
+        acceptedFrom[remote.address, default: 0] += 1
+        if transport == .tls { handshakesFrom[remote.address, default: 0] += 1 }
+        keep(MessageStream(flow: flow, connection: connection, isAccepted: true, firstMessageBy: now + configuration.messageTimeout))
+    }
+
+    private func mayAccept(from source: IPAddress, _ transport: Transport) -> Bool {
+        streams.count < configuration.maximumConnections && acceptedFrom[source, default: 0] < configuration.maximumConnectionsPerSource
+            && (transport != .tls || handshakesFrom[source, default: 0] < configuration.maximumHandshakesPerSource)
+    }
+
+    private func makeConnection(_ accepted: consuming TCPListener.Accepted, _ flow: Flow, at now: Instant) -> any StreamConnection {
+        guard flow.transport == .tls, let tls else {
+            return TCPConnection(accepted, limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
+                self?.stream(flow.connection, did: event, at: now)
+            }
+        }
+        return TLSConnection(accepted, session: tls.accept(), limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
+            self?.stream(flow.connection, did: event, at: now)
+        }
+    }
+
+    func sendStream(_ bytes: [UInt8], over flow: Flow) {
+        let id = flow.connection == 0 ? streamTo[Peer(flow)] : flow.connection
+        guard let stream = id.flatMap({ streams[$0] }) ?? (flow.connection == 0 ? open(flow) : nil) else { return lost.append(flow) }
+        stream.connection.send(bytes, at: MonotonicClock.now)
+        watch(stream)
+    }
+
+    /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
+    private func open(_ flow: Flow) -> MessageStream? {
+        guard streams.count < configuration.maximumConnections else { return nil }
+        let id = nextID()
+        guard let connection = makeConnection(to: flow, id) else { return nil }
+        tally.opened += 1
+        // Our Via and Contact name the port that is listened on, not the one that this connection happens to have.
+        let local = SocketAddress(connection.local.address, port: flow.local.port)
+        let opened = Flow(transport: flow.transport, local: local, remote: flow.remote, connection: id, peer: flow.peer)
+        let stream = MessageStream(flow: opened, connection: connection, isAccepted: false, firstMessageBy: nil)
+        keep(stream)
+        return stream
+    }
+
+    private func makeConnection(to flow: Flow, _ id: UInt64) -> (any StreamConnection)? {
+        let (local, now) = (flow.local.address.isAny ? nil : flow.local.address, MonotonicClock.now)
+        guard flow.transport == .tls else {
+            return try? TCPConnection(to: flow.remote, from: local, limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
+                self?.stream(id, did: event, at: now)
+            }
+        }
+        guard let tls else { return nil }
+        // Without a name to hold the certificate against, only the address is left.
+        let peer = flow.peer.isEmpty ? "\(flow.remote.address)" : flow.peer.withoutBrackets.description
+        return try? TLSConnection(to: flow.remote, from: local, session: tls.connect(to: peer), limits: configuration.connection, on: lane, at: now) {
+            [weak self] _, event, now in self?.stream(id, did: event, at: now)
+        }
+    }
+
+    private func nextID() -> UInt64 {
+        lastStream += 1
+        return lastStream
+    }
+
+    private func keep(_ stream: MessageStream) {
+        streams[stream.id] = stream
+        streamTo[Peer(stream.flow)] = stream.id
+        watch(stream)
+    }
+
+    private func stream(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {
+        guard let stream = streams[id] else { return }
+        switch event {
+        case .connected: shookHands(stream)
+        case .received(let bytes): read(bytes, from: stream, at: now)
+        case .peerFinished: peerFinished(stream)
+        case .ended(let reason):
+            if case .tls(let error) = reason { failed(stream, error) }
+            forget(stream)
+        }
+        watch(stream)
+    }
+
+    private func shookHands(_ stream: MessageStream) {
+        guard stream.isShakingHands else { return }
+        stream.isShakingHands = false
+        let source = stream.flow.remote.address
+        if stream.isAccepted { handshakesFrom[source] = handshakesFrom[source].flatMap { $0 > 1 ? $0 - 1 : nil } }
+    }
+
+    private func failed(_ stream: MessageStream, _ error: TLSError) {
+        if stream.isShakingHands { tally.handshakesFailed += 1 }
+        onTLSFailure?(error, stream.flow)
+    }
+
+    /// Answers still leave on it; a new request would never get one. Who leaves in the middle of a message waits for no answer.
+    private func peerFinished(_ stream: MessageStream) {
+        if streamTo[Peer(stream.flow)] == stream.id { streamTo[Peer(stream.flow)] = nil }
+        guard stream.messageDeadline != nil else { return }
+        stream.connection.close()
+        forget(stream)
+    }
+
+    private func read(_ bytes: [UInt8], from stream: MessageStream, at now: Instant) {
+        for output in stream.receive(bytes, at: now, timeout: configuration.messageTimeout) {
+            // What was received may have made us close it.
+            guard streams[stream.id] != nil else { return }
+            switch output {
+            case .message(let message): endpoint?.receive(message, over: stream.flow, at: now)
+            case .pong: stream.connection.send(StreamFramer.pong, at: now)
+            case .failed(let error): refuse(error, from: stream, at: now)
+            }
+        }
+    }
+
+    /// Answers what can be answered; the rest of the stream means nothing any more (RFC 3261 §18.3).
+    private func refuse(_ error: Message.ParseError, from stream: MessageStream, at now: Instant) {
+        if case .reject(var rejection) = error {
+            rejection.via.stamp(source: stream.flow.remote)
+            stream.connection.send(rejection.response(toTag: Text(random.next())), at: now)
+        }
+        giveUp(stream, at: now)
+    }
+
+    /// What it still says is not read, and nothing new is sent over it.
+    func giveUp(_ stream: MessageStream, at now: Instant) {
+        guard streams[stream.id] != nil else { return }
+        tally.malformed += 1
+        if streamTo[Peer(stream.flow)] == stream.id { streamTo[Peer(stream.flow)] = nil }
+        stream.giveUp(at: now)
+    }
+
+    private func forget(_ stream: MessageStream) {
+        guard streams.removeValue(forKey: stream.id) != nil else { return }
+        if let alarm = stream.alarm { patience.cancel(alarm.token) }
+        if streamTo[Peer(stream.flow)] == stream.id { streamTo[Peer(stream.flow)] = nil }
+        shookHands(stream)
+        if stream.isAccepted {
+            let left = acceptedFrom[stream.flow.remote.address, default: 1] - 1
+            acceptedFrom[stream.flow.remote.address] = left == 0 ? nil : left
+        }
+        lost.append(stream.flow)
+    }
+
+    /// Sets the stream's timer when its deadline has come nearer. One that has moved away is left: it rings for nothing, once.
+    func watch(_ stream: MessageStream) {
+        guard streams[stream.id] != nil, let due = stream.deadline, due < stream.alarm?.due ?? .distantFuture else { return }
+        if let alarm = stream.alarm { patience.cancel(alarm.token) }
+        stream.alarm = (patience.arm(stream.id, at: due), due)
+    }
+}

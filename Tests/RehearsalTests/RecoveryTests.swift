@@ -1,0 +1,154 @@
+import Gateway
+import Media
+import Primitives
+import SIP
+import Testing
+
+@testable import Rehearsal
+
+/// A call is not left silent or half dead by what one of its ends refuses, removes or forgets.
+@Suite struct RecoveryTests {
+    let stage = Stage()
+
+    private func text(_ message: Message?) -> String { message.map { String(decoding: $0.body, as: UTF8.self) } ?? "" }
+
+    @Test func `a resume that the callee refuses is asked for again`() throws {
+        let call = try stage.bridge()
+        call.callerOffers("sendonly")
+        call.deviceAnswers(200, "recvonly")
+        call.callerOffers("sendrecv")
+        call.deviceAnswers(488)
+        stage.run(seconds: 2.1)
+        #expect(call.device.heard.filter { $0.isRequest && $0.method == .invite }.count == 4)
+        call.deviceAnswers(200, "sendrecv")
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 2)
+        call.hangUp()
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["remoteEnded", "action"])
+    }
+
+    @Test func `a callee that never lets itself be resumed ends the call for both`() throws {
+        let call = try stage.bridge()
+        call.callerOffers("sendonly")
+        call.deviceAnswers(200, "recvonly")
+        call.callerOffers("sendrecv")
+        for _ in 1...3 {
+            call.deviceAnswers(488)
+            stage.run(seconds: 2.1)
+        }
+        let bye = try #require(call.device.request(.bye))
+        #expect(bye.reasons == [Reason(protocol: "Q.850", cause: 65, text: "Resume refused")])
+        #expect(call.caller.request(.bye)?.reasons == bye.reasons)
+        call.device.answer(bye, 200)
+        call.caller.answer(call.caller.request(.bye), 200)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["failed", "action"])
+    }
+
+    @Test func `an offer that sets the audio to port 0 is answered with port 0, and a later one brings it back`() throws {
+        let call = try stage.bridge()
+        for _ in 1...2 {
+            call.callerOffers("sendrecv", port: 0)
+            #expect(call.callerAnswer?.status == 200)
+            #expect(text(call.callerAnswer).contains("m=audio 0 RTP/AVP"))
+        }
+        #expect(text(call.device.request(.invite)).contains("a=sendonly"))
+        call.deviceAnswers(200, "recvonly")
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 0)
+        call.callerOffers("sendrecv")
+        #expect(text(call.callerAnswer).contains("a=sendrecv"))
+        call.deviceAnswers(200, "sendrecv")
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 2)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test(arguments: [481, 408])
+    func `an INFO that finds no dialog ends the call`(status: Int) throws {
+        let call = try stage.bridge()
+        call.fromCaller("INFO", body: "Signal=5\r\nDuration=160\r\n", headers: ["Content-Type: application/dtmf-relay"])
+        call.device.answer(call.device.request(.info), status)
+        let bye = try #require(call.device.request(.bye))
+        call.device.answer(bye, 481)
+        call.caller.answer(call.caller.request(.bye), 200)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["failed", "action"])
+    }
+
+    @Test func `the losers of a fork that a 603 ended are told why`() throws {
+        let (caller, first, second) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
+        for (index, device) in [first, second].enumerated() { device.request("REGISTER", BridgedCall.line, call: "register\(index)", 1) }
+        caller.request("INVITE", BridgedCall.line, call: "forked", 1, body: caller.description())
+        second.answer(second.request(.invite), 180)
+        first.answer(first.request(.invite), 603)
+        let cancel = try #require(second.request(.cancel))
+        #expect(cancel.reasons.map(\.value) == ["SIP;cause=603;text=\"Decline\"", "Q.850;cause=21"])
+        #expect(caller.final(.invite, 1)?.status == 603)
+        second.answer(cancel, 200)
+        second.answer(second.request(.invite), 487)
+        stage.expectQuiet()
+    }
+}
+
+/// What ends a call that nobody ends.
+@Suite struct CallLimitTests {
+    private func stage(_ configure: @escaping (inout LineConfiguration) -> Void) -> Stage {
+        Stage { configuration in for index in configuration.lines.indices { configure(&configuration.lines[index]) } }
+    }
+
+    private func bye(_ call: BridgedCall) throws {
+        let byes = try [#require(call.caller.request(.bye)), #require(call.device.request(.bye))]
+        call.caller.answer(byes[0], 200)
+        call.device.answer(byes[1], 200)
+    }
+
+    @Test func `a call ends at its longest duration, as if hung up`() throws {
+        let stage = stage { $0.maximumDuration = .seconds(60) }
+        let call = try stage.bridge()
+        stage.run(seconds: 59)
+        #expect(call.device.request(.bye) == nil)
+        stage.run(seconds: 1)
+        #expect(call.device.request(.bye)?.reasons.map(\.value) == ["Q.850;cause=102;text=\"Maximum duration\""])
+        try bye(call)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["action", "action"])
+    }
+
+    @Test func `a far end that falls silent fails the call, and one that was never heard has a limit of its own`() throws {
+        let stage = stage { ($0.mediaTimeout, $0.firstMediaTimeout) = (.seconds(20), .seconds(40)) }
+        let call = try stage.bridge()
+        stage.tell(.silent, of: 1)
+        #expect(call.device.request(.bye) == nil)
+        stage.tell(.firstReceived(stage.world.now), of: 1)
+        stage.run(seconds: 30)
+        #expect(call.device.request(.bye) == nil)
+        stage.tell(.silent, of: 1)
+        #expect(call.device.request(.bye)?.reasons.map(\.value) == ["Q.850;cause=41;text=\"Media timeout\""])
+        try bye(call)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["failed", "action"])
+    }
+
+    @Test func `a far end that is never heard fails the call`() throws {
+        let stage = stage { $0.firstMediaTimeout = .seconds(40) }
+        let call = try stage.bridge()
+        stage.run(seconds: 39)
+        #expect(call.device.request(.bye) == nil)
+        stage.run(seconds: 2)
+        try bye(call)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["failed", "failed"])
+    }
+
+    @Test func `a call on hold has no limit of silence`() throws {
+        let stage = stage { $0.firstMediaTimeout = .seconds(40) }
+        let call = try stage.bridge()
+        stage.run(seconds: 5)
+        call.callerOffers("sendonly")
+        call.deviceAnswers(200, "recvonly")
+        stage.run(seconds: 100)
+        #expect(call.device.request(.bye) == nil)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+}

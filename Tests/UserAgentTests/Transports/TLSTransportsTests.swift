@@ -1,0 +1,135 @@
+import Glibc
+import Primitives
+import Runtime
+import Testing
+
+@testable import UserAgent
+
+/// Settings by the certificates in Tests/Corpus.
+func tlsContexts(_ identity: String? = "server.pem", clients: String? = nil) throws(TLSError) -> TLSContexts {
+    let folder = "/" + "\(#filePath)".split(separator: "/").dropLast(3).joined(separator: "/") + "/Corpus/certificates/"
+    var settings = TLSSettings()
+    settings.identities = identity.map { [.init(certificate: folder + $0, key: folder + "leaf.key")] } ?? []
+    (settings.serverAuthorities, settings.clientAuthorities) = (folder + "ca.pem", clients.map { folder + $0 })
+    return try TLSContexts(settings)
+}
+
+/// Transports that listen for TLS alone.
+private struct SecureStation {
+    let lane: Lane<SignallingHost<NotingEndpoint>>
+    let address: SocketAddress
+    private let arrivals: AsyncStream<Arrival>
+
+    init(_ contexts: TLSContexts, adjust: @Sendable (inout Transports.Configuration) -> Void = { _ in }) throws(SocketError) {
+        let (stream, note) = AsyncStream<Arrival>.makeStream()
+        arrivals = stream
+        var configuration = Transports.Configuration(listeners: [.init(.tls, SocketAddress(.loopback, port: 0))])
+        adjust(&configuration)
+        lane = try Lane(label: "secure") { [configuration] lane, _ throws(SocketError) in
+            SignallingHost(transports: try Transports(configuration, tls: contexts, on: lane)) { NotingEndpoint(transports: $0, note: note) }
+        }
+        address = lane.sync { host, _ in host.transports.listeners[0].address }!
+    }
+
+    func next() async -> Arrival? {
+        for await arrival in arrivals { return arrival }
+        return nil
+    }
+
+    func send(_ text: String, over flow: Flow) { lane.sync { host, _ in host.endpoint.send(Array(text.utf8), over: flow) } }
+    var counts: Transports.Counts { lane.sync { host, _ in host.transports.counts }! }
+    func wait(_ duration: Duration) { lane.sync { host, now in host.transports.advance(to: now + duration) } }
+
+    func flow(to other: SecureStation, _ name: Text = "gateway.example.test") -> Flow {
+        Flow(transport: .tls, local: address, remote: other.address, peer: name)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct TLSTransportsTests {
+    @Test func `messages and answers go over one connection`() async throws {
+        let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+        caller.send(request(1), over: caller.flow(to: callee))
+        caller.send(request(2), over: caller.flow(to: callee))
+        let first = try #require(await callee.next()), second = try #require(await callee.next())
+        #expect([first.text, second.text] == [request(1), request(2)])
+        #expect(first.flow.transport == .tls && first.flow.connection != 0 && first.flow.local == callee.address)
+        callee.send(request(3), over: first.flow)
+        let back = try #require(await caller.next())
+        #expect(back.text == request(3))
+        #expect(back.flow.peer == "gateway.example.test" && back.flow.local == caller.address)
+        #expect(caller.counts.opened == 1 && callee.counts.accepted == 1)
+    }
+
+    /// RFC 5923 §9: what was proved for one domain is not proved for another at the same address.
+    @Test func `a connection is for the domain that its certificate names`() async throws {
+        let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+        caller.send(request(1), over: caller.flow(to: callee))
+        #expect(await callee.next()?.text == request(1))
+        caller.send(request(2), over: caller.flow(to: callee, "localhost"))
+        #expect(await callee.next()?.text == request(2))
+        #expect(caller.counts.opened == 2)
+        caller.send(request(3), over: caller.flow(to: callee, "elsewhere.example.test"))
+        let failure = try #require(await caller.next())
+        #expect(failure.isFailure && failure.flow.peer == "elsewhere.example.test")
+        #expect(caller.counts.handshakesFailed == 1)
+    }
+
+    @Test(arguments: ["expired.pem", "stranger.pem", "wildcard.pem"])
+    func `nothing is said to a server that is not who it should be`(certificate: String) async throws {
+        let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts(certificate))
+        caller.send(request(1), over: caller.flow(to: callee))
+        #expect(await caller.next()?.isFailure == true)
+        while callee.counts.connections > 0 { callee.wait(.seconds(20)) }
+        #expect(await callee.next()?.isFailure == true, "no message before the end")
+    }
+
+    @Test func `a client without the certificate that is demanded is not listened to`() async throws {
+        let caller = try SecureStation(tlsContexts("stranger.pem")), callee = try SecureStation(tlsContexts(clients: "ca.pem"))
+        caller.send(request(1), over: caller.flow(to: callee))
+        #expect(await callee.next()?.isFailure == true)
+        #expect(callee.counts.handshakesFailed == 1)
+    }
+
+    @Test func `a peer that does not speak TLS is hung up on`() async throws {
+        let station = try SecureStation(tlsContexts())
+        let peer = try PlainPeer(SOCK_STREAM, to: station.address)
+        peer.write(request(1))
+        _ = peer.readAll()
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.handshakesFailed == 1 && station.counts.connections == 0)
+    }
+
+    @Test func `a handshake that drips is given up`() async throws {
+        let station = try SecureStation(tlsContexts())
+        let peer = try PlainPeer(SOCK_STREAM, to: station.address)
+        peer.write("\u{16}")
+        while station.counts.accepted == 0 { await Task.yield() }
+        station.wait(TLSConnection.handshakeTimeout)
+        #expect(peer.readAll() == "")
+        #expect(station.counts.handshakesFailed == 1)
+    }
+
+    @Test func `one source has only so many handshakes at a time`() async throws {
+        let station = try SecureStation(tlsContexts()) { $0.maximumHandshakesPerSource = 3 }
+        let peers = try (0..<4).map { _ in try PlainPeer(SOCK_STREAM, to: station.address) }
+        while station.counts.accepted + station.counts.refused < 4 { await Task.yield() }
+        #expect(station.counts.refused == 1)
+        station.wait(TLSConnection.handshakeTimeout)
+        let later = try PlainPeer(SOCK_STREAM, to: station.address)
+        while station.counts.accepted < 4 { await Task.yield() }
+        #expect(station.counts.refused == 1, "the others have gone")
+        withExtendedLifetime((peers, later)) {}
+    }
+
+    @Test func `another certificate is for the connections that come`() async throws {
+        let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+        caller.send(request(1), over: caller.flow(to: callee))
+        let flow = try #require(await callee.next()).flow
+        let changed = try tlsContexts("second.pem")
+        callee.lane.sync { host, _ in host.transports.tls = changed }
+        callee.send(request(2), over: flow)
+        #expect(await caller.next()?.text == request(2), "the old connection stands")
+        caller.send(request(3), over: caller.flow(to: callee, "second.example.test"))
+        #expect(await callee.next()?.text == request(3))
+    }
+}
