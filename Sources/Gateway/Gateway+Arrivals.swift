@@ -11,7 +11,7 @@ extension Gateway: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining else { return refuseForNow(session) }
         switch admission(of: session.request, from: session.flow.remote.address) {
-        case .admitted(let caller): route(session, from: caller)
+        case .admitted(let caller, let line): route(session, from: caller, line)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
         case .forbidden: session.respond(status: 403, at: now)
         }
@@ -22,7 +22,10 @@ extension Gateway: UserAgentDelegate {
     ) -> Bool {
         switch request.method {
         case .register:
-            agent.respond(to: transaction, with: registrar.handle(request, over: flow, at: now), at: now)
+            var response = registrar.handle(request, over: flow, at: now)
+            if response.status == 200, let capability = pushCapability(for: request) { response.headers.append("Feature-Caps", capability) }
+            agent.respond(to: transaction, with: response, at: now)
+            if response.status == 200 { registered(request) }
             return true
         case .message:
             pass(request, over: flow, transaction)
@@ -37,7 +40,8 @@ extension Gateway: UserAgentDelegate {
     // MARK: Who may call
 
     enum Admission {
-        case admitted(CallerIdentity)
+        /// With the line of ours that it is, if any.
+        case admitted(CallerIdentity, Line?)
         case challenged([(HeaderName, Text)])
         case forbidden
     }
@@ -47,15 +51,15 @@ extension Gateway: UserAgentDelegate {
     func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
         var caller = identity(in: request, from: source)
-        if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed)) }
-        if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed)) }
+        if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed), claimed) }
+        if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed), claimed) }
         let mustProve = claimed?.configuration.password != nil
-        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller) }
+        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller, nil) }
         switch registrar.authenticator.verify(request, from: source, at: now) {
         case .accepted(let user):
             guard let line = line(numbered: user), claimed == nil || claimed === line else { return .forbidden }
             caller.user = user
-            return .admitted(named(caller, line))
+            return .admitted(named(caller, line), line)
         case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
         case .forbidden: return .forbidden
         }
@@ -81,22 +85,39 @@ extension Gateway: UserAgentDelegate {
 
     // MARK: Which line
 
-    private func route(_ session: InviteSession, from caller: CallerIdentity) {
+    private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
         let replaces = session.request.headers.elements(.replaces)
         if !replaces.isEmpty { return replace(session, replaces, from: caller) }
-        guard let target = session.request.requestURI, let dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        guard let target = session.request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
+            guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
+            dialled = number
+        }
         guard let index = routing.line(for: dialled) else { return refuse(session, 404) }
         guard legCount < configuration.limits.legs else { return refuseForNow(session) }
         let line = lines[index]
-        let callees = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (session.request.maxForwards ?? 70) - 1)
-        // Whom the line does not want is told so, whether a device is there or not.
-        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) { return refuse(session, 480) }
-        receive(session, on: line, from: caller, callees: callees)
+        let maxForwards = (session.request.maxForwards ?? 70) - 1
+        let callees = destinations(of: line, dialled: dialled, caller: caller, maxForwards: maxForwards)
+        if line.isFull { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
+        // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
+        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) {
+            if park(session, on: line, from: caller, callingLine, dialled: dialled, maxForwards: maxForwards) { return }
+            return refuse(session, 480)
+        }
+        receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees)
     }
+
+    /// A line that has just this number goes before a feature code.
+    private func featureCode(_ dialled: Text) -> FeatureCode.Dialled? {
+        guard configuration.featureCodes, routing.line(numbered: dialled) == nil else { return nil }
+        return FeatureCode.dialled(dialled)
+    }
+
+    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) { session.refuse(refusal.cause, adding: refusal.headers, at: now) }
 
     func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
 
-    private func refuseForNow(_ session: InviteSession) {
+    func refuseForNow(_ session: InviteSession) {
         session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
     }
 
@@ -110,12 +131,17 @@ extension Gateway: UserAgentDelegate {
                 return [Destination(target: target, addressOfRecord: target, flow: flow, caller: caller, maxForwards: maxForwards, credentials: credentials)]
             } ?? []
         case .devices:
-            registrar.contacts(of: line.configuration.number, at: now).map {
+            registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).map {
                 let record = URI(user: line.configuration.number, host: configuration.domain)
                 return Destination(
                     target: $0.uri, addressOfRecord: record, flow: $0.path.isEmpty ? $0.origin.towards($0.uri) : $0.origin, routes: $0.path, caller: caller, maxForwards: maxForwards)
             }
         }
+    }
+
+    private func isAwake(_ contact: Registrar.Contact) -> Bool {
+        guard push != nil, let awake = configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else { return true }
+        return contact.refreshed + awake > now
     }
 
     /// From the socket of ours that speaks the trunk's transport and family.
@@ -128,32 +154,60 @@ extension Gateway: UserAgentDelegate {
     // MARK: The report
 
     /// reserve < report < 180 < answer transaction.
-    func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination], replacing old: Leg? = nil) {
-        // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
-        guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
-        let uuid = randomUUID()
-        let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
-        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
+    func receive(
+        _ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line? = nil, dialled: Text = .empty, callees: [Destination],
+        announcement: Announcement? = nil, replacing old: Leg? = nil
+    ) {
+        guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return }
+        leg.announcement = announcement
         if let old { (leg.replaced, leg.bridge) = (old.uuid, old.bridge) }
+        admit(leg, callees)
+    }
+
+    /// The leg of an INVITE, and its 100.
+    func arrive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line?, dialled: Text) -> Leg? {
+        // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
+        guard leg(ofAttempt: session) == nil else {
+            refuse(session, 482)
+            return nil
+        }
+        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow)
+        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
+        let update = Self.update(for: caller)
+        leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
-        guard leg.takeOffer() else { return discard(leg) }
+        callingLine?.features.outgoing.insert(leg.uuid)
+        return leg
+    }
+
+    func admit(_ leg: Leg, _ callees: [Destination]) {
+        guard let session = leg.session, let origin = leg.origin else { return }
+        guard leg.takeOffer() else { return forgo(leg) }
         do { try leg.media.reserve(at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             refuseForNow(session)
-            return discard(leg)
+            return forgo(leg)
         }
         leg.listenOnReservation()
         add(leg)
-        line.provider.reportNewIncomingCall(with: uuid, update: Self.update(for: caller)) { [unowned self] error in
+        leg.line.features.noteCaller(origin.handle)
+        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
     }
 
+    /// A call that is not even reported.
+    private func forgo(_ leg: Leg) {
+        leg.origin?.line?.features.outgoing.remove(leg.uuid)
+        discard(leg)
+    }
+
     private func refuse(_ leg: Leg, _ error: any Error) {
         let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
-        leg.session?.refuse(refusal.cause, adding: refusal.headers, at: now)
+        if let session = leg.session { refuse(session, refusal) }
+        noteOutgoing(leg, cause: refusal.cause, reason: "refused")
         discard(leg)
     }
 
@@ -166,17 +220,25 @@ extension Gateway: UserAgentDelegate {
         if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
         leg.bridge = leg.uuid
         open(Bridge(caller: leg.uuid))
+        let snapshot = leg.line.system.call(leg.uuid)
+        leg.origin?.name = snapshot?.identification?.name ?? snapshot?.localizedCallerName
+        join(callees, to: leg)
+        tell(leg.bridge, .dialled)
+    }
+
+    /// Calls them for a call that rings; they see the caller as the line's contacts and directories name it.
+    func join(_ callees: [Destination], to leg: Leg) {
+        guard isCalling(leg.uuid) else { return }
         let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
         for var callee in callees {
             callee.caller.displayName = name ?? callee.caller.displayName
             call(callee, for: leg)
         }
-        tell(leg.bridge, .dialled)
     }
 
-    func call(_ destination: Destination, for caller: Leg) {
+    func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: configuration.media.offered)
+        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
         add(leg)
         leg.mayTransfer = caller.line.configuration.endpoint == .devices
@@ -188,7 +250,7 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
-    private func makeLeg(
+    func makeLeg(
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)

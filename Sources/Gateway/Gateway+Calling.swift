@@ -21,6 +21,7 @@ extension Gateway {
         invite.credentials = destination.credentials
         invite.maxForwards = destination.maxForwards
         invite.body = offer
+        invite.isToOurselves = destination.isToOurselves
         return userAgent.invite(invite, delegate: leg, at: now)
     }
 

@@ -19,6 +19,10 @@ enum LegTimer: Hashable, CaseIterable {
     case duration
     /// Nothing was ever heard from the far end.
     case firstMedia
+    /// The sound that a feature code is answered with is over.
+    case announcement
+    /// No device woke for it in time.
+    case wake
 }
 
 extension Gateway {
@@ -53,6 +57,8 @@ extension Gateway {
         case .resume: if leg.isHeld { leg.line.calls.setHeld(leg.uuid, false) }
         case .duration: end(leg, .maximumDuration)
         case .firstMedia: leg.heardNothing()
+        case .announcement: end(leg, .normalClearing)
+        case .wake: wakeLimit(leg.uuid)
         }
     }
 

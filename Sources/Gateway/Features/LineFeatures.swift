@@ -14,6 +14,13 @@ final class LineFeatures {
     private let vips: CallerMatcher
     private let configuredBlocks: CallerMatcher
     private(set) var blocked: Set<String>
+    var recents: RecentCalls
+    /// Where its devices can be woken.
+    var pushBindings: PushBindings
+    /// Who called last, also while Do Not Disturb was on; nobody who is blocked.
+    var lastCaller: CXHandle?
+    /// Conversations that devices of the line began, by the call that they are at the line that was called.
+    var outgoing: Set<UUID> = []
     /// Further refusals by whoever embeds the gateway.
     var filter: CallSystem.Filter?
     /// Why the report that was just made was refused here; nil: not here.
@@ -21,14 +28,17 @@ final class LineFeatures {
 
     private enum Refused { case blockList, doNotDisturb(DoNotDisturbKeeper.Answer) }
 
-    init(_ configuration: LineConfiguration, statuses: RefusalStatuses, kept: LineRecord?, date: @escaping () -> Date) {
+    init(_ configuration: LineConfiguration, statuses: RefusalStatuses, recents limit: Int, kept: LineRecord, date: @escaping () -> Date) {
         self.configuration = configuration
         self.statuses = configuration.refusals.over(statuses)
         self.date = date
-        doNotDisturb = DoNotDisturbKeeper(configuration.doNotDisturb, state: kept?.doNotDisturb)
+        doNotDisturb = DoNotDisturbKeeper(configuration.doNotDisturb, state: kept.doNotDisturb)
         vips = CallerMatcher(patterns: configuration.doNotDisturb.vips)
         configuredBlocks = CallerMatcher(patterns: configuration.block)
-        blocked = kept?.blocked ?? []
+        blocked = kept.blocked
+        recents = RecentCalls(limit: limit, kept: kept.recents)
+        lastCaller = recents.lastCaller
+        pushBindings = PushBindings(kept.pushBindings)
     }
 
     /// Binds the line's system to this.
@@ -53,6 +63,11 @@ final class LineFeatures {
     /// False when nothing changed.
     func setBlocked(_ key: String, _ isBlocked: Bool) -> Bool {
         isBlocked ? blocked.insert(key).inserted : blocked.remove(key) != nil
+    }
+
+    func noteCaller(_ handle: CXHandle?) {
+        guard let handle, !isBlocked(handle) else { return }
+        lastCaller = handle
     }
 
     func isBlocked(_ handle: CXHandle) -> Bool { blocked.contains(CallerMatcher.key(of: handle)) || configuredBlocks.contains(handle) }

@@ -36,6 +36,12 @@ final class Leg {
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
     var session: InviteSession?
+    /// Who calls, for an incoming leg.
+    var origin: CallOrigin?
+    /// What an incoming leg of a feature code is answered with.
+    var announcement: Announcement?
+    /// The call that it rings a device of its own line for.
+    var origination: UUID?
     /// Where an outgoing leg calls, and as whom.
     let destination: Destination?
     /// The way to the peer's signalling, which decides our address and family in SDP.
@@ -130,7 +136,8 @@ final class Leg {
     }
 
     private var source: MediaSource {
-        switch line.configuration.endpoint {
+        if let announcement { return .tone(announcement.tone) }
+        return switch line.configuration.endpoint {
         case .application(.echo): .echo
         case .application(.tone): .tone(Tone(440))
         case .devices, .trunk: .relay
@@ -275,6 +282,8 @@ struct Destination {
     var maxForwards = 70
     /// Who we are to a trunk that asks.
     var credentials: Credentials?
+    /// The gateway calls itself, as a device of one of its lines.
+    var isToOurselves = false
 }
 
 /// Whom a call is from, as the called side is told.

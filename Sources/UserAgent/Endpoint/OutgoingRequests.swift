@@ -32,6 +32,8 @@ public struct OutgoingInvite {
     /// Of a forwarded call: what is left of the other leg's, so that a loop of gateways ends.
     public var maxForwards = 70
     public var credentials: Credentials?
+    /// Meant for this very user agent: its coming back is no loop.
+    public var isToOurselves = false
 
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
@@ -73,6 +75,7 @@ extension UserAgent {
     public func invite(_ request: OutgoingInvite, delegate: (any InviteSessionDelegate)? = nil, at now: Instant) -> InviteSession {
         let session = InviteSession(outgoing: request, agent: self)
         session.delegate = delegate
+        session.isToOurselves = request.isToOurselves
         sessions[session.localTag] = session
         session.start(at: now)
         return session
