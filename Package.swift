@@ -65,12 +65,12 @@ let package = Package(
             name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], swiftSettings: strict),
 
         .target(
-            name: "CallApp", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+            name: "CallApp", dependencies: ["CallKit", "Gateway", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
         sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),
         .target(
-            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", .argumentParser],
+            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "UserAgent", .argumentParser],
             path: "Sources/Samples/SampleApp", swiftSettings: strict),
         sample("Hotline", "HotlineCalls"), sample("MonkeyCall", "MonkeyCalls"), sample("OFree", "OFreeCalls"),
 
@@ -92,6 +92,9 @@ let package = Package(
         .executableTarget(name: "srtp-bench", dependencies: ["CLinux", "CSRTPOracle", "Primitives", "Runtime"], path: "Tests/Benchmarks/SRTP", swiftSettings: strict),
         .executableTarget(
             name: "directory-bench", dependencies: ["CLinux", "CallKit", "Gateway", "Primitives"], path: "Tests/Benchmarks/Directory", swiftSettings: strict),
+        .executableTarget(
+            name: "app-latency", dependencies: ["Audio", "CallApp", "CallKit", "HotlineCalls", "Media", "Primitives", "Runtime"],
+            path: "Tests/Benchmarks/AppLatency", swiftSettings: strict),
         .executableTarget(name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
 
         tests("Primitives"),
@@ -111,6 +114,12 @@ let package = Package(
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("Rehearsal", ["Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
+        .testTarget(
+            name: "RequirementTests",
+            dependencies: [
+                "AVFoundation", "Audio", "CallApp", "CallKit", "Gateway", "HotlineCalls", "Intents", "Media", "MonkeyCalls", "OFreeCalls", "Primitives", "PushKit", "RTP",
+                "Rehearsal", "Runtime", "SDP", "SIP", "UIKit", "UserAgent",
+            ], exclude: ["requirements.tsv"], swiftSettings: strict),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
     ]
