@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let log = product(name: "Logging", package: "swift-log")
+    static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let yams = product(name: "Yams", package: "Yams")
 }
 
@@ -31,6 +32,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
@@ -57,7 +59,7 @@ let package = Package(
         .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
         .target(
-            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], swiftSettings: strict),
 
         .target(
             name: "CallApp", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
@@ -77,9 +79,14 @@ let package = Package(
                 "Audio", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
             ], swiftSettings: strict),
 
-        // Run by scripts/bench; of no product.
+        // Run by scripts/bench and the tests; of no product.
+        .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
         .executableTarget(
             name: "media-relay", dependencies: ["CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/MediaRelay", swiftSettings: strict),
+        .executableTarget(
+            name: "transcode-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/Transcode",
+            swiftSettings: strict),
+        .executableTarget(name: "srtp-bench", dependencies: ["CLinux", "CSRTPOracle", "Primitives", "Runtime"], path: "Tests/Benchmarks/SRTP", swiftSettings: strict),
         .executableTarget(name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
 
         tests("Primitives"),
@@ -91,7 +98,7 @@ let package = Package(
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["CallKit", "PushKit", "Intents", "UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
-        tests("Runtime"),
+        tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("Gateway", ["CallKit", "SIP"]),

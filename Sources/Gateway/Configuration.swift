@@ -81,7 +81,11 @@ public struct GatewayConfiguration: Sendable {
         public var guests: [IPNetwork] = [IPNetwork("127.0.0.0/8")!, IPNetwork("::1/128")!]
         /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
         public var digests: [DigestAlgorithm] = [.md5, .sha256]
+        /// Peers whose P-Asserted-Identity is believed, and that are told whom our callers are, also those that want it kept from others.
+        public var asserting: [IPNetwork] = []
         public init() {}
+
+        func believes(_ peer: IPAddress) -> Bool { asserting.contains { $0.contains(peer) } }
     }
 
     /// Waking devices that sleep (RFC 8599).

@@ -10,7 +10,7 @@ import UserAgent
 extension Gateway: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining else { return refuseForNow(session) }
-        switch admission(of: session) {
+        switch admission(of: session.request, from: session.flow.remote.address) {
         case .admitted(let caller, let line): route(session, from: caller, line)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
         case .forbidden: session.respond(status: 403, at: now)
@@ -27,6 +27,9 @@ extension Gateway: UserAgentDelegate {
             agent.respond(to: transaction, with: response, at: now)
             if response.status == 200 { registered(request) }
             return true
+        case .message:
+            pass(request, over: flow, transaction)
+            return true
         case .options where isDraining:
             agent.respond(to: transaction, status: 503, at: now)
             return true
@@ -36,7 +39,7 @@ extension Gateway: UserAgentDelegate {
 
     // MARK: Who may call
 
-    private enum Admission {
+    enum Admission {
         /// With the line of ours that it is, if any.
         case admitted(CallerIdentity, Line?)
         case challenged([(HeaderName, Text)])
@@ -45,11 +48,9 @@ extension Gateway: UserAgentDelegate {
 
     /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
     /// admitted, and are challenged elsewhere.
-    private func admission(of session: InviteSession) -> Admission {
-        let request = session.request
-        let source = session.flow.remote.address
+    func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
-        var caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
+        var caller = identity(in: request, from: source)
         if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed), claimed) }
         if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed), claimed) }
         let mustProve = claimed?.configuration.password != nil
@@ -64,8 +65,19 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
+    /// Whom a request is from: the asserted identity where its source is believed (RFC 3325 §5), else From.
+    private func identity(in request: Message, from source: IPAddress) -> CallerIdentity {
+        let asserted = configuration.access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
+        let address = asserted ?? request.from
+        var caller = CallerIdentity(user: Routing.dialledNumber(address.uri), host: address.uri.host, displayName: address.displayName)
+        let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map { Text($0).trimmed }
+        caller.isPrivate = privacy.contains { ["id", "user", "header"].contains($0) }
+        return caller
+    }
+
     private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
         var caller = caller
+        caller.isKnown = true
         caller.displayName = caller.displayName ?? line?.configuration.name
         if line != nil { caller.host = configuration.domain }
         return caller
@@ -74,6 +86,8 @@ extension Gateway: UserAgentDelegate {
     // MARK: Which line
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
+        let replaces = session.request.headers.elements(.replaces)
+        if !replaces.isEmpty { return replace(session, replaces, from: caller) }
         guard let target = session.request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
         if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
             guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
@@ -99,9 +113,9 @@ extension Gateway: UserAgentDelegate {
         return FeatureCode.dialled(dialled)
     }
 
-    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) { session.refuse(refusal.cause, adding: refusal.headers, at: now) }
+    func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
 
-    func refuse(_ session: InviteSession, _ status: Int) { session.respond(status: status, at: now) }
+    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) { session.refuse(refusal.cause, adding: refusal.headers, at: now) }
 
     func refuseForNow(_ session: InviteSession) {
         session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
@@ -142,9 +156,10 @@ extension Gateway: UserAgentDelegate {
     /// reserve < report < 180 < answer transaction.
     func receive(
         _ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line? = nil, dialled: Text = .empty, callees: [Destination],
-        announcement: Announcement? = nil
+        announcement: Announcement? = nil, replacing old: Leg? = nil
     ) {
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return }
+        if let old { (leg.replaced, leg.bridge, leg.origin) = (old.uuid, old.bridge, nil) }
         leg.announcement = announcement
         admit(leg, callees)
     }
@@ -157,6 +172,7 @@ extension Gateway: UserAgentDelegate {
             return nil
         }
         let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow)
+        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         let update = Self.update(for: caller)
         leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
@@ -167,7 +183,8 @@ extension Gateway: UserAgentDelegate {
     }
 
     func admit(_ leg: Leg, _ callees: [Destination]) {
-        guard let session = leg.session, let origin = leg.origin else { return }
+        guard let session = leg.session else { return }
+        let caller = leg.party
         guard leg.takeOffer() else { return forgo(leg) }
         do { try leg.media.reserve(at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
@@ -176,8 +193,10 @@ extension Gateway: UserAgentDelegate {
         }
         leg.listenOnReservation()
         add(leg)
-        leg.line.features.noteCaller(origin.handle)
-        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
+        leg.line.features.noteCaller(leg.origin?.handle)
+        // Who takes a call over that is up does not ask to be let in.
+        leg.line.features.isOpen = leg.replaced != nil
+        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
     }
@@ -199,6 +218,7 @@ extension Gateway: UserAgentDelegate {
     private func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
         leg.state = .ringing
+        if leg.replaced != nil { return leg.line.calls.answer(leg.uuid) }
         if leg.mayRing { leg.session?.respond(status: 180, at: now) }
         if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
         leg.bridge = leg.uuid
@@ -224,7 +244,8 @@ extension Gateway: UserAgentDelegate {
         leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
         add(leg)
-        add(callee: leg.uuid, to: caller.uuid)
+        leg.mayTransfer = caller.line.configuration.endpoint == .devices
+        if let bridge = caller.bridge { add(callee: leg.uuid, to: bridge) }
         let handle = CXHandle(type: .generic, value: destination.target.text.description)
         caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
             discard(leg)
@@ -243,9 +264,13 @@ extension Gateway: UserAgentDelegate {
             media: media, scribe: scribe)
     }
 
-    private static func update(for caller: CallerIdentity) -> CXCallUpdate {
+    static func update(for caller: CallerIdentity) -> CXCallUpdate {
         let update = CXCallUpdate()
-        let user = caller.user ?? "anonymous"
+        let isAnonymous = caller.isPrivate || caller.user == nil || caller.user == "anonymous"
+        guard !isAnonymous, let user = caller.user else {
+            update.remoteHandle = CXHandle(type: .generic, value: "anonymous")
+            return update
+        }
         let isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
         let value = isNumber ? user.description : "sip:\(user)@\(caller.host)"
         update.remoteHandle = CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)

@@ -19,7 +19,7 @@ extension Gateway {
         return CallUUID(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).uuid
     }
 
-    func open(_ bridge: Bridge) { bridges[bridge.caller] = bridge }
+    func open(_ bridge: Bridge) { bridges[bridge.id] = bridge }
 
     /// Whether further callees may join.
     func isCalling(_ bridge: UUID) -> Bool { bridges[bridge]?.state == .calling }
@@ -34,8 +34,9 @@ extension Gateway {
 
     /// The leg that this one talks with.
     func peer(of leg: Leg) -> Leg? {
+        if let old = leg.replaced.flatMap(self.leg) { return peer(of: old) }
         guard let bridge = leg.bridge, let peer = bridges[bridge]?.peer(of: leg.uuid) else { return nil }
-        return leg.line.legs[peer]
+        return self.leg(peer)
     }
 
     func apply(_ outputs: [Bridge.Output]) {
@@ -46,6 +47,9 @@ extension Gateway {
                 join(leg)
             case .end(let call, let cause): leg(call).map { end($0, cause) }
             case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
+            case .transferred(let staying, let leaving, let other):
+                if let staying = leg(staying), let other = leg(other) { transferred(staying, from: leaving.flatMap(leg), to: other) }
+            case .transferFailed(let call, let cause): leg(call).map { transferFailed($0, cause) }
             case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
             }
         }

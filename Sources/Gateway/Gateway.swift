@@ -122,7 +122,8 @@ public final class Gateway: SignallingEndpoint {
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
-        agent.allowedMethods.append(.register)
+        agent.allowedMethods += [.register, .refer, .notify, .message]
+        agent.supportedOptions = ["replaces"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
@@ -192,6 +193,16 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// A user of the line hangs up. False when there is no such call.
+    @discardableResult
+    public func end(_ call: UUID, at now: Instant) -> Bool {
+        enter(now)
+        guard let leg = leg(call) else { return false }
+        leg.line.calls.end(call)
+        settle()
+        return true
+    }
+
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
     public func finish(at now: Instant) -> Int {
         enter(now)
@@ -221,7 +232,7 @@ public final class Gateway: SignallingEndpoint {
         repeat {
             while !bridgeEvents.isEmpty {
                 let (bridge, event) = bridgeEvents.removeFirst()
-                apply(bridges[bridge]?.receive(event) ?? [])
+                apply(bridges[bridge]?.receive(event) ?? Bridge.orphaned(by: event))
             }
             takeDownEnded()
         } while !bridgeEvents.isEmpty

@@ -31,7 +31,7 @@ extension MediaEngine {
         guard let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)) else { return leg.refused.malformed += 1 }
         let role = leg.role(of: header.payloadType)
         guard role != .unknown else { return leg.refused.payloadType += 1 }
-        switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
+        switch leg.latch.admit(header, from: sender) {
         case .refused: return leg.refused.stranger += 1
         case .latched: latched(sender, on: leg)
         case .accepted: break

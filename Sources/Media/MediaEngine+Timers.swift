@@ -65,6 +65,7 @@ extension MediaEngine {
         while leg.nextFrame <= now {
             if now - leg.nextFrame >= length { leg.lateFrames += 1 }
             guard playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
+            framesDue?.append(leg.nextFrame)
             leg.nextFrame += length
         }
         arm(leg, .frame, at: leg.nextFrame)
@@ -126,12 +127,24 @@ extension MediaEngine {
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
         if let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
+        leg.rtcp.metrics = leg.metrics
         if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
-            let socket = leg.rtcpSocket ?? leg.rtpSocket
-            if !compound.withUnsafeBytes({ socket.send($0) }) { leg.refused.sendFailed += 1 }
+            send(compound, on: leg)
             report(.report(leg.statistics), of: leg)
         }
         arm(leg, .report, at: leg.rtcp.deadline)
+    }
+
+    /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
+    func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
+        guard leg.plan.audio.sendsRTCP, leg.total.sent + leg.total.received > 0 else { return }
+        leg.rtcp.metrics = leg.metrics
+        send(leg.rtcp.goodbye(at: now), on: leg)
+    }
+
+    private func send(_ compound: [UInt8], on leg: MediaLeg) {
+        let socket = leg.rtcpSocket ?? leg.rtpSocket
+        if !compound.withUnsafeBytes({ socket.send($0) }) { leg.refused.sendFailed += 1 }
     }
 
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {

@@ -46,7 +46,7 @@ public final class MediaLanes: MediaPlane {
     ///
     /// - Parameter report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
     public convenience init(
-        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandom(),
         report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
     ) throws(PumpError) {
         precondition(settings.lanes > 0, "media needs a lane")
@@ -92,8 +92,8 @@ public final class MediaLanes: MediaPlane {
     }
 
     @discardableResult
-    public func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, at: now) }
+    public func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, ending: ending, at: now) }
     }
 
     public func deactivate(_ leg: MediaLegID) throws(MediaError) {
@@ -140,6 +140,16 @@ public final class MediaLanes: MediaPlane {
         var counts = MediaCounts(ports: pool.counts)
         for lane in lanes { counts = lane.counts(added: counts) }
         return counts
+    }
+
+    /// From now on `takePacing` tells how late the frames made here left: for load tests, which must know whether they were late themselves.
+    public func measurePacing() {
+        for lane in lanes { lane.turn { $0.measuresPacing = true } }
+    }
+
+    /// Of all lanes, since the last time; empty without `measurePacing`.
+    public func takePacing() -> Lateness {
+        lanes.reduce(Lateness()) { sum, lane in lane.enter { sum + $0.takePacing() } }
     }
 
     private var quietest: Int { population.indices.min { population[$0] < population[$1] } ?? 0 }

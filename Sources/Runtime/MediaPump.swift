@@ -121,8 +121,9 @@ public final class MediaPump: Sendable {
     /// Whole milliseconds, rounded up, so that it is not early; -1 for ever.
     private func timeout(until deadline: Instant?) -> Int32 {
         guard let deadline else { return -1 }
-        let wait = (deadline - MonotonicClock.now).wholeNanoseconds
-        return wait <= 0 ? 0 : Int32(clamping: wait / 1_000_000 + (wait % 1_000_000 == 0 ? 0 : 1))
+        let now = MonotonicClock.now
+        guard now < deadline else { return 0 }
+        return Int32(clamping: (deadline.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
     }
 
     private func sleep(until instant: Instant) {
@@ -140,8 +141,9 @@ public struct PumpError: Error, Hashable, Sendable {
 struct Pacer: Sendable {
     /// Packets a second above which `automatic` begins to gather, and below which it ends again.
     static let upper = 3_000, lower = 2_000
-    static let rest = Duration.milliseconds(1)
-    private static let window = Duration.milliseconds(50)
+    // In nanoseconds: arithmetic with `Duration` costs more than the rest of a batch's bookkeeping.
+    static var rest: UInt64 { 1_000_000 }
+    private static var window: UInt64 { 50_000_000 }
 
     private let batch: MediaPump.Batch
     private var windowStart = Instant.zero
@@ -157,14 +159,14 @@ struct Pacer: Sendable {
         case .every(let rest): return ready > 0 ? now + rest : nil
         case .automatic:
             measure(ready, at: now)
-            return gathers && ready > 0 ? now + Self.rest : nil
+            return gathers && ready > 0 ? Instant(nanoseconds: now.nanoseconds + Self.rest) : nil
         }
     }
 
     private mutating func measure(_ ready: Int, at now: Instant) {
         seen += ready
-        let elapsed = (now - windowStart).wholeNanoseconds
-        guard elapsed >= Self.window.wholeNanoseconds else { return }
+        let elapsed = now.nanoseconds &- windowStart.nanoseconds
+        guard elapsed >= Self.window else { return }
         let rate = Double(seen) * 1e9 / Double(elapsed)
         gathers = rate > Double(gathers ? Self.lower : Self.upper)
         (windowStart, seen) = (now, 0)

@@ -52,7 +52,7 @@ import Testing
         #expect(error?.description == "UDP \(taken) is already in use by another program")
     }
 
-    /// Dispatch closes the kernel's socket a moment later; the time limit of the test is the bound.
+    /// The pump's thread closes the kernel's socket a moment later; the time limit of the test is the bound.
     @Test func `a closed socket frees its port though somebody still holds it`() async throws {
         let lane = Bench.lane()
         let address = try lane.sync { [lane] bench, _ throws(SocketError) in

@@ -227,6 +227,8 @@ extension SessionEvent {
         case .refreshDue: "refreshDue"
         case .expired: "expired"
         case .dialogLost(let status): "dialogLost \(status)"
+        case .transferRequested(let transfer): "transferRequested \(transfer.target.text)"
+        case .transferProgress(let status): "transferProgress \(status)"
         case .info: "info"
         }
     }

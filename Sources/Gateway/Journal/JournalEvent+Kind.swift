@@ -46,6 +46,12 @@ extension JournalEvent {
         case forkLost = "fork.lost"
         /// The far end put us on hold or resumed us. `on`, `onHold` (CallKit's flag of the call, which this must not change)
         case remoteHold = "remote.hold"
+        /// The far end asked (REFER) for whom it talks with to be called by somebody else. `remote`: whom
+        case transferRequested = "transfer.requested"
+        /// The leg talks with another one from here on: `with`. Or the far end did what our REFER asked for: `status`.
+        case transferred = "transfer.done"
+        /// Everything is as before. `status`
+        case transferFailed = "transfer.failed"
         /// `digits`
         case dtmfReceived = "dtmf.received"
 
@@ -148,4 +154,14 @@ extension JournalEvent {
         case error, code, cause, version
         case rule, count, text
     }
+}
+
+extension JournalEvent.Kind {
+    /// Its place in `allCases`. An enumeration without payloads is this number in memory; looking it up would mean hashing the raw value.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+}
+
+extension JournalEvent.Key {
+    /// Its place in `allCases`, as that of a kind.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
 }

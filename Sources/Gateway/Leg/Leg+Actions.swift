@@ -58,7 +58,7 @@ extension Leg {
     /// stop < (BYE | CANCEL | final response).
     func performEnd() {
         guard state != .ended else { return }
-        let cause = endCause ?? .normalClearing
+        let cause = endCause ?? (state == .ringing ? .declined : .normalClearing)
         endCause = cause
         media.stop(at: now)
         signalEnd(cause)
@@ -75,7 +75,7 @@ extension Leg {
         gateway.disarm(.resume, of: self)
         isHeld = true
         hasAudioSession = false
-        media.stop(at: now)
+        media.stop(holding: true, at: now)
         renegotiate()
     }
 

@@ -2,6 +2,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import RTP
 import SDP
 import SIP
 import UserAgent
@@ -21,11 +22,13 @@ extension Leg: InviteSessionDelegate {
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
-        case .info(let request): gateway.peer(of: self)?.passInfo(request)
+        case .info(let request): informed(request)
         case .offerWithdrawn: negotiation.rollback()
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .refreshDue: renegotiate()
         case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
+        case .transferRequested(let request): gateway.transfer(request, by: self)
+        case .transferProgress(let status): referred(status)
         case .dialogLost: endOutOfBand(.failed, cause: .dialogLost, tellsPeer: true)
         case .byeCompleted: break
         }
@@ -196,6 +199,23 @@ extension Leg: InviteSessionDelegate {
         if status == 408 || status == 481 { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
         if resume != nil { resumeFailed() }
     }
+
+    /// The far end called whom we asked it to call, and needs us no more; or it could not.
+    private func referred(_ status: Int) {
+        scribe.write(status < 300 ? .transferred : .transferFailed, at: now, [.status: .init(status)])
+        if (200..<300).contains(status) { gateway.end(self, .transferred) }
+    }
+
+    /// A key that INFO tells is the same event as one in the media (RFC 4733), and goes on as that where the other end knows it.
+    private func informed(_ request: Message) {
+        guard state == .connected else { return }
+        let digit = KeyPress(request).flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
+        if let digit { heard(.digit(digit)) }
+        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0) }) != true else { return }
+        peer.passInfo(request)
+    }
+
+    private func send(_ digit: DTMFDigit) -> Bool { media.send([digit], at: now) }
 
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.contentType else { return }

@@ -61,6 +61,14 @@ final class Leg {
     var resumeAttempts = 0
     /// The far end set our stream to port 0; what was agreed before stays on record.
     var hasNoAudio = false
+    /// Whom the far end is, as those are told that it talks with.
+    var party: CallerIdentity
+    /// The far end may have whom it talks with transferred: it is a device of ours, or proved who it is.
+    var mayTransfer = false
+    /// Its REFER that is under way.
+    var transfer: TransferRequest?
+    /// The leg whose place this one takes when it is answered (RFC 3891).
+    var replaced: UUID?
     /// A packet came from the far end.
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
@@ -85,6 +93,7 @@ final class Leg {
         self.flow = flow
         self.scribe = scribe
         self.media = media
+        party = destination.map { CallerIdentity(user: $0.addressOfRecord.user, host: $0.addressOfRecord.host) } ?? CallerIdentity(host: "invalid")
         negotiation = OfferAnswer(local: local, sessionID: sessionID)
     }
 
@@ -266,6 +275,8 @@ struct Destination {
     var addressOfRecord: URI
     var flow: Flow
     var routes: [NameAddress] = []
+    /// Further headers of the INVITE.
+    var headers: [(HeaderName, Text)] = []
     var caller: CallerIdentity
     /// What is left of the caller's Max-Forwards.
     var maxForwards = 70
@@ -280,6 +291,10 @@ struct CallerIdentity: Equatable {
     var user: Text?
     var host: Text
     var displayName: Text?
+    /// It comes from a trusted source, or proved to be a line of ours.
+    var isKnown = false
+    /// It does not want those that it calls to know (RFC 3323, RFC 3325).
+    var isPrivate = false
 }
 
 extension NegotiationError {

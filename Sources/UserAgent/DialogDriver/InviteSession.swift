@@ -56,6 +56,10 @@ public final class InviteSession {
     /// nil: the session needs no refresh.
     var timer: SessionTimer?
     var peerAllowsUpdate = false
+    /// The peer sent a REFER before.
+    var wasReferred = false
+    /// A REFER of ours has not come to its end.
+    var awaitsTransfer = false
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
     var unacknowledged: [UnacknowledgedResponse] = []
     /// The ACKs that we sent, as long as their 2xx may come again.
@@ -82,6 +86,12 @@ public final class InviteSession {
 
     /// The peer's tag; nil for a caller without an answer.
     public var remoteTag: Text? { dialog?.remoteTag }
+
+    /// Forgets the call without a word, as a peer does whose process died: what comes for it gets 481. For rehearsals.
+    package func vanish(at now: Instant) {
+        delegate = nil
+        finish(at: now)
+    }
 
     /// Lets a callee answer challenges of its requests in the dialog.
     public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }

@@ -53,6 +53,23 @@ public struct OutgoingOptions {
     }
 }
 
+/// A MESSAGE to be sent outside of a dialog (RFC 3428).
+public struct OutgoingMessage {
+    public var target: URI
+    public var flow: Flow
+    public var from: NameAddress
+    public var to: NameAddress
+    public var routes: [NameAddress] = []
+    public var maxForwards = 70
+    public var contentType: Text = "text/plain"
+    public var body: [UInt8] = []
+    public var credentials: Credentials?
+
+    public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
+        (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
+    }
+}
+
 extension UserAgent {
     /// Sends an INVITE. The delegate hears of everything from the sending on, which happens inside of this call.
     public func invite(_ request: OutgoingInvite, delegate: (any InviteSessionDelegate)? = nil, at now: Instant) -> InviteSession {
@@ -78,8 +95,27 @@ extension UserAgent {
             .options, uri: options.target, via: makeVia(for: options.target, over: options.flow), from: from, to: options.to,
             callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
         request.headers.append(.accept, accepted)
+        ask(request, over: options.flow, options.credentials, at: now, completion)
+    }
+
+    /// Sends a MESSAGE; the completion gets its final status, as that of `options`.
+    public func message(_ message: OutgoingMessage, at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void) {
+        var from = message.from
+        from.tag = makeTag()
+        var request = Message.request(
+            .message, uri: message.target, via: makeVia(for: message.target, over: message.flow), from: from, to: message.to, callID: makeCallID(),
+            cseq: makeSequence(), maxForwards: message.maxForwards, routes: message.routes)
+        addProduct(to: &request)
+        request.headers.append(.contentType, message.contentType)
+        request.body = message.body
+        ask(request, over: message.flow, message.credentials, at: now, completion)
+    }
+
+    private func ask(
+        _ request: Message, over flow: Flow, _ credentials: Credentials?, at now: Instant, _ completion: @escaping (Int, Message?, Instant) -> Void
+    ) {
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: options.flow, authentication: makeAuthentication(options.credentials), session: nil, agent: self) {
+        let exchange = Exchange(request, over: flow, authentication: makeAuthentication(credentials), session: nil, agent: self) {
             sequence += 1
             return sequence
         }

@@ -80,6 +80,9 @@ struct Setting: Sendable {
         Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
             $0.gateway.access.digests = try $1.list { try $0.digest }
         },
+        Setting(path: "access.asserting", takes: "networks", help: "peers whose P-Asserted-Identity is believed, and that are told ours") {
+            $0.gateway.access.asserting = try $1.list { try $0.network }
+        },
         Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
         Setting(path: "data", takes: "folder", help: "where the journal and the database are kept; absent: nothing is written") { $0.dataFolder = try $1.text },
