@@ -113,9 +113,9 @@ extension Gateway: UserAgentDelegate {
         return FeatureCode.dialled(dialled)
     }
 
-    func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
-
     private func refuse(_ session: InviteSession, _ refusal: CallRefusal) { session.refuse(refusal.cause, adding: refusal.headers, at: now) }
+
+    func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
 
     func refuseForNow(_ session: InviteSession) {
         session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
@@ -159,8 +159,8 @@ extension Gateway: UserAgentDelegate {
         announcement: Announcement? = nil, replacing old: Leg? = nil
     ) {
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return }
-        if let old { (leg.replaced, leg.bridge, leg.origin) = (old.uuid, old.bridge, nil) }
         leg.announcement = announcement
+        if let old { (leg.replaced, leg.bridge) = (old.uuid, old.bridge) }
         admit(leg, callees)
     }
 
@@ -183,8 +183,7 @@ extension Gateway: UserAgentDelegate {
     }
 
     func admit(_ leg: Leg, _ callees: [Destination]) {
-        guard let session = leg.session else { return }
-        let caller = leg.party
+        guard let session = leg.session, let origin = leg.origin else { return }
         guard leg.takeOffer() else { return forgo(leg) }
         do { try leg.media.reserve(at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
@@ -193,10 +192,10 @@ extension Gateway: UserAgentDelegate {
         }
         leg.listenOnReservation()
         add(leg)
-        leg.line.features.noteCaller(leg.origin?.handle)
         // Who takes a call over that is up does not ask to be let in.
         leg.line.features.isOpen = leg.replaced != nil
-        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: caller)) { [unowned self] error in
+        if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
+        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
     }

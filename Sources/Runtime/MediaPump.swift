@@ -20,6 +20,8 @@ public final class MediaPump: Sendable {
         case immediate
         /// At most one batch in this time, whatever the load.
         case every(Duration)
+        /// What is due is done to within the kernel's timer slack, and not to the millisecond; packets may gather for less than that before it.
+        case punctual
     }
 
     /// The most sockets that one batch reports; the rest come with the next.
@@ -95,7 +97,8 @@ public final class MediaPump: Sendable {
         }
         var deadline: Instant?
         while !stopped.load(ordering: .acquiring) {
-            let reported = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline))
+            if pacer.isPunctual { sleepThroughLastMillisecond(until: deadline) }
+            let reported = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline, roundingUp: !pacer.isPunctual))
             let ready = collect(events, reported: Int(max(0, reported)), into: tokens)
             deadline = drain(UnsafeBufferPointer(rebasing: tokens[..<ready]))
             if let pause = pacer.pause(after: ready, at: MonotonicClock.now) { sleep(until: min(pause, deadline ?? pause)) }
@@ -118,12 +121,20 @@ public final class MediaPump: Sendable {
         return ready
     }
 
-    /// Whole milliseconds, rounded up, so that it is not early; -1 for ever.
-    private func timeout(until deadline: Instant?) -> Int32 {
+    /// Whole milliseconds, rounded up, so that it is not early, or down, where the rest is slept; -1 for ever.
+    private func timeout(until deadline: Instant?, roundingUp: Bool) -> Int32 {
         guard let deadline else { return -1 }
         let now = MonotonicClock.now
         guard now < deadline else { return 0 }
-        return Int32(clamping: (deadline.nanoseconds - now.nanoseconds - 1) / 1_000_000 + 1)
+        let wait = deadline.nanoseconds - now.nanoseconds
+        return Int32(clamping: roundingUp ? (wait - 1) / 1_000_000 + 1 : wait / 1_000_000)
+    }
+
+    /// epoll counts milliseconds; a sleep does better.
+    private func sleepThroughLastMillisecond(until deadline: Instant?) {
+        let now = MonotonicClock.now
+        guard let deadline, now < deadline, deadline.nanoseconds - now.nanoseconds < 1_000_000 else { return }
+        sleep(until: deadline)
     }
 
     private func sleep(until instant: Instant) {
@@ -146,6 +157,7 @@ struct Pacer: Sendable {
     private static var window: UInt64 { 50_000_000 }
 
     private let batch: MediaPump.Batch
+    var isPunctual: Bool { batch == .punctual }
     private var windowStart = Instant.zero
     private var seen = 0
     private(set) var gathers = false
@@ -155,7 +167,7 @@ struct Pacer: Sendable {
     /// Until when to rest after a batch of so many; nil for not at all. A batch for a timer alone needs no rest.
     mutating func pause(after ready: Int, at now: Instant) -> Instant? {
         switch batch {
-        case .immediate: return nil
+        case .immediate, .punctual: return nil
         case .every(let rest): return ready > 0 ? now + rest : nil
         case .automatic:
             measure(ready, at: now)

@@ -74,7 +74,7 @@ import Testing
     func `a call that the caller gave up is missed, unless somebody took it elsewhere`(reason: String, outcome: RecentCall.Outcome) throws {
         dial("given-up")
         first.answer(first.request(.invite), 180)
-        caller.cancel("sip:2000@hookswitch.test", call: "given-up", 1, headers: reason.isEmpty ? [] : ["Reason: \(reason)"])
+        caller.cancel("given-up", reason: reason)
         first.answer(first.request(.invite), 487)
         #expect(try recent("2000").outcome == outcome)
         #expect(try recent("2000").name == "Carol")

@@ -102,7 +102,7 @@ import Testing
     @Test func `a caller who gives up while the device wakes gets 487, and nothing rings`() {
         fallAsleep()
         invite()
-        caller.cancel("sip:2000@hookswitch.test", call: "call", 1)
+        caller.cancel("call")
         #expect(statuses().last == 487)
         #expect(stage.gateway.waking.isEmpty)
         #expect(stage.events(.pushUnreported).map { $0.details.text(.cause) } == ["cancelled"])

@@ -101,7 +101,7 @@ public final class LiveLoad: Sendable {
             evidence.packets = state.stepLateness.values.reduce(Lateness(), +)
             if let progress = last?.0.progress { (evidence.calls, evidence.progress) = (progress.lateness, progress) }
             evidence.transport = (transport?.congested ?? 0, transport?.sendFailures ?? 0)
-            (evidence.limiterHits, evidence.portsAtMost) = (state.tally.limited, max(mostPorts, last?.ports ?? 0))
+            (evidence.notTried, evidence.limiterHits, evidence.portsAtMost) = (state.tally[.notTried], state.tally.limited, max(mostPorts, last?.ports ?? 0))
             evidence.ephemeral = EphemeralPortRange.current
             return evidence
         }

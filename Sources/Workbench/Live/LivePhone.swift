@@ -21,6 +21,8 @@ public struct LivePhoneSettings: Sendable {
     public var port: UInt16 = 0
     public var mediaPorts: ClosedRange<UInt16> = 21_000...22_999
     public var mediaLanes = 1
+    /// Packets that it makes leave on time to within 0.1 ms, for a little more of the processor.
+    public var isPunctual = false
     public var codecs = Codec.catalogue
 
     public init(user: Text, server: SocketAddress) { (self.user, self.server) = (user, server) }
@@ -94,7 +96,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
     public func close() { lane.close() }
 
     private static func media(_ settings: LivePhoneSettings, _ lane: Lane<SignallingHost<Client>>) throws(LivePhoneError) -> MediaLanes {
-        let media = MediaSettings(ports: settings.mediaPorts, lanes: settings.mediaLanes, batch: .immediate)
+        let media = MediaSettings(ports: settings.mediaPorts, lanes: settings.mediaLanes, batch: settings.isPunctual ? .punctual : .immediate)
         do throws(PumpError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.phone.receive(event, of: leg, at: now) }

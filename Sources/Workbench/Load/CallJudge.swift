@@ -40,6 +40,7 @@ public struct CallJudge: Sendable {
     }
 
     private var outcome: CallFigures.Outcome {
+        if call.caller.couldNotBind || call.callee?.couldNotBind == true { return .notTried }
         if call.caller.status == 0, call.caller.answered == nil, call.caller.failure != nil { return .notTried }
         if isAsPlanned { return findings.isEmpty ? .good : .faulty }
         return .failed

@@ -100,7 +100,7 @@ extension LoadClient {
         case .dtmf: script.steps = [.wait(min(third, .milliseconds(500))), .press(plan.keys)]
         case .reinvite: script.steps = [.wait(third), .reinvite]
         }
-        if plan.steps != nil, script.steps.last == .hangUp { script.duration = nil }
+        if script.steps.last == .hangUp { script.duration = nil }
         return script
     }
 

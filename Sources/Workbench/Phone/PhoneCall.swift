@@ -166,7 +166,10 @@ extension PhoneCall {
 
     func open(_ audio: NegotiatedAudio, at now: Instant) throws(MediaError) {
         record.codec = audio.primary.codec.name
-        try media.open(plan(audio), at: now)
+        do throws(MediaError) { try media.open(plan(audio), at: now) } catch {
+            if case .cannotBind = error { record.couldNotBind = true }
+            throw error
+        }
     }
 
     /// Everything is agreed and acknowledged: packets may flow.

@@ -55,6 +55,8 @@ public struct ValidityEvidence: Sendable {
     public var transport = (congested: 0, failed: 0)
     public var progress = LoadProgress()
     public var limiterHits = 0
+    /// Calls that the tool itself could not make.
+    public var notTried = 0
     public var mediaPorts: ClosedRange<UInt16>
     public var portsAtMost = 0
     public var ephemeral: ClosedRange<UInt16>?
@@ -76,7 +78,7 @@ extension Validity {
         cores = MachineReading.cores
         (droppedReceiving, droppedSending) = (grown(\.receiveBufferErrors), grown(\.sendBufferErrors))
         signallingSendFailures = evidence.transport.congested + evidence.transport.failed
-        (limiterHits, skipped, withoutPort) = (evidence.limiterHits, evidence.progress.skipped, evidence.progress.withoutPort)
+        (limiterHits, skipped, withoutPort) = (evidence.limiterHits, evidence.progress.skipped, max(evidence.progress.withoutPort, evidence.notTried))
         (ports, portsAtMost) = ((evidence.mediaPorts.count + 1) / 2, evidence.portsAtMost)
         ephemeralOverlap = evidence.ephemeral.flatMap { $0.overlaps(evidence.mediaPorts) ? "\($0.clamped(to: evidence.mediaPorts))" : nil }
         judge()
@@ -95,7 +97,7 @@ extension Validity {
         if let dropped = droppedReceiving, dropped > 0 { reasons.append("the kernel of this machine dropped \(dropped) datagrams whose socket was full (RcvbufErrors): loss may be ours") }
         if let dropped = droppedSending, dropped > 0 { reasons.append("the kernel of this machine could not send \(dropped) datagrams (SndbufErrors)") }
         if signallingSendFailures > 0 { reasons.append("\(signallingSendFailures) SIP messages could not be sent") }
-        if withoutPort > 0 { reasons.append("\(withoutPort) calls had no media port of ours: give more with --ports") }
+        if withoutPort > 0 { reasons.append("\(withoutPort) calls had no media port of ours: name others with --ports") }
     }
 
     private mutating func note(_ evidence: ValidityEvidence) {

@@ -22,6 +22,8 @@ public struct CallRecord: Sendable {
     public var endedBy = CallEnder.nobody
     /// Why, where no status says it.
     public var failure: Text?
+    /// This machine had no socket for the media: nothing that the other side did.
+    public var couldNotBind = false
 
     /// When the INVITE was sent or came, and what followed.
     public var began: Instant

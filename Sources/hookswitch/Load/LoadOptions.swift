@@ -83,6 +83,13 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Calls as this file says (YAML); options given as well go before it.", valueName: "file"))
     var scenario: String?
 
+    @Option(name: .customLong("target"), help: .hidden) var scenarioTarget: String?
+
+    @Option(help: ArgumentHelp("What a plain call does in place of --hold: wait=1,press=12#,hold=2,reinvite,hang-up.", valueName: "step,…"))
+    var steps: String?
+
+    @Flag(help: "Check everything, make one call as the run would, and end.") var dryRun = false
+
     @Option(help: ArgumentHelp("The gateway's journal: after the run it must be back to where it was.", valueName: "file"))
     var targetJournal: String?
 

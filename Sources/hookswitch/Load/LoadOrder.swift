@@ -27,27 +27,40 @@ extension LoadOptions {
         var plan = LoadPlan()
         plan.accounts = try accountList()
         plan.target = place.uri.user == nil ? nil : place.uri
-        if plan.target == nil, plan.accounts.isEmpty { throw Failure.usage("'\(target ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST") }
+        if plan.target == nil, plan.accounts.isEmpty { throw Failure.usage("'\(target ?? scenarioTarget ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST") }
         if plan.target == nil, plan.accounts.count < 2 { throw Failure.usage("--accounts needs two lines or more: the first half calls the second") }
         plan.playsBothEnds = bothEnds || plan.target == nil
         try shape(&plan)
         let level = try slo.map(Self.level)
-        if findsKnee(plan), level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
+        if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
         return LoadOrder(
-            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findsKnee(plan), targetJournal: targetJournal, outputs: outputs,
+            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findKnee, targetJournal: targetJournal, outputs: outputs,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
-    private func findsKnee(_ plan: LoadPlan) -> Bool { findKnee }
+    /// Each value by itself, without ports and files.
+    func checkValues() throws {
+        var plan = LoadPlan()
+        try shape(&plan)
+        _ = try (CodecList.parse(codec), slo.map(Self.level), ports.map(Self.range), server.map(SocketAddress.init(ofServer:)), from.map { try Identity($0, option: "--from") })
+        if accounts != nil { _ = try accountList() }
+        if transport != nil || scenarioTarget != nil { _ = try CallTarget(scenarioTarget ?? target ?? "", server: nil, usesTCP: try usesTCP()) }
+    }
+
+    private func usesTCP() throws -> Bool {
+        guard let transport else { return false }
+        guard ["udp", "tcp"].contains(transport) else { throw Failure.usage("--transport is udp or tcp, got '\(transport)'\(transport == "tls" ? " (TLS is not in this version)" : "")") }
+        return transport == "tcp"
+    }
 
     // MARK: Whom
 
     private func place() throws -> CallTarget {
-        guard let target else { throw Failure.usage("whom to call? 'hookswitch load sip:9196@ADDRESS'") }
-        if let transport, !["udp", "tcp"].contains(transport) { throw Failure.usage("--transport is udp or tcp, got '\(transport)'\(transport == "tls" ? " (TLS is not in this version)" : "")") }
+        guard let target = target ?? scenarioTarget else { throw Failure.usage("whom to call? 'hookswitch load sip:9196@ADDRESS'") }
+        let usesTCP = try usesTCP()
         let server = try server.map(SocketAddress.init(ofServer:))
         if server != nil, accounts != nil, SocketAddress(target, defaultPort: 5060) != nil { throw Failure.usage("--server and a target that is a server exclude each other") }
-        return try CallTarget(target, server: server, usesTCP: transport == "tcp")
+        return try CallTarget(target, server: server, usesTCP: usesTCP)
     }
 
     private func accountList() throws -> [LoadAccount] {
@@ -79,6 +92,10 @@ extension LoadOptions {
         plan.mix = try callMix(mix)
         plan.keys = try digits()
         plan.listening = try listening()
+        plan.steps = try steps.map { text in
+            do { return try CallSteps.parse(text) } catch let failure as Failure { throw Failure.usage("--steps: \(failure.message)") }
+        }
+        if dryRun { plan.calls = 1 }
         plan.patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
         plan.answersAfter = .milliseconds(try Bounded.whole(answerAfter, option: "--answer-after", of: "milliseconds", in: 0...600_000))
         plan.seed = seed ?? UInt64.random(in: 1...9_999_999)
@@ -169,6 +186,7 @@ extension LoadOptions {
             }
             (settings.address, settings.port) = (address.address, address.port)
         }
+        settings.isPunctual = true
         settings.mediaLanes = plan.concurrent > 200 ? min(4, MachineReading.cores) : 1
         settings.mediaPorts = try ports.map(Self.range) ?? LoadPorts.block(for: plan, place.server.address.family)
         return settings
@@ -190,13 +208,19 @@ enum LoadPorts {
         let ends = plan.playsBothEnds ? 2 : 1, rate = plan.arrivals.steps.map(\.rate).max() ?? 1
         let count = min(2 * ends * (plan.concurrent + Int(min(rate, Double(plan.concurrent)) * 3) + 8), 40_000)
         try provideDescriptors(for: count)
-        let highest = Int(EphemeralPortRange.current?.lowerBound ?? 32_768), end = 10_000 + count < highest ? highest : 65_535
-        guard 10_000 + count < end else { throw Failure.cannotRun("\(count) media ports are more than this machine has: fewer calls at a time (--concurrent)") }
-        for _ in 0..<200 {
-            let first = UInt16(Int.random(in: 10_000...(end - count)) & ~1), block = first...(first + UInt16(count) - 1)
-            if block.allSatisfy({ isFree($0, family) }) { return block }
+        for range in candidates where range.count > count {
+            for _ in 0..<50 {
+                let first = UInt16(Int.random(in: range.lowerBound...(range.upperBound - count)) & ~1), block = first...(first + UInt16(count) - 1)
+                if block.allSatisfy({ isFree($0, family) }) { return block }
+            }
         }
-        throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports")
+        throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
+    }
+
+    /// Above the kernel's own, where hardly anybody is; else below it, where a gateway on this machine may have its own; else anywhere.
+    private static var candidates: [ClosedRange<Int>] {
+        let kernel = EphemeralPortRange.current ?? 32_768...60_999
+        return [min(65_535, Int(kernel.upperBound) + 1)...65_535, min(10_000, Int(kernel.lowerBound) - 1)...(Int(kernel.lowerBound) - 1), 10_000...65_535]
     }
 
     private static func provideDescriptors(for sockets: Int) throws {
