@@ -192,7 +192,9 @@ extension Gateway: UserAgentDelegate {
         }
         leg.listenOnReservation()
         add(leg)
-        leg.line.features.noteCaller(origin.handle)
+        // Who takes a call over that is up does not ask to be let in.
+        leg.line.features.isOpen = leg.replaced != nil
+        if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
         leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }

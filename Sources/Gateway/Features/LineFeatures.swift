@@ -23,6 +23,8 @@ final class LineFeatures {
     var outgoing: Set<UUID> = []
     /// Further refusals by whoever embeds the gateway.
     var filter: CallSystem.Filter?
+    /// The call that is being reported is let in, whoever it is from.
+    var isOpen = false
     /// Why the report that was just made was refused here; nil: not here.
     private var refused: Refused?
 
@@ -84,6 +86,7 @@ final class LineFeatures {
 
     private func verdict(on call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError.Code? {
         refused = nil
+        guard !isOpen else { return nil }
         guard configuration.takesCalls else { return .unentitled }
         let handle = update.remoteHandle
         if let handle, isBlocked(handle) {
