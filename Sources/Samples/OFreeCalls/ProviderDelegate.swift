@@ -66,8 +66,8 @@ public class ProviderDelegate: NSObject, CXProviderDelegate {
     public func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
         log("performEnd")
         _ = link.end(action.callUUID)
-        action.fulfill()
         letGo(of: action.callUUID)
+        action.fulfill()
     }
 
     public func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
