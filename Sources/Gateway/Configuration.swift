@@ -56,6 +56,8 @@ public struct GatewayConfiguration: Sendable {
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
         /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
         public var opus = OpusSettings()
+        /// Whether keys are sought in the sound of peers without telephone-event, which then is decoded.
+        public var hearsKeys = false
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
@@ -185,5 +187,7 @@ public enum LineEndpoint: Sendable, Equatable {
         case echo
         /// Plays 440 Hz.
         case tone
+        /// All who call it hear each other.
+        case conference
     }
 }

@@ -132,7 +132,9 @@ final class Leg {
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
+        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
+        plan.hearsKeys = gateway.configuration.media.hearsKeys
+        return plan
     }
 
     private var source: MediaSource {
@@ -140,6 +142,7 @@ final class Leg {
         return switch line.configuration.endpoint {
         case .application(.echo): .echo
         case .application(.tone): .tone(Tone(440))
+        case .application(.conference): .conference(UInt64(line.index))
         case .devices, .trunk: .relay
         }
     }

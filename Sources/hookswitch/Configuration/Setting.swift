@@ -65,6 +65,9 @@ struct Setting: Sendable {
         Setting(path: "media.opus.dtx", takes: "true|false", help: "whether peers are asked to leave silence out") {
             $0.gateway.media.opus.discontinuous = try $1.flag
         },
+        Setting(path: "media.inband-dtmf", takes: "true|false", help: "keys are sought in the sound of peers without telephone-event, which costs a decoding") {
+            $0.gateway.media.hearsKeys = try $1.flag
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
