@@ -134,7 +134,8 @@ extension Gateway: UserAgentDelegate {
             registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).map {
                 let record = URI(user: line.configuration.number, host: configuration.domain)
                 return Destination(
-                    target: $0.uri, addressOfRecord: record, flow: $0.path.isEmpty ? $0.origin.towards($0.uri) : $0.origin, routes: $0.path, caller: caller, maxForwards: maxForwards)
+                    target: $0.uri, addressOfRecord: record, flow: $0.path.isEmpty ? $0.origin.towards($0.uri) : $0.origin, routes: $0.path, isDevice: true, caller: caller,
+                    maxForwards: maxForwards)
             }
         }
     }
@@ -243,7 +244,7 @@ extension Gateway: UserAgentDelegate {
         leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
         add(leg)
-        leg.mayTransfer = caller.line.configuration.endpoint == .devices
+        leg.mayTransfer = destination.isDevice
         if let bridge = caller.bridge { add(callee: leg.uuid, to: bridge) }
         let handle = CXHandle(type: .generic, value: destination.target.text.description)
         caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
