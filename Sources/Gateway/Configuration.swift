@@ -1,4 +1,5 @@
 import Audio
+import CallKit
 import Primitives
 import SDP
 import SIP
@@ -16,6 +17,9 @@ public struct GatewayConfiguration: Sendable {
     public var limits = Limits()
     /// What refused callers are told, where a line does not say otherwise.
     public var refusals = RefusalStatuses()
+    public var push = Push()
+    /// Whether devices may dial `*78` and the other feature codes.
+    public var featureCodes = true
     /// `https` address of the jCard that a 608 names in Call-Info (RFC 8688 §3.2.1); nil: the header is left out.
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
@@ -52,6 +56,8 @@ public struct GatewayConfiguration: Sendable {
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
         /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
         public var opus = OpusSettings()
+        /// Whether keys are sought in the sound of peers without telephone-event, which then is decoded.
+        public var hearsKeys = false
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
@@ -86,6 +92,21 @@ public struct GatewayConfiguration: Sendable {
         func believes(_ peer: IPAddress) -> Bool { asserting.contains { $0.contains(peer) } }
     }
 
+    /// Waking devices that sleep (RFC 8599).
+    public struct Push: Sendable {
+        /// Whether REGISTERs are looked at for where to push to.
+        public var isOn = false
+        /// How long a call waits for a device to register; its ringing begins after that.
+        public var limit: Duration = .seconds(30)
+        /// How long after its last REGISTER a device may be woken.
+        public var keep: Duration = .seconds(30 * 86_400)
+        /// How long after its last REGISTER a device that can be woken counts as awake; nil: until its registration expires.
+        public var awake: Duration?
+        /// Calls that wait at a time; more are refused with 480.
+        public var calls = 1_000
+        public init() {}
+    }
+
     public struct Limits: Sendable {
         /// Calls refused with 503 and `Retry-After` above this number of legs.
         public var legs = 10_000
@@ -97,6 +118,8 @@ public struct GatewayConfiguration: Sendable {
         public var requestsPerSource: Int?
         /// `Retry-After` of a refusal for want of ports or while draining, in seconds.
         public var retryAfter = 5
+        /// Calls in the recents of a line.
+        public var recents = 100
         /// A contact that did not answer an INVITE at all is dropped from the registrar.
         public var dropsDeadContacts = true
         /// How often a far end may refuse to be resumed before its call ends; it is asked every two seconds.
@@ -139,6 +162,10 @@ public struct LineConfiguration: Sendable {
     public private(set) var contacts: [String: String] = [:]
     /// What refused callers of this line are told.
     public var refusals = RefusalStatuses()
+    /// Whether its calls are kept in its recents; nil: those of a line for devices are.
+    public var recents: Bool?
+    /// Handles that it calls (CallKit's `supportedHandleTypes`); a call back to any other is refused.
+    public var handles: Set<CXHandle.HandleType> = [.generic, .phoneNumber]
 
     public init(number: Text) { self.number = number }
 
@@ -166,5 +193,7 @@ public enum LineEndpoint: Sendable, Equatable {
         case echo
         /// Plays 440 Hz.
         case tone
+        /// All who call it hear each other.
+        case conference
     }
 }

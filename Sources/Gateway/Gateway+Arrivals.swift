@@ -12,7 +12,7 @@ extension Gateway: UserAgentDelegate {
         guard !isDraining else { return refuseForNow(session) }
         if let trunk = trunksInOrder.first(where: { $0.sends(session.flow) }) { return route(session, from: trunk) }
         switch admission(of: session.request, from: session.flow.remote.address) {
-        case .admitted(let caller): route(session, from: caller)
+        case .admitted(let caller, let line): route(session, from: caller, line)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
         case .forbidden: session.respond(status: 403, at: now)
         }
@@ -44,7 +44,10 @@ extension Gateway: UserAgentDelegate {
     ) -> Bool {
         switch request.method {
         case .register:
-            agent.respond(to: transaction, with: registrar.handle(request, over: flow, at: now), at: now)
+            var response = registrar.handle(request, over: flow, at: now)
+            if response.status == 200, let capability = pushCapability(for: request) { response.headers.append("Feature-Caps", capability) }
+            agent.respond(to: transaction, with: response, at: now)
+            if response.status == 200 { registered(request) }
             return true
         case .message:
             pass(request, over: flow, transaction)
@@ -59,7 +62,8 @@ extension Gateway: UserAgentDelegate {
     // MARK: Who may call
 
     enum Admission {
-        case admitted(CallerIdentity)
+        /// With the line of ours that it is, if any.
+        case admitted(CallerIdentity, Line?)
         case challenged([(HeaderName, Text)])
         case forbidden
     }
@@ -69,15 +73,15 @@ extension Gateway: UserAgentDelegate {
     func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
         var caller = identity(in: request, from: source)
-        if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed)) }
-        if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed)) }
+        if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed), claimed) }
+        if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed), claimed) }
         let mustProve = claimed?.configuration.password != nil
-        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller) }
+        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller, nil) }
         switch registrar.authenticator.verify(request, from: source, at: now) {
         case .accepted(let user):
             guard let line = line(numbered: user), claimed == nil || claimed === line else { return .forbidden }
             caller.user = user
-            return .admitted(named(caller, line))
+            return .admitted(named(caller, line), line)
         case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
         case .forbidden: return .forbidden
         }
@@ -103,11 +107,15 @@ extension Gateway: UserAgentDelegate {
 
     // MARK: Which line
 
-    private func route(_ session: InviteSession, from caller: CallerIdentity) {
+    private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
         let replaces = session.request.headers.elements(.replaces)
         if !replaces.isEmpty { return replace(session, replaces, from: caller) }
-        guard let target = session.request.requestURI, let dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
-        route(session, from: caller, to: dialled, trunk: nil)
+        guard let target = session.request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
+            guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
+            dialled = number
+        }
+        route(session, from: caller, callingLine, to: dialled, trunk: nil)
     }
 
     /// A call of a trunk: to the number that it names, in our words, or where it called our Contact to the number that is meant by that.
@@ -117,10 +125,11 @@ extension Gateway: UserAgentDelegate {
         if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
             dialled = rules.incoming ?? Routing.dialledNumber(request.to.uri) ?? dialled
         }
-        route(session, from: identity(in: request, from: session.flow.remote.address), to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
+        let caller = identity(in: request, from: session.flow.remote.address)
+        route(session, from: caller, nil, to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
     }
 
-    private func route(_ session: InviteSession, from caller: CallerIdentity, to dialled: Text, trunk origin: Trunk?) {
+    private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?, to dialled: Text, trunk origin: Trunk?) {
         guard let index = routing.line(for: dialled, host: session.request.requestURI?.host) else { return refuse(session, 404) }
         guard legCount < configuration.limits.legs else {
             refused(.legs, session.flow.remote.address)
@@ -133,12 +142,19 @@ extension Gateway: UserAgentDelegate {
         let line = lines[index]
         // Back to where it came from: it would come again.
         if let origin, trunk(of: line) === origin { return refuse(session, 482) }
-        if case .group = line.configuration.endpoint { return receive(session, on: line, from: caller, callees: [], trunk: origin) }
+        if line.isFull { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
+        if case .group = line.configuration.endpoint {
+            return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
+        }
         let callees = destinations(of: line, dialled: dialled, caller: caller, after: session.request)
         if callees.isEmpty, trunk(of: line) != nil { return refuseForNow(session) }
-        // Whom the line does not want is told so, whether a device is there or not.
-        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) { return refuseUnavailable(session) }
-        receive(session, on: line, from: caller, callees: callees, trunk: origin)
+        // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
+        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) {
+            let maxForwards = (session.request.maxForwards ?? 70) - 1
+            if park(session, on: line, from: caller, callingLine, dialled: dialled, maxForwards: maxForwards) { return }
+            return refuseUnavailable(session)
+        }
+        receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees, trunk: origin)
     }
 
     private func isTrusted(_ flow: Flow) -> Bool { configuration.access.trusted.contains { $0.contains(flow.remote.address) } }
@@ -150,9 +166,17 @@ extension Gateway: UserAgentDelegate {
         session.respond(status: 480, headers: warning, at: now)
     }
 
+    /// A line that has just this number goes before a feature code.
+    private func featureCode(_ dialled: Text) -> FeatureCode.Dialled? {
+        guard configuration.featureCodes, routing.line(numbered: dialled) == nil else { return nil }
+        return FeatureCode.dialled(dialled)
+    }
+
+    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) { session.refuse(refusal.cause, adding: refusal.headers, at: now) }
+
     func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
 
-    private func refuseForNow(_ session: InviteSession) {
+    func refuseForNow(_ session: InviteSession) {
         session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
     }
 
@@ -160,44 +184,71 @@ extension Gateway: UserAgentDelegate {
 
     /// reserve < report < 180 < answer transaction.
     func receive(
-        _ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination], trunk: Trunk? = nil, replacing old: Leg? = nil
+        _ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line? = nil, dialled: Text = .empty, callees: [Destination],
+        announcement: Announcement? = nil, trunk: Trunk? = nil, replacing old: Leg? = nil
     ) {
-        // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
-        guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
-        let uuid = randomUUID()
-        let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
-        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
+        guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return }
+        (leg.announcement, leg.trunk) = (announcement, trunk)
         if let old { (leg.replaced, leg.bridge) = (old.uuid, old.bridge) }
-        leg.trunk = trunk
+        admit(leg, callees)
+    }
+
+    /// The leg of an INVITE, and its 100.
+    func arrive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line?, dialled: Text) -> Leg? {
+        // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
+        guard leg(ofAttempt: session) == nil else {
+            refuse(session, 482)
+            return nil
+        }
+        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow)
+        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
+        let update = Self.update(for: caller)
+        leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
-        guard leg.takeOffer() else { return discard(leg) }
+        callingLine?.features.outgoing.insert(leg.uuid)
+        return leg
+    }
+
+    func admit(_ leg: Leg, _ callees: [Destination]) {
+        guard let session = leg.session, let origin = leg.origin else { return }
+        guard leg.takeOffer() else { return forgo(leg) }
         do { try leg.media.reserve(at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             refuseForNow(session)
-            return discard(leg)
+            return forgo(leg)
         }
         leg.listenOnReservation()
         add(leg)
-        line.provider.reportNewIncomingCall(with: uuid, update: Self.update(for: caller)) { [unowned self] error in
+        // Who takes a call over that is up does not ask to be let in.
+        leg.line.features.isOpen = leg.replaced != nil
+        if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
+        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
     }
 
-    private func refuse(_ leg: Leg, _ error: any Error) {
-        let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
-        leg.session?.refuse(refusal.cause, adding: refusal.headers, at: now)
+    /// A call that is not even reported.
+    private func forgo(_ leg: Leg) {
+        leg.origin?.line?.features.outgoing.remove(leg.uuid)
         discard(leg)
     }
 
-    func call(_ destination: Destination, for caller: Leg) {
+    private func refuse(_ leg: Leg, _ error: any Error) {
+        let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
+        if let session = leg.session { refuse(session, refusal) }
+        noteOutgoing(leg, cause: refusal.cause, reason: "refused")
+        discard(leg)
+    }
+
+    func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: configuration.media.offered)
+        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
         leg.trunk = destination.trunk
         add(leg)
-        leg.mayTransfer = caller.line.configuration.endpoint == .devices
+        leg.mayTransfer = destination.isDevice
         if let bridge = caller.bridge { add(callee: leg.uuid, to: bridge) }
         let handle = CXHandle(type: .generic, value: destination.target.text.description)
         caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
@@ -206,7 +257,7 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
-    private func makeLeg(
+    func makeLeg(
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)

@@ -30,6 +30,7 @@ extension Gateway {
         invite.contactUser = leg.trunk.flatMap { $0.configuration.registration == nil ? nil : $0.configuration.contactUser(line: $0.line) }
         let origin = self.leg(ofBridge: leg)
         invite.headers += headers(passedBy: origin?.session?.request, from: origin, to: leg)
+        invite.isToOurselves = destination.isToOurselves
         return userAgent.invite(invite, delegate: leg, at: now)
     }
 

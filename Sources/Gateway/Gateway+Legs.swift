@@ -21,6 +21,9 @@ extension Gateway {
 
     func open(_ bridge: Bridge) { bridges[bridge.id] = bridge }
 
+    /// Whether further callees may join.
+    func isCalling(_ bridge: UUID) -> Bool { bridges[bridge]?.state == .calling }
+
     func add(callee: UUID, to bridge: UUID) { bridges[bridge]?.add(callee: callee) }
 
     /// Notes what a leg has to say to its bridge; done when the input is worked off.
@@ -39,7 +42,9 @@ extension Gateway {
     func apply(_ outputs: [Bridge.Output], of bridge: UUID) {
         for output in outputs {
             switch output {
-            case .answer(let call): lineOfCall[call]?.calls.answer(call)
+            case .answer(let call):
+                guard let leg = leg(call), leg.direction == .outgoing else { lineOfCall[call]?.calls.answer(call); continue }
+                join(leg)
             case .end(let call, let cause): leg(call).map { end($0, cause) }
             case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
             case .transferred(let staying, let leaving, let other):
@@ -52,6 +57,7 @@ extension Gateway {
     }
 
     func end(_ leg: Leg, _ cause: EndCause) {
+        if waking[leg.uuid]?.isReported == false { return giveUp(leg.uuid, "draining", as: cause) }
         leg.endCause = leg.endCause ?? cause
         leg.line.calls.end(leg.uuid)
     }

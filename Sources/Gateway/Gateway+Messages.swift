@@ -6,7 +6,7 @@ import UserAgent
 extension Gateway {
     func pass(_ request: Message, over flow: Flow, _ transaction: ServerTransactionID) {
         switch admission(of: request, from: flow.remote.address) {
-        case .admitted(let caller): pass(request, from: caller, transaction)
+        case .admitted(let caller, _): pass(request, from: caller, transaction)
         case .challenged(let headers): userAgent.respond(to: transaction, status: 401, headers: headers, at: now)
         case .forbidden: userAgent.respond(to: transaction, status: 403, at: now)
         }

@@ -23,6 +23,10 @@ enum LegTimer: Hashable, CaseIterable {
     case hunt
     /// A scripted callee has rung for its time.
     case script
+    /// The sound that a feature code is answered with is over.
+    case announcement
+    /// No device woke for it in time.
+    case wake
 }
 
 extension Gateway {
@@ -59,6 +63,8 @@ extension Gateway {
         case .firstMedia: leg.heardNothing()
         case .hunt: hunt(for: leg.uuid)
         case .script: if case .script(let script) = leg.line.configuration.endpoint { perform(script.act, leg) }
+        case .announcement: end(leg, .normalClearing)
+        case .wake: wakeLimit(leg.uuid)
         }
     }
 

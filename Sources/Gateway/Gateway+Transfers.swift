@@ -25,6 +25,7 @@ extension Gateway {
     /// Blind: the number is called as if the one who stays had dialled it.
     private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg) {
         guard let dialled = Routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
+        guard legCount < configuration.limits.legs else { return fail(leg, 503) }
         let target = lines[index]
         var callees = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70)
         guard !callees.isEmpty else { return fail(leg, target.rings ? 480 : 488) }

@@ -30,6 +30,12 @@ public final class Gateway: SignallingEndpoint {
         public var epoch: Date
         /// The call directories that lines may enable.
         public var directories: CallDirectories?
+        /// Where lines survive a restart; nil: nowhere.
+        public var store: (any LineStore)?
+        /// What was kept there.
+        public var kept = KeptState()
+        /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
+        public var push: ((PushMessage) -> Void)?
 
         public init(
             network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
@@ -68,6 +74,8 @@ public final class Gateway: SignallingEndpoint {
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
     let directories: CallDirectories?
+    let push: ((PushMessage) -> Void)?
+    let store: (any LineStore)?
     private let clock: InlineHost
     let systemTimers: SystemTimers
     var random: any RandomNumberGenerator
@@ -88,6 +96,8 @@ public final class Gateway: SignallingEndpoint {
     var bridgeEvents: [(UUID, Bridge.Event)] = []
     var ended: [Leg] = []
     var lingering: [Leg] = []
+    var originations: [UUID: Origination] = [:]
+    var waking: [UUID: WakingCall] = [:]
     var mediaIDs: UInt64 = 0
     /// The time of the input that is being worked off.
     private var turn: Instant
@@ -104,6 +114,8 @@ public final class Gateway: SignallingEndpoint {
         listeners = environment.listeners
         resolve = environment.resolve
         directories = environment.directories
+        store = environment.store
+        push = configuration.push.isOn ? environment.push : nil
         random = environment.random
         timers = TimerWheel(at: now)
         doorkeeper = Doorkeeper(configuration.limits)
@@ -114,8 +126,11 @@ public final class Gateway: SignallingEndpoint {
         clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
         journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
         let (clock, journal) = (clock, journal)
-        lines = configuration.lines.enumerated().map { index, line in
-            let features = LineFeatures(line, statuses: configuration.refusals, kept: nil) { clock.date(at: clock.now) }
+        let services = configuration.featureCodes ? [Self.serviceLine] : []
+        lines = (configuration.lines + services).enumerated().map { index, line in
+            let features = LineFeatures(
+                line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: environment.kept[line.number.description]
+            ) { clock.date(at: clock.now) }
             return Line(line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
         }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
@@ -132,6 +147,7 @@ public final class Gateway: SignallingEndpoint {
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
+        restore(environment.kept.registrations, epoch: environment.epoch, at: now)
         for line in lines {
             listen(to: line)
             guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
@@ -229,6 +245,9 @@ public final class Gateway: SignallingEndpoint {
         return journal.violations
     }
 
+    /// The wall clock, as the lines' systems have it.
+    var date: Date { clock.date(at: now) }
+
     var legCount: Int { lineOfCall.count }
 
     public func counts(at now: Instant) -> Counts {
@@ -251,6 +270,7 @@ public final class Gateway: SignallingEndpoint {
             }
             takeDownEnded()
         } while !bridgeEvents.isEmpty
+        if !waking.isEmpty { dropWoken() }
         lingering.removeAll { $0.isSignallingOver }
         armLines()
         journal.flush()

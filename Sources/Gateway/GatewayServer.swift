@@ -26,6 +26,14 @@ public final class GatewayServer: Sendable {
         public var journalRotation: Int?
         /// Loaded when the server starts; lines enable them by name.
         public var directories: [DirectorySource] = []
+        /// Where they are loaded to; restored already, where they have a store.
+        public var callDirectories = CallDirectories()
+        /// Where lines survive a restart; nil: nowhere.
+        public var store: (any LineStore)?
+        /// What was kept there.
+        public var kept = KeptState()
+        /// Wakes devices; used where the configuration has it on.
+        public var push: (any PushSender)?
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -62,10 +70,11 @@ public final class GatewayServer: Sendable {
         }
     }
 
-    private typealias Host = SignallingHost<Gateway>
-    private let lane: Lane<Host>
+    typealias Host = SignallingHost<Gateway>
+    let lane: Lane<Host>
     private let journalFile: JournalFile?
     private let directories: CallDirectories
+    private let sources: [DirectorySource]
     private let tls: TLSSettings?
     private let notice: @Sendable (Notice) -> Void
     /// What is listened on, with the ports that the kernel chose.
@@ -74,9 +83,8 @@ public final class GatewayServer: Sendable {
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
         (journalFile, tls, self.notice) = (file, settings.tls, notice)
-        let directories = CallDirectories()
-        self.directories = directories
-        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, directories, on: lane, at: now, notice) }
+        (directories, sources) = (settings.callDirectories, settings.directories)
+        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
         directories.load(settings.directories) { notice(.directory($0)) }
     }
@@ -87,9 +95,10 @@ public final class GatewayServer: Sendable {
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
 
-    /// Reads the certificates again, for the connections that come; those that stand, and the calls on them, keep what they have. Where the files are
+    /// Loads the call directories anew, and reads the certificates again, for the connections that come; those that stand, and the calls on them, keep what they have. Where the files are
     /// wrong now, everything stays as it was.
     public func reload() {
+        directories.load(sources) { [notice] in notice(.directory($0)) }
         guard let tls else { return notice(.reload(nil)) }
         do throws(TLSError) {
             let contexts = try TLSContexts(tls)
@@ -129,8 +138,7 @@ public final class GatewayServer: Sendable {
     }
 
     private static func host(
-        _ settings: Settings, _ file: JournalFile?, _ directories: CallDirectories, on lane: Lane<Host>, at now: Instant,
-        _ notice: @escaping @Sendable (Notice) -> Void
+        _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
         let transports = try transports(settings, on: lane)
@@ -152,7 +160,13 @@ public final class GatewayServer: Sendable {
                 resolver.ask(question) { [weak lane] answer in lane?.post { host, now in host.endpoint.receive(answer, of: id, at: now) } }
             }
         }
-        environment.directories = directories
+        (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
+        if let sender = settings.push {
+            environment.push = { [weak lane] message in
+                let call = message.call
+                sender.send(message) { [weak lane] cause in lane?.post { host, now in host.endpoint.pushFailed(cause, for: call, at: now) } }
+            }
+        }
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }
 

@@ -8,10 +8,14 @@ import SDP
 extension MediaEngine {
     /// When `advance` next has something to do; nil while there is nothing to wait for.
     /// It may be earlier than need be, never later.
-    public var deadline: Instant? { due == .distantFuture ? nil : due }
+    public var deadline: Instant? {
+        let next = min(due, mixDue)
+        return next == .distantFuture ? nil : next
+    }
 
     /// Does what is due.
     public func advance(to now: Instant) {
+        mix(at: now)
         guard due <= now else { return }
         defer { due = timers.nextDeadline ?? .distantFuture }
         for (slot, alarm) in timers.advance(to: now) {
@@ -53,7 +57,7 @@ extension MediaEngine {
     }
 
     /// A clock that is later than this was not late but away, and begins anew: no burst.
-    private static var greatestLateness: Duration { .milliseconds(200) }
+    static var greatestLateness: Duration { .milliseconds(200) }
 
     /// Sends what is due by the leg's own clock, t0 + n frames.
     private func play(_ leg: MediaLeg, at now: Instant) {
@@ -64,17 +68,35 @@ extension MediaEngine {
         }
         while leg.nextFrame <= now {
             if now - leg.nextFrame >= length { leg.lateFrames += 1 }
-            guard playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
+            guard playKey(leg, at: now) || playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
             framesDue?.append(leg.nextFrame)
             leg.nextFrame += length
         }
         arm(leg, .frame, at: leg.nextFrame)
     }
 
+    /// False when no key is to be heard. What the leg's transcoder has meanwhile goes by unheard.
+    private func playKey(_ leg: MediaLeg, at now: Instant) -> Bool {
+        guard let player = leg.keyPlayer else { return false }
+        leg.transcoder?.skip(at: now)
+        guard let count = player.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])) else {
+            leg.keyPlayer = nil
+            leg.stream.pause()
+            report(.digitsSent, of: leg)
+            return false
+        }
+        if leg.canSend {
+            let header = leg.stream.originate(
+                payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: player.timestampStep, payloadCount: count, at: now)
+            sendMade(header, count, on: leg, at: now)
+        }
+        return true
+    }
+
     /// False when there is nothing more to play. While a key is down or the far end does not listen the sound waits.
     private func playFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let player = leg.player else { return false }
-        guard leg.canSend, leg.digits?.isPressing != true else { return true }
+        guard leg.canSend, !leg.isSendingKey else { return true }
         let room = UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])
         guard let count = player.next(into: room) else {
             leg.player = nil
@@ -91,7 +113,7 @@ extension MediaEngine {
     private func transcodeFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let transcoder = leg.transcoder else { return false }
         guard leg.canSend else { return true }
-        let isPressing = leg.digits?.isPressing == true || leg.isKeyPassing(at: now)
+        let isPressing = leg.isSendingKey || leg.isKeyPassing(at: now)
         switch transcoder.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]), at: now) {
         case .payload(let count) where !isPressing:
             let header = leg.stream.originate(

@@ -22,6 +22,9 @@ public final class MediaEngine {
     var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
     /// No later than the first timer: looking it up in the wheel with every packet would cost more than the packet.
     @exclusivity(unchecked) var due = Instant.distantFuture
+    /// Conferences by their number, and when the first of them is due.
+    var mixers: [UInt64: Mixer] = [:]
+    var mixDue = Instant.distantFuture
     let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     private var places: [MediaLegID: Int] = [:]
@@ -55,6 +58,7 @@ public final class MediaEngine {
         let leg = try MediaLeg(id: id, slot: slot, plan: plan, opus: opus, sockets: try bind(reservation, plan, slot), random: &random, at: now)
         try state.apply(.open)
         leg.state = state
+        try seat(leg, at: now)
         add(leg, at: slot)
         route(leg)
     }
@@ -79,11 +83,12 @@ public final class MediaEngine {
         started -= 1
         disarmAll(leg)
         leg.stream.pause()
+        leg.member?.receiver.pause()
         leg.transcoder?.receiver.pause()
         leg.partner?.transcoder?.receiver.pause()
         leg.converter?.stop()
         _ = leg.keys.stop()
-        leg.digits = nil
+        (leg.digits, leg.keyPlayer) = (nil, nil)
         if let recorder = leg.recorder {
             flush(recorder, of: leg)
             recorder.pause()
@@ -94,7 +99,13 @@ public final class MediaEngine {
     public func update(_ id: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
+        let old = leg.plan
         try leg.update(plan, at: now)
+        do throws(MediaError) { try seat(leg, at: now) } catch {
+            try leg.update(old, at: now)
+            try seat(leg, at: now)
+            throw error
+        }
         route(leg)
         if let partner = leg.partner {
             route(partner)
@@ -119,11 +130,29 @@ public final class MediaEngine {
     public func send(_ digits: [DTMFDigit], on id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
-        guard let event = leg.plan.audio.telephoneEvent(for: leg.plan.audio.primary.codec), event.sendPayloadType < 128 else { throw .unsupportedPlan }
+        guard let event = leg.plan.audio.telephoneEvent(for: leg.plan.audio.primary.codec), event.sendPayloadType < 128 else {
+            return try play(digits, on: leg, at: now)
+        }
         var sender = leg.digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
         guard sender.enqueue(digits, at: now) else { throw .tooManyDigits }
         leg.digits = sender
         arm(leg, .digit, at: sender.deadline)
+    }
+
+    /// Keys as sound: the far end has no telephone-event.
+    func play(_ digits: [DTMFDigit], on leg: MediaLeg, at now: Instant) throws(MediaError) {
+        guard let codec = AudioCodec(leg.plan.audio.primary.codec), leg.member == nil else { throw .unsupportedPlan }
+        guard digits.count <= TelephoneEventSender.capacity else { throw .tooManyDigits }
+        let samples = Tone.samples(of: digits)
+        if let player = leg.keyPlayer {
+            guard player.append(samples, limit: TelephoneEventSender.capacity * Tone.samplesOfKey) else { throw .tooManyDigits }
+            return
+        }
+        let sound = MediaSource.samples(samples, sampleRate: KeyDetector.sampleRate, loops: false)
+        do throws(CodecError) {
+            leg.keyPlayer = try Player(sound, codec: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus)
+        } catch { throw .unsupportedPlan }
+        armFrames(leg, at: now)
     }
 
     public func statistics(of id: MediaLegID) throws(MediaError) -> MediaStatistics { try leg(id).statistics }
@@ -132,9 +161,11 @@ public final class MediaEngine {
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)
         try leg.state.apply(.close)
+        let statistics = leg.statistics
         separate(leg)
+        unseat(leg)
         remove(leg)
-        return leg.statistics
+        return statistics
     }
 
     /// Lets an open leg without a partner go to another lane. Its sockets are watched by none until it has joined there.
@@ -142,6 +173,7 @@ public final class MediaEngine {
         let leg = try leg(id)
         guard leg.partner == nil else { throw .cannotLink(id, leg.partner?.id ?? id) }
         disarmAll(leg)
+        unseat(leg)
         if leg.state == .started { started -= 1 }
         remove(leg)
         for socket in [leg.rtpSocket, leg.rtcpSocket].compactMap(\.self) { binder.release(socket) }
@@ -151,6 +183,7 @@ public final class MediaEngine {
     /// Takes a leg that has left another lane, as it is. Where its sockets cannot be watched it is here all the same, to be stopped and closed.
     func join(_ leg: MediaLeg, at now: Instant) throws(MediaError) {
         add(leg, at: nextSlot())
+        try seat(leg, at: now)
         if leg.state == .started {
             started += 1
             armAll(leg, at: now)
@@ -176,7 +209,7 @@ public final class MediaEngine {
         counts.legs += places.count
         counts.started += started
         counts.sockets += legs.reduce(0) { $0 + ($1 == nil ? 0 : $1?.rtcpSocket == nil ? 1 : 2) }
-        counts.timers += timers.count
+        counts.timers += timers.count + mixers.count
     }
 
     func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
@@ -250,7 +283,7 @@ public final class MediaEngine {
         switch leg.plan.source {
         case .relay: leg.stream.payloadTypes = leg.partner?.plan.audio.payloadTypes(towards: leg.plan.audio) ?? PayloadTypeMap()
         case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)
-        case .tone, .samples, .silence: leg.stream.payloadTypes = PayloadTypeMap()
+        case .tone, .samples, .silence, .conference: leg.stream.payloadTypes = PayloadTypeMap()
         }
     }
 

@@ -28,11 +28,18 @@ final class MediaLeg {
     @exclusivity(unchecked) var rtcp: RTCPSession
     var keys: TelephoneEventReceiver
     @exclusivity(unchecked) var digits: DigitSender?
+    /// Keys as sound, for a far end without telephone-event.
+    var keyPlayer: Player?
+    /// Keys heard in sound, from such a far end.
+    var inbandKeys: InbandKeys?
     var player: Player?
     /// Turns what the partner hears into what this leg sends, where it cannot be passed on.
     var transcoder: Transcoder?
     /// What `transcoder` is or would be: it is made when it is open that it will be needed, else with the first packet that needs it.
     var transcoderFormat: Transcoder.Format?
+    /// In a conference, and which.
+    var member: Mixer.Member?
+    var conference: UInt64?
     /// Keys of the partner's on their way to this leg, and the timestamp that its packets carry.
     var converter: TelephoneEventConverter?
     var keyTimestamp: UInt32 = 0
@@ -114,16 +121,18 @@ final class MediaLeg {
         (statistics.firstReceived, statistics.lastReceived) = (total.firstReceived, total.lastReceived)
         statistics.refused = refused
         statistics.lateFrames = lateFrames
-        statistics.playout = (partner?.transcoder?.receiver).map(PlayoutFigures.init)
+        statistics.playout = (partner?.transcoder?.receiver ?? member?.receiver).map(PlayoutFigures.init)
         statistics.peerMetrics = rtcp.peerMetrics
         judge(&statistics)
         return statistics
     }
 
     /// What leaves needs a frame every so often.
-    var makesFrames: Bool { player != nil || transcoder?.receiver.isIdle == false }
+    var makesFrames: Bool { keyPlayer != nil || player != nil || transcoder?.receiver.isIdle == false }
+    /// A key of ours is on its way: other sound waits.
+    var isSendingKey: Bool { keyPlayer != nil || digits?.isPressing == true }
     /// From one frame to the next.
-    var frameLength: Duration { .milliseconds(player?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
+    var frameLength: Duration { .milliseconds((keyPlayer ?? player)?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
 
     private func makeCodecs(replacing old: MediaPlan? = nil) throws(MediaError) {
         let primary = AudioCodec(plan.audio.primary.codec)
@@ -133,11 +142,18 @@ final class MediaLeg {
             var (player, recorder) = (player, recorder)
             if old?.source != plan.source || !sameFrames { player = try makePlayer(primary) }
             if old?.sink != plan.sink || !sameCodec { recorder = plan.sink == .record ? try primary.map(Recorder.init) : nil }
+            try setInbandKeys()
             guard primary != nil || (!plan.source.isMadeHere && plan.sink == .none) else { throw .unsupported }
             (self.player, self.recorder) = (player, recorder)
         } catch {
             throw .unsupportedPlan
         }
+    }
+
+    /// Only for a plan that asks for it, and a far end that cannot say it otherwise.
+    private func setInbandKeys() throws(CodecError) {
+        guard plan.hearsKeys, plan.audio.telephoneEvents.isEmpty else { return inbandKeys = nil }
+        if inbandKeys == nil { inbandKeys = try InbandKeys(plan.audio.codecs.compactMap { AudioCodec($0.codec) }) }
     }
 
     private func makePlayer(_ codec: AudioCodec?) throws(CodecError) -> Player? {
@@ -199,7 +215,7 @@ extension MediaSource {
     var isMadeHere: Bool {
         switch self {
         case .tone, .samples: true
-        case .relay, .echo, .silence: false
+        case .relay, .echo, .silence, .conference: false
         }
     }
 }

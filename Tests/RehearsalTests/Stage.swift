@@ -97,6 +97,7 @@ final class RawPeer: Inhabitant {
     private let stage: Stage
     private(set) var heard: [Message] = []
     private var branches = 0, inviteBranch = 0
+    private var invited: [String: (uri: String, branch: Int, sender: String)] = [:]
 
     init(_ stage: Stage, _ last: UInt32) {
         (self.stage, address) = (stage, SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 5060))
@@ -131,6 +132,7 @@ final class RawPeer: Inhabitant {
         _ method: String, _ uri: String, call: String, _ sequence: Int, toTag: Text? = nil, body: String = "", headers: [String] = [],
         from sender: String = "<sip:peer@192.0.2.9>", contact: String? = nil
     ) {
+        if method == "INVITE" { invited[call] = (uri, branches + 1, sender) }
         let tag = toTag.map { ";tag=\($0)" } ?? ""
         write(method, uri, sequence, ["From: \(sender);tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)"], body, headers, contact)
     }
@@ -174,6 +176,19 @@ final class RawPeer: Inhabitant {
         response.body = Array(body.utf8)
         send(response.serialized())
     }
+
+    /// Gives up the last INVITE of a call.
+    func cancel(_ call: String, reason: String = "") {
+        guard let (uri, branch, sender) = invited[call] else { return }
+        let lines = [
+            "CANCEL \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branch);rport", "Max-Forwards: 70",
+            "From: \(sender);tag=\(call)", "To: <\(uri)>", "Call-ID: \(call)", "CSeq: 1 CANCEL",
+        ]
+        send(Array((lines + (reason.isEmpty ? [] : ["Reason: \(reason)"]) + ["Content-Length: 0", "", ""]).joined(separator: "\r\n").utf8))
+    }
+
+    /// Hangs up a call that it was called with, and answered.
+    func hangUp(_ invite: Message?) { if let invite { request("BYE", in: invite, 1) } }
 
     func description(_ formats: String = "0", _ direction: String = "sendrecv", version: Int = 1, port: Int = 4000) -> String {
         let events = formats.hasSuffix(" 101") ? ["a=rtpmap:101 telephone-event/8000"] : []

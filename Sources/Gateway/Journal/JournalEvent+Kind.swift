@@ -26,6 +26,18 @@ extension JournalEvent {
         case doNotDisturbChanged = "dnd.changed"
         /// A caller was put on the block list or taken off. `on`, `remote`
         case blockListChanged = "block.changed"
+        /// A device dialled a feature code. `digits`
+        case featureDialled = "feature.dialled"
+        /// A call back that the line's provider does not take. `error`: `handleTypeUnsupported`, `class`: the type, `remote`
+        case callBackRefused = "callback.refused"
+
+        // Devices that sleep.
+        /// The call waits for a device to wake. `count`: pushes sent
+        case pushSent = "push.sent"
+        /// A push was not taken. `cause`
+        case pushFailed = "push.failed"
+        /// A call ended that waited and was never reported. `cause`: `timeout`, `cancelled`, `push-failed`, `draining`
+        case pushUnreported = "push.unreported"
 
         // SIP, in wire order.
         /// A message received. SIP details.

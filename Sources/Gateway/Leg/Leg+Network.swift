@@ -123,7 +123,7 @@ extension Leg: InviteSessionDelegate {
         session.acknowledge(at: now)
         connected()
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
-        gateway.tell(bridge, .calleeConnected(uuid))
+        gateway.connected(self)
         startMedia()
     }
 

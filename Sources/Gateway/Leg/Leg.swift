@@ -40,6 +40,12 @@ final class Leg {
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
     var session: InviteSession?
+    /// Who calls, for an incoming leg.
+    var origin: CallOrigin?
+    /// What an incoming leg of a feature code is answered with.
+    var announcement: Announcement?
+    /// The call that it rings a device of its own line for.
+    var origination: UUID?
     /// Where an outgoing leg calls, and as whom.
     let destination: Destination?
     /// The way to the peer's signalling, which decides our address and family in SDP.
@@ -130,13 +136,17 @@ final class Leg {
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
+        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
+        plan.hearsKeys = gateway.configuration.media.hearsKeys
+        return plan
     }
 
     private var source: MediaSource {
-        switch line.configuration.endpoint {
+        if let announcement { return .tone(announcement.tone) }
+        return switch line.configuration.endpoint {
         case .application(.echo), .script: .echo
         case .application(.tone): .tone(Tone(440))
+        case .application(.conference): .conference(UInt64(line.index))
         case .devices, .trunk, .group: .relay
         }
     }
@@ -268,40 +278,6 @@ final class Leg {
         endCause = endCause ?? .failed
         systemEnded()
     }
-}
-
-/// Where an outgoing leg calls, and as whom.
-struct Destination {
-    var target: URI
-    /// Whom the call is for, as the To header says.
-    var addressOfRecord: URI
-    var flow: Flow
-    var routes: [NameAddress] = []
-    /// Further headers of the INVITE.
-    var headers: [(HeaderName, Text)] = []
-    var caller: CallerIdentity
-    /// What is left of the caller's Max-Forwards.
-    var maxForwards = 70
-    /// The number of the line whose device it is.
-    var device: Text?
-    /// The trunk whose server it is.
-    var trunk: Trunk?
-    /// Who we are to a trunk that asks.
-    var credentials: Credentials?
-    /// Where it goes when the first way is not there, and who wants to know.
-    var alternatives: [Flow] = []
-    var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
-}
-
-/// Whom a call is from, as the called side is told.
-struct CallerIdentity: Equatable {
-    var user: Text?
-    var host: Text
-    var displayName: Text?
-    /// It comes from a trusted source, or proved to be a line of ours.
-    var isKnown = false
-    /// It does not want those that it calls to know (RFC 3323, RFC 3325).
-    var isPrivate = false
 }
 
 extension NegotiationError {

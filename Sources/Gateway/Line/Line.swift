@@ -35,6 +35,12 @@ final class Line {
         provider.setDelegate(delegate, queue: nil)
     }
 
+    /// Conversations of its devices with others count, too: those live at the lines that were called, where the system cannot see them.
+    var isFull: Bool {
+        let outgoing = features.outgoing.count
+        return outgoing > 0 && legs.values.count(where: { $0.direction == .incoming }) + outgoing >= configuration.maximumCalls
+    }
+
     /// Oldest first: what is done to all of them happens in the same order in each run.
     var legsInOrder: [Leg] { legs.values.sorted { $0.media.id.rawValue < $1.media.id.rawValue } }
 
@@ -64,7 +70,8 @@ final class Line {
         let configuration = CXProviderConfiguration()
         configuration.maximumCallGroups = line.maximumCalls
         configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices * people(of: line)
-        configuration.supportedHandleTypes = [.generic, .phoneNumber]
+        configuration.supportedHandleTypes = line.handles
+        configuration.includesCallsInRecents = line.recents ?? (line.endpoint == .devices)
         return configuration
     }
 }

@@ -26,11 +26,16 @@ extension Gateway {
 
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
         let record = URI(user: line.configuration.number, host: configuration.domain)
-        return registrar.contacts(of: line.configuration.number, at: now).map { contact in
+        return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).map { contact in
             Destination(
                 target: contact.uri, addressOfRecord: record, flow: contact.path.isEmpty ? contact.origin.towards(contact.uri) : contact.origin,
                 routes: contact.path, caller: caller, maxForwards: maxForwards, device: line.configuration.number)
         }
+    }
+
+    private func isAwake(_ contact: Registrar.Contact) -> Bool {
+        guard push != nil, let awake = configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else { return true }
+        return contact.refreshed + awake > now
     }
 
     /// The best server first; the others are for when it does not answer. They are told the same address for media, for there is one offer for all.

@@ -17,7 +17,7 @@ extension Gateway {
         case .script(let script): follow(script, leg)
         case .devices, .trunk:
             open(leg, isGroup: false)
-            for callee in callees { call(named(callee, leg), for: leg) }
+            join(callees, to: leg)
             tell(leg.bridge, .dialled)
         case .group(let group):
             open(leg, isGroup: true)
@@ -29,6 +29,14 @@ extension Gateway {
     private func open(_ leg: Leg, isGroup: Bool) {
         leg.bridge = leg.uuid
         open(Bridge(caller: leg.uuid, isGroup: isGroup))
+        let snapshot = leg.line.system.call(leg.uuid)
+        leg.origin?.name = snapshot?.identification?.name ?? snapshot?.localizedCallerName
+    }
+
+    /// Calls them for a call that rings.
+    func join(_ callees: [Destination], to leg: Leg) {
+        guard isCalling(leg.uuid) else { return }
+        for callee in callees { call(named(callee, leg), for: leg) }
     }
 
     /// With the name that the line knows its caller by.

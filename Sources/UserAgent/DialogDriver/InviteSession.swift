@@ -75,6 +75,8 @@ public final class InviteSession {
     var queuedBye: [Reason]?
     /// Further headers of our BYE.
     var byeHeaders: [(HeaderName, Text)] = []
+    /// Caller: the INVITE comes back to its own user agent, as it is meant to.
+    var isToOurselves = false
     /// Callee: 64·T1 went by without the ACK of the first 2xx.
     var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }

@@ -36,6 +36,8 @@ public struct OutgoingInvite {
     public var alternatives: [Flow] = []
     /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no answer, 503).
     public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
+    /// Meant for this very user agent: its coming back is no loop.
+    public var isToOurselves = false
 
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
@@ -77,6 +79,7 @@ extension UserAgent {
     public func invite(_ request: OutgoingInvite, delegate: (any InviteSessionDelegate)? = nil, at now: Instant) -> InviteSession {
         let session = InviteSession(outgoing: request, agent: self)
         session.delegate = delegate
+        session.isToOurselves = request.isToOurselves
         sessions[session.localTag] = session
         session.start(at: now)
         return session

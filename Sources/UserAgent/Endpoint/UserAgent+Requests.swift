@@ -155,6 +155,7 @@ extension UserAgent {
     }
 
     private func isLoop(_ request: Message) -> Bool {
+        if let tag = request.from.tag, sessions[tag]?.isToOurselves == true { return false }
         let vias = request.vias
         guard vias.contains(where: { $0.branch?.hasPrefix(branchPrefix) == true }), let uri = request.requestURI else { return false }
         let ours = branchPrefix + Text(Self.hexadecimal(Self.digest(of: uri), digits: 8))

@@ -14,8 +14,8 @@ struct LineReader {
     var placeOfDirectories = ""
 
     static let keys = [
-        "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls", "takes-calls", "do-not-disturb", "block", "directories",
-        "contacts", "refusals", "max-duration", "media-timeout", "first-media-timeout",
+        "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls", "takes-calls",
+        "do-not-disturb", "block", "directories", "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout", "first-media-timeout",
     ]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
@@ -58,6 +58,8 @@ struct LineReader {
             line.directories = try items(node, value).map { try $0.text }
             placeOfDirectories = value.place
         case "contacts": try entries(node, value) { line.addContact($0, name: try $1.text) }
+        case "recents": line.recents = try value.flag
+        case "handles": line.handles = Set(try items(node, value).map { try $0.handleType })
         case "refusals": try readRefusals(node, value, &line)
         default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
         }

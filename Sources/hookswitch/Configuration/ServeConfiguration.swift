@@ -20,10 +20,14 @@ struct ServeConfiguration {
     var nameServers: [SocketAddress] = []
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
+    /// The database of what lines remember; nil: it stays in memory.
+    var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
     /// Call directories, in the order in which they were named.
     var directories: [DirectorySource] = []
+    /// Where pushes are posted; may hold a token, and is not shown.
+    var pushURL: URL?
     /// What schedules of lines that name none go by.
     var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
