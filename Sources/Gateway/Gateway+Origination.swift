@@ -23,7 +23,7 @@ extension Gateway {
         guard let line = line(numbered: number) else { throw .noLine }
         let dialled = try dialled(request, of: line)
         guard !isDraining, legCount < configuration.limits.legs else { throw .noRoom }
-        let target = routing.line(for: dialled).map { lines[$0] }
+        let target = routing.line(for: dialled, host: configuration.domain).map { lines[$0] }
         let caller = CallerIdentity(user: dialled, host: configuration.domain, displayName: target?.configuration.name)
         let devices = line.configuration.endpoint == .devices ? destinations(of: line, dialled: number, caller: caller, maxForwards: 70) : []
         guard let listener = listeners.first, !devices.isEmpty else { throw .noDevice }
@@ -46,7 +46,7 @@ extension Gateway {
         }
         let value = Text(handle.value)
         let dialled = (try? URI(parsing: value)).flatMap { Routing.dialledNumber($0) } ?? value
-        guard routing.line(for: dialled) != nil else { throw .noRoute }
+        guard routing.line(for: dialled, host: configuration.domain) != nil else { throw .noRoute }
         return dialled
     }
 

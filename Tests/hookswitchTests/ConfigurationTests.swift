@@ -32,7 +32,7 @@ import UserAgent
         ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma"),
         ("sip:\n  udp: [\"localhost\"]", "FILE:2: sip.udp: takes an address and port as 0.0.0.0:5060 or [::]:5060, got 'localhost'"),
         ("lines:\n  - { number: \"1\", pasword: x }", "FILE:2: line 1: pasword: unknown setting (did you mean 'password'?)"),
-        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, got 'ehco' (did you mean 'echo'?)"),
+        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, conference, got 'ehco' (did you mean 'echo'?)"),
         ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
         ("lines:\n  - { number: \"1\" }", "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"),
         ("lines:\n  - { number: \"1\", trunk: { hots: a.test } }", "FILE:2: trunk.hots: unknown setting (did you mean 'host'?)"),
