@@ -28,6 +28,7 @@ import UserAgent
         #expect(load.calls.allSatisfy { $0.callee?.audio == .right && $0.caller?.audio == .right })
         let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay] }.compactMap(\.self)
         #expect(delays.count == 18 && delays.allSatisfy { abs($0 - 3) < 0.5 }, "packets take 3 ms: \(delays)")
+        #expect(load.calls.allSatisfy { ($0.callee?.mos ?? 0) > 4 && ($0.caller?.rating ?? 0) > 90 }, "by G.107, without loss")
         #expect(load.calls.allSatisfy { $0.inviteTransit == 10 && $0.answerTransit == 10 && $0.byeTransit == 10 }, "\(load.calls.map { [$0.inviteTransit, $0.answerTransit, $0.byeTransit] })")
         load.expectNothingLeft()
     }
@@ -63,6 +64,8 @@ import UserAgent
             let status = [.cancel: 487, .busy: 486][kind] ?? 200
             #expect(load.calls.allSatisfy { $0.status == status }, "\(kind)")
             if kind == .hold { #expect(load.loaded.allSatisfy { $0.callee?.timesHeld == 1 && $0.caller.offersAgreed == 2 }) }
+            let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay, $0.callee?.lastDelay] }.compactMap(\.self)
+            #expect(delays.allSatisfy { abs($0 - 3) < 0.5 }, "\(kind): \(delays)")
             if kind == .reinvite { #expect(load.loaded.allSatisfy { $0.caller.offersAgreed == 1 }) }
             if kind == .dtmf { #expect(load.loaded.allSatisfy { String($0.callee?.digits.map(\.character) ?? []) == "4#" }) }
             load.expectNothingLeft()

@@ -59,7 +59,7 @@ public struct EndFigures: Codable, Hashable, Sendable {
     /// Of the first packet from the other end of ours, and of the last.
     public var delay: Double?
     public var lastDelay: Double?
-    /// ITU-T G.107; nil where nobody computed it.
+    /// ITU-T G.107, from the codec, the loss and the delay that were measured; nil where they were not.
     public var rating: Double?
     public var mos: Double?
     /// Nil: not listened to.

@@ -96,6 +96,8 @@ extension CallJudge {
         var figures = EndFigures(codec: record.codec.map { "\($0)" }, sent: sending.packets, received: receiving.packets)
         figures.lossPercent = receiving.lossFraction.map { 100 * $0 }
         if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > Self.inFlight { figures.lossPercent = 100 }
+        let quality = statistics.receivingQuality ?? (figures.lossPercent == 100 ? CallQuality(.g711, loss: 1, delay: nil) : nil)
+        (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
         (figures.jitter, figures.roundTrip) = (receiving.jitter, statistics.roundTrip.map(\.inMilliseconds))
         guard call.isListenedTo, ran(record) else { return figures }
         let hearing = SignatureHearing(record.heard.samples), own = side == .caller ? call.signatures.caller : call.signatures.callee
@@ -125,8 +127,8 @@ extension CallJudge {
     private func delays(
         _ hearing: SignatureHearing, _ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics, of signature: SoundSignature
     ) -> (Double?, Double?) {
-        let rounds = hearing.sightings.filter { $0.signature == signature }
-        guard let began = there.firstSent, let first = here.firstReceived, let sighting = rounds.lazy.compactMap(hearing.refined).first else { return (nil, nil) }
+        let rounds = hearing.sightings.filter { $0.signature == signature }, isSteady = call.caller.script.steps.allSatisfy(\.leavesSoundAlone)
+        guard isSteady || call.kind == .hold, let began = there.firstSent, let first = here.firstReceived, let sighting = rounds.lazy.compactMap(hearing.refined).first else { return (nil, nil) }
         let rate = Double(SoundSignature.sampleRate), cycle = Double(SoundSignature.length) / rate
         func delay(_ sighting: SignatureHearing.Sighting, arrivedFrom arrival: Instant) -> Double {
             let sent = Double(sighting.round * SoundSignature.roundLength) / rate, heard = (arrival - began).inSeconds + Double(sighting.position) / rate
@@ -134,7 +136,7 @@ extension CallJudge {
             return 1_000 * (late - ((late + 0.005) / cycle).rounded(.down) * cycle)
         }
         let now = delay(sighting, arrivedFrom: first)
-        guard call.kind == .plain, record.heard.seconds * rate == Double(record.heard.samples.count), let last = here.lastReceived, let end = rounds.reversed().lazy.compactMap(hearing.refined).first else { return (now, nil) }
+        guard isSteady, record.heard.seconds * rate == Double(record.heard.samples.count), let last = here.lastReceived, let end = rounds.reversed().lazy.compactMap(hearing.refined).first else { return (now, nil) }
         // The last packet holds the last 20 ms of the recording.
         let start = last + .nanoseconds(-Int64((Double(record.heard.samples.count) / rate - 0.02) * 1e9))
         return (now, delay(end, arrivedFrom: start))

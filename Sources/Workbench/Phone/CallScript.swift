@@ -11,6 +11,14 @@ public enum CallStep: Hashable, Sendable {
     /// A re-INVITE that changes nothing; the next step waits for the answer.
     case reinvite
     case hangUp
+
+    /// What is played goes on as if nothing was; keys and hold make it wait.
+    var leavesSoundAlone: Bool {
+        switch self {
+        case .wait, .reinvite, .hangUp: true
+        case .press, .hold, .resume: false
+        }
+    }
 }
 
 /// What a telephone of ours does with one call once it is connected, and what it hopes to hear.
