@@ -12,6 +12,8 @@ let strict: [SwiftSetting] = [
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let log = product(name: "Logging", package: "swift-log")
+    static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let yams = product(name: "Yams", package: "Yams")
 }
 
@@ -31,11 +33,14 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(name: "CLinux"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .target(name: "Primitives", swiftSettings: strict),
 
@@ -49,23 +54,24 @@ let package = Package(
         .target(name: "UIKit", dependencies: ["Intents"], swiftSettings: strict),
         .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], swiftSettings: strict),
 
-        .target(name: "Runtime", dependencies: ["CLinux", "COpenSSL", "Primitives"], swiftSettings: strict),
+        .target(name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"], swiftSettings: strict),
 
         .target(name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], swiftSettings: strict),
         .target(name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], swiftSettings: strict),
 
-        .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+        .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+
+        .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], swiftSettings: strict),
+        .target(
+            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], swiftSettings: strict),
 
         .target(
-            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
-
-        .target(
-            name: "CallApp", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+            name: "CallApp", dependencies: ["CallKit", "Gateway", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
         sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),
         .target(
-            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", .argumentParser],
+            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "UserAgent", .argumentParser],
             path: "Sources/Samples/SampleApp", swiftSettings: strict),
         sample("Hotline", "HotlineCalls"), sample("MonkeyCall", "MonkeyCalls"), sample("OFree", "OFreeCalls"),
 
@@ -74,12 +80,22 @@ let package = Package(
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .argumentParser, .log, .yams,
+                "Audio", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store", "UserAgent", "Workbench", .argumentParser, .log, .yams,
             ], swiftSettings: strict),
 
-        // Run by scripts/bench; of no product.
+        // Run by scripts/bench and the tests; of no product.
+        .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
         .executableTarget(
             name: "media-relay", dependencies: ["CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/MediaRelay", swiftSettings: strict),
+        .executableTarget(
+            name: "transcode-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/Transcode",
+            swiftSettings: strict),
+        .executableTarget(name: "srtp-bench", dependencies: ["CLinux", "CSRTPOracle", "Primitives", "Runtime"], path: "Tests/Benchmarks/SRTP", swiftSettings: strict),
+        .executableTarget(
+            name: "directory-bench", dependencies: ["CLinux", "CallKit", "Gateway", "Primitives"], path: "Tests/Benchmarks/Directory", swiftSettings: strict),
+        .executableTarget(
+            name: "app-latency", dependencies: ["Audio", "CallApp", "CallKit", "HotlineCalls", "Media", "Primitives", "Runtime"],
+            path: "Tests/Benchmarks/AppLatency", swiftSettings: strict),
         .executableTarget(name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
 
         tests("Primitives"),
@@ -91,13 +107,20 @@ let package = Package(
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["CallKit", "PushKit", "Intents", "UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
-        tests("Runtime"),
+        tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
-        tests("Gateway", ["CallKit", "SIP"]),
+        tests("Gateway", ["CallKit", "Intents", "SIP"]),
+        tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Rehearsal", ["CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent"]),
+        tests("Rehearsal", ["Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
+        .testTarget(
+            name: "RequirementTests",
+            dependencies: [
+                "AVFoundation", "Audio", "CallApp", "CallKit", "Gateway", "HotlineCalls", "Intents", "Media", "MonkeyCalls", "OFreeCalls", "Primitives", "PushKit", "RTP",
+                "Rehearsal", "Runtime", "SDP", "SIP", "UIKit", "UserAgent",
+            ], exclude: ["requirements.tsv"], swiftSettings: strict),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
     ]

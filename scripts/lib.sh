@@ -34,4 +34,4 @@ need_swift() {
 }
 
 # What the package links.
-need_build_packages() { need_packages libssl-dev libopus-dev pkg-config; }
+need_build_packages() { need_packages libssl-dev libopus-dev libsqlite3-dev libc-ares-dev pkg-config; }

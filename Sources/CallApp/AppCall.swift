@@ -50,6 +50,8 @@ final class AppCall {
     var networkEnd: CXCallEndedReason?
     /// When the line loses patience: with an app that does not report, or does not finish an end.
     var overdueAt: Instant?
+    /// The app's provider that reported or started it.
+    var provider: Int?
     var isHeld = false
     var isHeldByRemote = false
     var isMuted = false

@@ -109,7 +109,7 @@ extension AppLine {
     func outgoing(_ uuid: UUID) -> AppCall {
         if let call = calls[uuid] { return call }
         let call = makeCall(.outgoing, uuid, session: nil, flow: settings.flow)
-        call.standing = .known
+        (call.standing, call.provider) = (.known, system.call(uuid)?.provider)
         add(call)
         return call
     }

@@ -41,6 +41,7 @@ extension AppLine {
     func take(_ event: CallSystemEvent) {
         switch event {
         case .incomingAdmitted(let uuid): admitted(uuid)
+        case .incomingReported(let uuid): calls[uuid]?.provider = system.call(uuid)?.provider
         case .incomingRefused(let uuid, let error): refused(uuid, error)
         case .transactionAccepted(let transaction), .systemTransaction(let transaction, _): acting.note(transaction)
         case .actionPerformed(let action): acting.begin(action)
@@ -54,7 +55,7 @@ extension AppLine {
         case .connected(let uuid, _): if let call = calls[uuid] { rise(call) }
         case .sessionActivated: audio.isActive = true
         case .sessionAdmitted(_, let admitted): for uuid in admitted { calls[uuid]?.startMedia() }
-        case .sessionDeactivated: audio = AppAudio()
+        case .sessionDeactivated: audio = AppAudio(isActive: scribe.hasSession)
         case .callEnded(let uuid, _): ended(uuid)
         default: break
         }
@@ -101,11 +102,15 @@ extension AppLine {
     }
 
     /// didDeactivate has come, or the session goes on for another call: close and release.
-    private func finishEnded() {
+    func finishEnded() {
         for call in callsInOrder where call.standing == .ended {
-            let isNeeded = calls.values.contains { $0.standing == .up && !$0.isHeld && $0.networkEnd == nil && !hasEndUnderWay($0.uuid) }
-            if !audio.isActive || isNeeded { call.forget() }
+            if !scribe.isSessionOn || needsSession { call.forget() }
         }
+    }
+
+    /// A call is connected, heard, and not about to end: as the journal has it, and as the system has it now.
+    var needsSession: Bool {
+        calls.values.contains { $0.standing == .up && !$0.isHeld && $0.networkEnd == nil && !hasEndUnderWay($0.uuid) && system.call($0.uuid) != nil }
     }
 
     func hasEndUnderWay(_ call: UUID) -> Bool { acting.hasEnd(of: call) }

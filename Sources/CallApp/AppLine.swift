@@ -52,6 +52,8 @@ public final class AppLine: SignallingEndpoint {
     public var onEvent: (AppLineEvent) -> Void = { _ in }
     /// Steps that the app asked for and that the contract forbids at that moment.
     public internal(set) var refusals = 0
+    /// Who keeps the calls that are over; nil: nobody.
+    public var recents: AppRecents?
     let plane: any MediaPlane
     var calls: [UUID: AppCall] = [:]
     /// What the user hears and says, as the app has switched it.

@@ -14,6 +14,10 @@ final class SystemScribe: CallSystemJournal {
     private unowned let line: AppLine
     private let journal: LineJournal
     private var isDraining = false
+    /// The journal has one session for the line, however many providers have one: on with the first, off when no call needs any.
+    private(set) var isSessionOn = false
+    private var sessions: Set<AudioSessionName> = []
+    private var last: CallSystemEvent?
     /// Whether this thread is the line's, and how to be called there soon if it is not.
     var isHere: () -> Bool = { true }
     var comeSoon: () -> Void = {}
@@ -32,14 +36,48 @@ final class SystemScribe: CallSystemJournal {
         comeSoon()
     }
 
+    /// The journal's reset is the whole line's. That of one provider among several is told by the ends of its calls.
+    private func concernsLine(_ event: CallSystemEvent) -> Bool {
+        guard case .providerReset(let provider, _) = event else { return true }
+        return line.calls.values.allSatisfy { $0.standing == .ended || $0.provider == provider }
+    }
+
+    private func isWritten(_ event: CallSystemEvent) -> Bool {
+        switch event {
+        case .sessionActivated(let name, _):
+            sessions.insert(name)
+            defer { isSessionOn = true }
+            return !isSessionOn
+        case .sessionDeactivated(let name, _):
+            sessions.remove(name)
+            last = event
+            guard isSessionOn, !line.needsSession else { return false }
+            isSessionOn = false
+            return true
+        default: return concernsLine(event)
+        }
+    }
+
+    /// The call for which the session stayed on is over, and never had one of its own.
+    private func closeSession(at now: Instant) {
+        guard isSessionOn, sessions.isEmpty, !line.needsSession, let last else { return }
+        isSessionOn = false
+        journal.callSystem(line.system, did: last, at: now)
+        line.finishEnded()
+    }
+
+    var hasSession: Bool { !sessions.isEmpty }
+
     /// Takes in what the system has said. On the line's queue.
     func drain() {
         guard !isDraining else { return }
         isDraining = true
         while let (event, now) = pending.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             line.prepare(for: event)
-            journal.callSystem(line.system, did: event, at: max(now, line.now))
+            if isWritten(event) { journal.callSystem(line.system, did: event, at: max(now, line.now)) }
             line.take(event)
+            closeSession(at: max(now, line.now))
+            line.recents?.note(event, of: line.system, at: now)
         }
         isDraining = false
     }

@@ -1,4 +1,5 @@
 import Audio
+import CallKit
 import Primitives
 import SDP
 import SIP
@@ -16,6 +17,9 @@ public struct GatewayConfiguration: Sendable {
     public var limits = Limits()
     /// What refused callers are told, where a line does not say otherwise.
     public var refusals = RefusalStatuses()
+    public var push = Push()
+    /// Whether devices may dial `*78` and the other feature codes.
+    public var featureCodes = true
     /// `https` address of the jCard that a 608 names in Call-Info (RFC 8688 §3.2.1); nil: the header is left out.
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
@@ -52,6 +56,8 @@ public struct GatewayConfiguration: Sendable {
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
         /// How Opus is encoded, within what each peer asks for, and what we ask for: error correction and silence left out.
         public var opus = OpusSettings()
+        /// Whether keys are sought in the sound of peers without telephone-event, which then is decoded.
+        public var hearsKeys = false
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
@@ -75,16 +81,45 @@ public struct GatewayConfiguration: Sendable {
         public var trusted: [IPNetwork] = []
         /// Sources from which a caller that is none of our lines is admitted as a guest; a caller that names a line of ours proves it.
         public var guests: [IPNetwork] = [IPNetwork("127.0.0.0/8")!, IPNetwork("::1/128")!]
+        /// Whether strangers get no answer at all: sources outside of `trusted`, `guests` and trunks, whose requests name no line of ours.
+        public var isSilent = false
         /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
         public var digests: [DigestAlgorithm] = [.md5, .sha256]
+        /// Peers whose P-Asserted-Identity is believed, and that are told whom our callers are, also those that want it kept from others.
+        public var asserting: [IPNetwork] = []
+        public init() {}
+
+        func believes(_ peer: IPAddress) -> Bool { asserting.contains { $0.contains(peer) } }
+    }
+
+    /// Waking devices that sleep (RFC 8599).
+    public struct Push: Sendable {
+        /// Whether REGISTERs are looked at for where to push to.
+        public var isOn = false
+        /// How long a call waits for a device to register; its ringing begins after that.
+        public var limit: Duration = .seconds(30)
+        /// How long after its last REGISTER a device may be woken.
+        public var keep: Duration = .seconds(30 * 86_400)
+        /// How long after its last REGISTER a device that can be woken counts as awake; nil: until its registration expires.
+        public var awake: Duration?
+        /// Calls that wait at a time; more are refused with 480.
+        public var calls = 1_000
         public init() {}
     }
 
     public struct Limits: Sendable {
         /// Calls refused with 503 and `Retry-After` above this number of legs.
         public var legs = 10_000
+        /// Longer requests go over TCP where we listen for it (RFC 3261 §18.1.1); nil: never.
+        public var longestDatagram: Int? = 1_300
+        /// Calls that may begin in a second; more get 503. Nil: no limit.
+        public var callsPerSecond: Int?
+        /// Requests outside of dialogs that one source may send in a second, twice as many at once; more get 503. Nil: no limit.
+        public var requestsPerSource: Int?
         /// `Retry-After` of a refusal for want of ports or while draining, in seconds.
         public var retryAfter = 5
+        /// Calls in the recents of a line.
+        public var recents = 100
         /// A contact that did not answer an INVITE at all is dropped from the registrar.
         public var dropsDeadContacts = true
         /// How often a far end may refuse to be resumed before its call ends; it is asked every two seconds.
@@ -115,9 +150,11 @@ public struct LineConfiguration: Sendable {
     /// Further numbers that reach this line.
     public var match: NumberPattern?
     /// Whether media of its devices is encrypted. A call has a line on either side, and each decides for its own side.
-    public var srtp = SRTPPolicy.optional
+    public var srtp = SRTPPolicy.off
     /// How its devices are offered keys; their own offers are answered either way.
     public var srtpKeying = SRTPKeying.sdes
+    /// Numbers reach this line in this domain only, and without a `match` all that no line has do.
+    public var domain: Text?
     /// Whether anybody may call it; a line that is for outgoing calls only refuses with 403.
     public var takesCalls = true
     public var doNotDisturb = DoNotDisturb()
@@ -129,6 +166,10 @@ public struct LineConfiguration: Sendable {
     public private(set) var contacts: [String: String] = [:]
     /// What refused callers of this line are told.
     public var refusals = RefusalStatuses()
+    /// Whether its calls are kept in its recents; nil: those of a line for devices are.
+    public var recents: Bool?
+    /// Handles that it calls (CallKit's `supportedHandleTypes`); a call back to any other is refused.
+    public var handles: Set<CXHandle.HandleType> = [.generic, .phoneNumber]
 
     public init(number: Text) { self.number = number }
 
@@ -140,25 +181,23 @@ public struct LineConfiguration: Sendable {
 public enum LineEndpoint: Sendable, Equatable {
     /// Forks to the contacts that registered for the line.
     case devices
-    /// Sends it to one SIP peer.
+    /// Sends it to a SIP peer.
     case trunk(Trunk)
     /// Answers it itself.
     case application(Application)
+    /// Rings the devices and trunks of other lines.
+    case group(RingGroup)
+    /// Does what a test wants to see.
+    case script(LineScript)
 
-    public struct Trunk: Sendable, Equatable {
-        public var address: SocketAddress
-        /// The host part of the request URI; the address when nil.
-        public var host: Text?
-        public var usesTCP = false
-        public var user: Text?
-        public var password: Text?
-        public init(address: SocketAddress) { self.address = address }
-    }
+    public typealias Trunk = TrunkConfiguration
 
     public enum Application: String, Sendable, CaseIterable {
         /// Sends every packet back to its sender.
         case echo
         /// Plays 440 Hz.
         case tone
+        /// All who call it hear each other.
+        case conference
     }
 }

@@ -10,11 +10,33 @@ import UserAgent
 extension Gateway: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining else { return refuseForNow(session) }
-        switch admission(of: session) {
-        case .admitted(let caller): route(session, from: caller)
+        if let trunk = trunksInOrder.first(where: { $0.sends(session.flow) }) { return route(session, from: trunk) }
+        switch admission(of: session.request, from: session.flow.remote.address) {
+        case .admitted(let caller, let line): route(session, from: caller, line)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
         case .forbidden: session.respond(status: 403, at: now)
         }
+    }
+
+    public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
+        let source = flow.remote.address
+        if configuration.access.trusted.contains(where: { $0.contains(source) }) || trunksInOrder.contains(where: { $0.sends(flow) }) { return .admitted }
+        if configuration.access.isSilent, isStranger(request, source) {
+            refused(.stranger, source)
+            return .ignored
+        }
+        guard doorkeeper.admitsRequest(from: source, at: now) else {
+            note(.source, source)
+            return .refused(retryAfter: configuration.limits.retryAfter)
+        }
+        return .admitted
+    }
+
+    /// Neither a guest by where it comes from nor, by what it says, one of our lines.
+    private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {
+        guard !configuration.access.guests.contains(where: { $0.contains(source) }) else { return false }
+        let claimed = request.method == .register ? request.to.uri.decodedUser : request.from.uri.user
+        return claimed.flatMap(line(numbered:)) == nil
     }
 
     public func userAgent(
@@ -22,7 +44,13 @@ extension Gateway: UserAgentDelegate {
     ) -> Bool {
         switch request.method {
         case .register:
-            agent.respond(to: transaction, with: registrar.handle(request, over: flow, at: now), at: now)
+            var response = registrar.handle(request, over: flow, at: now)
+            if response.status == 200, let capability = pushCapability(for: request) { response.headers.append("Feature-Caps", capability) }
+            agent.respond(to: transaction, with: response, at: now)
+            if response.status == 200 { registered(request) }
+            return true
+        case .message:
+            pass(request, over: flow, transaction)
             return true
         case .options where isDraining:
             agent.respond(to: transaction, status: 503, at: now)
@@ -33,35 +61,45 @@ extension Gateway: UserAgentDelegate {
 
     // MARK: Who may call
 
-    private enum Admission {
-        case admitted(CallerIdentity)
+    enum Admission {
+        /// With the line of ours that it is, if any.
+        case admitted(CallerIdentity, Line?)
         case challenged([(HeaderName, Text)])
         case forbidden
     }
 
     /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
     /// admitted, and are challenged elsewhere.
-    private func admission(of session: InviteSession) -> Admission {
-        let request = session.request
-        let source = session.flow.remote.address
+    func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
-        var caller = CallerIdentity(user: request.from.uri.user, host: request.from.uri.host, displayName: request.from.displayName)
-        if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed)) }
-        if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed)) }
+        var caller = identity(in: request, from: source)
+        if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed), claimed) }
+        if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed), claimed) }
         let mustProve = claimed?.configuration.password != nil
-        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller) }
+        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller, nil) }
         switch registrar.authenticator.verify(request, from: source, at: now) {
         case .accepted(let user):
             guard let line = line(numbered: user), claimed == nil || claimed === line else { return .forbidden }
             caller.user = user
-            return .admitted(named(caller, line))
+            return .admitted(named(caller, line), line)
         case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
         case .forbidden: return .forbidden
         }
     }
 
+    /// Whom a request is from: the asserted identity where its source is believed (RFC 3325 §5), else From.
+    private func identity(in request: Message, from source: IPAddress) -> CallerIdentity {
+        let asserted = configuration.access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
+        let address = asserted ?? request.from
+        var caller = CallerIdentity(user: Routing.dialledNumber(address.uri), host: address.uri.host, displayName: address.displayName)
+        let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map { Text($0).trimmed }
+        caller.isPrivate = privacy.contains { ["id", "user", "header"].contains($0) }
+        return caller
+    }
+
     private func named(_ caller: CallerIdentity, _ line: Line?) -> CallerIdentity {
         var caller = caller
+        caller.isKnown = true
         caller.displayName = caller.displayName ?? line?.configuration.name
         if line != nil { caller.host = configuration.domain }
         return caller
@@ -69,101 +107,150 @@ extension Gateway: UserAgentDelegate {
 
     // MARK: Which line
 
-    private func route(_ session: InviteSession, from caller: CallerIdentity) {
-        guard let target = session.request.requestURI, let dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
-        guard let index = routing.line(for: dialled) else { return refuse(session, 404) }
-        guard legCount < configuration.limits.legs else { return refuseForNow(session) }
-        let line = lines[index]
-        let callees = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (session.request.maxForwards ?? 70) - 1)
-        // Whom the line does not want is told so, whether a device is there or not.
-        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) { return refuse(session, 480) }
-        receive(session, on: line, from: caller, callees: callees)
-    }
-
-    private func refuse(_ session: InviteSession, _ status: Int) { session.respond(status: status, at: now) }
-
-    private func refuseForNow(_ session: InviteSession) {
-        session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
-    }
-
-    private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
-        switch line.configuration.endpoint {
-        case .application: []
-        case .trunk(let trunk):
-            flow(to: trunk).map { flow in
-                let target = URI(user: dialled, host: trunk.host ?? Text("\(trunk.address.address)"), port: trunk.host == nil ? trunk.address.port : nil)
-                let credentials = trunk.user.flatMap { user in trunk.password.map { Credentials(username: user, password: $0) } }
-                return [Destination(target: target, addressOfRecord: target, flow: flow, caller: caller, maxForwards: maxForwards, credentials: credentials)]
-            } ?? []
-        case .devices:
-            registrar.contacts(of: line.configuration.number, at: now).map {
-                let record = URI(user: line.configuration.number, host: configuration.domain)
-                return Destination(
-                    target: $0.uri, addressOfRecord: record, flow: $0.path.isEmpty ? $0.origin.towards($0.uri) : $0.origin, routes: $0.path, caller: caller, maxForwards: maxForwards)
-            }
+    private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
+        let replaces = session.request.headers.elements(.replaces)
+        if !replaces.isEmpty { return replace(session, replaces, from: caller) }
+        guard let target = session.request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
+            guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
+            dialled = number
         }
+        route(session, from: caller, callingLine, to: dialled, trunk: nil)
     }
 
-    /// From the socket of ours that speaks the trunk's transport and family.
-    private func flow(to trunk: LineEndpoint.Trunk) -> Flow? {
-        let transport = trunk.usesTCP ? Transport.tcp : .udp
-        let listener = listeners.first { $0.transport == transport && $0.address.address.family == trunk.address.address.family }
-        return listener.map { Flow(transport: transport, local: $0.address, remote: trunk.address) }
+    /// A call of a trunk: to the number that it names, in our words, or where it called our Contact to the number that is meant by that.
+    private func route(_ session: InviteSession, from trunk: Trunk) {
+        let request = session.request, rules = trunk.configuration
+        guard let target = request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
+            dialled = rules.incoming ?? Routing.dialledNumber(request.to.uri) ?? dialled
+        }
+        let caller = identity(in: request, from: session.flow.remote.address)
+        route(session, from: caller, nil, to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
+    }
+
+    private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?, to dialled: Text, trunk origin: Trunk?) {
+        guard let index = routing.line(for: dialled, host: session.request.requestURI?.host) else { return refuse(session, 404) }
+        guard legCount < configuration.limits.legs else {
+            refused(.legs, session.flow.remote.address)
+            return refuseForNow(session)
+        }
+        if origin == nil, !isTrusted(session.flow), !doorkeeper.admitsCall(at: now) {
+            note(.callRate, session.flow.remote.address)
+            return refuseForNow(session)
+        }
+        let line = lines[index]
+        // Back to where it came from: it would come again.
+        if let origin, trunk(of: line) === origin { return refuse(session, 482) }
+        if line.isFull { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
+        if case .group = line.configuration.endpoint {
+            return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
+        }
+        let callees = destinations(of: line, dialled: dialled, caller: caller, after: session.request)
+        if callees.isEmpty, trunk(of: line) != nil { return refuseForNow(session) }
+        // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
+        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) {
+            let maxForwards = (session.request.maxForwards ?? 70) - 1
+            if park(session, on: line, from: caller, callingLine, dialled: dialled, maxForwards: maxForwards) { return }
+            return refuseUnavailable(session)
+        }
+        receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees, trunk: origin)
+    }
+
+    private func isTrusted(_ flow: Flow) -> Bool { configuration.access.trusted.contains { $0.contains(flow.remote.address) } }
+
+    /// Nobody is registered; or nobody over TLS, and the caller wants that (RFC 5630 §5.3, §10.2).
+    private func refuseUnavailable(_ session: InviteSession) {
+        let isSecure = session.request.requestURI?.scheme == .sips
+        let warning: [(HeaderName, Text)] = isSecure ? [(.warning, "380 " + configuration.domain + " \"SIPS Not Allowed\"")] : []
+        session.respond(status: 480, headers: warning, at: now)
+    }
+
+    /// A line that has just this number goes before a feature code.
+    private func featureCode(_ dialled: Text) -> FeatureCode.Dialled? {
+        guard configuration.featureCodes, routing.line(numbered: dialled) == nil else { return nil }
+        return FeatureCode.dialled(dialled)
+    }
+
+    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) { session.refuse(refusal.cause, adding: refusal.headers, at: now) }
+
+    func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
+
+    func refuseForNow(_ session: InviteSession) {
+        session.respond(status: 503, headers: [("Retry-After", Text(configuration.limits.retryAfter))], at: now)
     }
 
     // MARK: The report
 
     /// reserve < report < 180 < answer transaction.
-    private func receive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callees: [Destination]) {
+    func receive(
+        _ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line? = nil, dialled: Text = .empty, callees: [Destination],
+        announcement: Announcement? = nil, trunk: Trunk? = nil, replacing old: Leg? = nil
+    ) {
+        guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return }
+        (leg.announcement, leg.trunk) = (announcement, trunk)
+        if let old { (leg.replaced, leg.bridge) = (old.uuid, old.bridge) }
+        admit(leg, callees)
+    }
+
+    /// The leg of an INVITE, and its 100.
+    func arrive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line?, dialled: Text) -> Leg? {
         // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
-        guard leg(ofAttempt: session) == nil else { return refuse(session, 482) }
-        let uuid = randomUUID()
-        let leg = makeLeg(.incoming, uuid: uuid, line: line, session: session, destination: nil, flow: session.flow)
+        guard leg(ofAttempt: session) == nil else {
+            refuse(session, 482)
+            return nil
+        }
+        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow)
+        (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
+        let update = Self.update(for: caller)
+        leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
         leg.negotiation.local.security.policy = policy(of: line, calledBy: caller)
         leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
-        guard leg.takeOffer() else { return discard(leg) }
+        callingLine?.features.outgoing.insert(leg.uuid)
+        return leg
+    }
+
+    func admit(_ leg: Leg, _ callees: [Destination]) {
+        guard let session = leg.session, let origin = leg.origin else { return }
+        guard leg.takeOffer() else { return forgo(leg) }
         do { try leg.media.reserve(at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             refuseForNow(session)
-            return discard(leg)
+            return forgo(leg)
         }
         leg.listenOnReservation()
         add(leg)
-        line.provider.reportNewIncomingCall(with: uuid, update: Self.update(for: caller)) { [unowned self] error in
+        // Who takes a call over that is up does not ask to be let in.
+        leg.line.features.isOpen = leg.replaced != nil
+        if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
+        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
     }
 
-    private func refuse(_ leg: Leg, _ error: any Error) {
-        let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
-        leg.session?.refuse(refusal.cause, adding: refusal.headers, at: now)
+    /// A call that is not even reported.
+    private func forgo(_ leg: Leg) {
+        leg.origin?.line?.features.outgoing.remove(leg.uuid)
         discard(leg)
     }
 
-    /// 180, and then whoever the line has: its application answers, its devices or its trunk are called.
-    private func ring(_ leg: Leg, _ callees: [Destination]) {
-        guard leg.state == .new else { return }
-        leg.state = .ringing
-        if leg.mayRing { leg.session?.respond(status: 180, at: now) }
-        if case .application = leg.line.configuration.endpoint { return leg.line.calls.answer(leg.uuid) }
-        leg.bridge = leg.uuid
-        open(Bridge(caller: leg.uuid))
-        let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
-        for var callee in callees {
-            callee.caller.displayName = name ?? callee.caller.displayName
-            call(callee, for: leg)
-        }
-        tell(leg.bridge, .dialled)
+    private func refuse(_ leg: Leg, _ error: any Error) {
+        let refusal = leg.line.features.refusal(of: error, callInfo: configuration.callInfo)
+        if let session = leg.session { refuse(session, refusal) }
+        noteOutgoing(leg, cause: refusal.cause, reason: "refused")
+        discard(leg)
     }
 
-    private func call(_ destination: Destination, for caller: Leg) {
+    func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: configuration.media.offered)
+        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
         leg.bridge = caller.bridge
+        leg.trunk = destination.trunk
         add(leg)
-        add(callee: leg.uuid, to: caller.uuid)
+        leg.mayTransfer = destination.isDevice
+        if let bridge = caller.bridge { add(callee: leg.uuid, to: bridge) }
         let handle = CXHandle(type: .generic, value: destination.target.text.description)
         caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
             discard(leg)
@@ -171,7 +258,7 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
-    private func makeLeg(
+    func makeLeg(
         _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
@@ -183,9 +270,13 @@ extension Gateway: UserAgentDelegate {
             media: media, scribe: scribe)
     }
 
-    private static func update(for caller: CallerIdentity) -> CXCallUpdate {
+    static func update(for caller: CallerIdentity) -> CXCallUpdate {
         let update = CXCallUpdate()
-        let user = caller.user ?? "anonymous"
+        let isAnonymous = caller.isPrivate || caller.user == nil || caller.user == "anonymous"
+        guard !isAnonymous, let user = caller.user else {
+            update.remoteHandle = CXHandle(type: .generic, value: "anonymous")
+            return update
+        }
         let isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
         let value = isNumber ? user.description : "sip:\(user)@\(caller.host)"
         update.remoteHandle = CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)

@@ -10,19 +10,53 @@ extension Gateway {
     /// The INVITE of an outgoing leg. Its From is the caller with our domain, its Call-ID and tag are new: the two legs share nothing.
     func invite(from leg: Leg, to destination: Destination, offer: [UInt8]) -> InviteSession {
         let caller = destination.caller
-        let from = NameAddress(displayName: caller.displayName, uri: URI(user: caller.user, host: configuration.domain))
+        let own = NameAddress(displayName: caller.displayName, uri: URI(user: caller.user, host: leg.trunk == nil ? configuration.domain : caller.host))
+        let from = caller.isPrivate ? Self.anonymous : own
         let to = NameAddress(uri: destination.addressOfRecord)
         var invite = OutgoingInvite(target: destination.target, flow: destination.flow, from: from, to: to)
         invite.routes = destination.routes
+        invite.headers = destination.headers
+        if caller.isPrivate { invite.headers.append((.privacy, "id")) }
+        if configuration.access.believes(destination.flow.remote.address), caller.user != nil { invite.headers.append((.pAssertedIdentity, own.text)) }
         invite.credentials = destination.credentials
         invite.maxForwards = destination.maxForwards
         invite.body = offer
+        invite.alternatives = destination.alternatives
+        invite.onHop = { [weak leg] flow, failure, response, now in
+            destination.onHop?(flow, failure, response, now)
+            guard let failure, response == nil, let leg else { return }
+            leg.scribe.write(.inviteUnanswered, at: now, [.status: .init(failure), .remote: .init(flow.remote.description)])
+        }
+        invite.contactUser = leg.trunk.flatMap { $0.configuration.registration == nil ? nil : $0.configuration.contactUser(line: $0.line) }
+        let origin = self.leg(ofBridge: leg)
+        invite.headers += headers(passedBy: origin?.session?.request, from: origin, to: leg)
+        invite.isToOurselves = destination.isToOurselves
         return userAgent.invite(invite, delegate: leg, at: now)
     }
 
+    /// What a message of one leg adds to that of another: by the rules of the trunk that either belongs to.
+    private func headers(passedBy message: Message?, from source: Leg?, to leg: Leg) -> [(HeaderName, Text)] {
+        if let trunk = leg.trunk { return trunk.configuration.headers.towardsTrunk(from: message) }
+        guard let trunk = source?.trunk, let message else { return [] }
+        return trunk.configuration.headers.passed(from: message)
+    }
+
+    /// A 18x or a 200 of a callee, or a BYE: what it passes goes with what the other leg is told next. A 18x that passes something is told at once.
+    func passHeaders(of message: Message, from leg: Leg) {
+        guard let other = peer(of: leg) ?? self.leg(ofBridge: leg), other !== leg, leg.trunk != nil || other.trunk != nil else { return }
+        other.passedHeaders = headers(passedBy: message, from: leg, to: other)
+        guard let status = message.status, status < 200, other.state == .ringing, !other.passedHeaders.isEmpty else { return }
+        other.session?.respond(status: 180, headers: other.passedHeaders, at: now)
+    }
+
+    /// The caller of the bridge that a leg belongs to.
+    private func leg(ofBridge leg: Leg) -> Leg? { leg.bridge.flatMap { self.leg($0) } }
+    /// RFC 3323 §4.1.1.3.
+    static var anonymous: NameAddress { NameAddress(displayName: "Anonymous", uri: URI(user: "anonymous", host: "anonymous.invalid")) }
+
     /// A device that did not answer at all: its binding goes, so that the next call does not wait for it.
     func contactIsDead(_ leg: Leg) {
-        guard configuration.limits.dropsDeadContacts, leg.line.configuration.endpoint == .devices, let target = leg.destination?.target else { return }
-        registrar.drop(target, of: leg.line.configuration.number)
+        guard configuration.limits.dropsDeadContacts, let destination = leg.destination, let number = destination.device else { return }
+        registrar.drop(destination.target, of: number)
     }
 }

@@ -1,5 +1,7 @@
 import CallKit
+import Foundation
 import Primitives
+import UserAgent
 
 /// What a line's user sets while the gateway runs, from code: what feature codes do, too.
 extension Gateway {
@@ -30,12 +32,30 @@ extension Gateway {
     public func setFilter(_ filter: CallSystem.Filter?, ofLine number: Text) { line(numbered: number)?.features.filter = filter }
 
     func setDoNotDisturb(_ isOn: Bool, of line: Line) {
-        _ = line.features.setDoNotDisturb(isOn)
+        let state = line.features.setDoNotDisturb(isOn)
+        store?.keep(.doNotDisturb(line: line.configuration.number.description, state))
         journal.record(.doNotDisturbChanged, line: line.configuration.number, at: now, [.on: .init(isOn)])
     }
 
+    func pushBindingsChanged(of line: Line) {
+        store?.keep(.pushBindings(line: line.configuration.number.description, line.features.pushBindings.bindings))
+    }
+
+    /// Devices that were registered when the gateway ran last are called again; from here on changes are kept.
+    func restore(_ registrations: [SavedRegistration], epoch: Date, at now: Instant) {
+        for (user, saved) in Dictionary(grouping: registrations, by: \.user).sorted(by: { $0.key < $1.key }) {
+            registrar.restore(saved.compactMap { $0.contact(epoch: epoch) }, of: Text(user), at: now)
+        }
+        guard let store else { return }
+        registrar.onChange = { user, contacts in
+            store.keep(.registrations(user: user.description, contacts.map { SavedRegistration($0, user: user, epoch: epoch) }))
+        }
+    }
+
     func setBlocked(_ isBlocked: Bool, _ handle: CXHandle, of line: Line) {
-        guard line.features.setBlocked(CallerMatcher.key(of: handle), isBlocked) else { return }
+        let key = CallerMatcher.key(of: handle)
+        guard line.features.setBlocked(key, isBlocked) else { return }
+        store?.keep(.blocked(line: line.configuration.number.description, caller: key, isBlocked))
         journal.record(.blockListChanged, line: line.configuration.number, at: now, [.on: .init(isBlocked), .remote: .init(handle.value)])
     }
 }

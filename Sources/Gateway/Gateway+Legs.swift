@@ -19,7 +19,10 @@ extension Gateway {
         return CallUUID(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).uuid
     }
 
-    func open(_ bridge: Bridge) { bridges[bridge.caller] = bridge }
+    func open(_ bridge: Bridge) { bridges[bridge.id] = bridge }
+
+    /// Whether further callees may join.
+    func isCalling(_ bridge: UUID) -> Bool { bridges[bridge]?.state == .calling }
 
     func add(callee: UUID, to bridge: UUID) { bridges[bridge]?.add(callee: callee) }
 
@@ -31,22 +34,30 @@ extension Gateway {
 
     /// The leg that this one talks with.
     func peer(of leg: Leg) -> Leg? {
+        if let old = leg.replaced.flatMap(self.leg) { return peer(of: old) }
         guard let bridge = leg.bridge, let peer = bridges[bridge]?.peer(of: leg.uuid) else { return nil }
-        return leg.line.legs[peer]
+        return self.leg(peer)
     }
 
-    func apply(_ outputs: [Bridge.Output]) {
+    func apply(_ outputs: [Bridge.Output], of bridge: UUID) {
         for output in outputs {
             switch output {
-            case .answer(let call): lineOfCall[call]?.calls.answer(call)
+            case .answer(let call):
+                guard let leg = leg(call), leg.direction == .outgoing else { lineOfCall[call]?.calls.answer(call); continue }
+                join(leg)
             case .end(let call, let cause): leg(call).map { end($0, cause) }
             case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
+            case .transferred(let staying, let leaving, let other):
+                if let staying = leg(staying), let other = leg(other) { transferred(staying, from: leaving.flatMap(leg), to: other) }
+            case .transferFailed(let call, let cause): leg(call).map { transferFailed($0, cause) }
             case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
+            case .callNext: if hunts[bridge] != nil { hunt(for: bridge) }
             }
         }
     }
 
     func end(_ leg: Leg, _ cause: EndCause) {
+        if waking[leg.uuid]?.isReported == false { return giveUp(leg.uuid, "draining", as: cause) }
         leg.endCause = leg.endCause ?? cause
         leg.line.calls.end(leg.uuid)
     }
@@ -82,6 +93,7 @@ extension Gateway {
         for leg in over {
             leg.systemEnded()
             for timer in LegTimer.allCases { disarm(timer, of: leg) }
+            hunts[leg.uuid] = nil
             discard(leg)
             if let bridge = leg.bridge { forget(bridge) }
         }

@@ -1,4 +1,5 @@
 import CallKit
+import Foundation
 import Primitives
 
 /// What the lines' CallKit systems tell.
@@ -12,11 +13,24 @@ extension Gateway {
             case .automaticHold, .automaticResume: break
             }
         }
-        line.journal.onAnswered = { [unowned self, unowned line] call in tell(line.legs[call]?.bridge, .callerConnected) }
-        line.journal.onEnd = { [unowned self, unowned line] call, _ in
+        line.journal.onAnswered = { [unowned self, unowned line] call in answered(call, on: line) }
+        line.journal.onEnd = { [unowned self, unowned line] call, end in
             guard let leg = line.legs[call] else { return }
             ended.append(leg)
+            noteEnd(of: leg, end)
+            forget(leg, of: leg.origination)
             tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
         }
+    }
+
+    private func answered(_ call: UUID, on line: Line) {
+        guard let leg = line.legs[call] else { return }
+        leg.origin?.connected = date
+        if let sound = leg.announcement { arm(.announcement, of: leg, after: sound.length) }
+        guard let bridge = leg.bridge else { return }
+        guard let old = leg.replaced else { return tell(bridge, .callerConnected) }
+        leg.replaced = nil
+        // Also where the bridge is gone by now: then so is the call.
+        bridgeEvents.append((bridge, .replaced(old, by: call)))
     }
 }

@@ -19,6 +19,14 @@ enum LegTimer: Hashable, CaseIterable {
     case duration
     /// Nothing was ever heard from the far end.
     case firstMedia
+    /// The next members of a ring group are to ring.
+    case hunt
+    /// A scripted callee has rung for its time.
+    case script
+    /// The sound that a feature code is answered with is over.
+    case announcement
+    /// No device woke for it in time.
+    case wake
 }
 
 extension Gateway {
@@ -53,6 +61,10 @@ extension Gateway {
         case .resume: if leg.isHeld { leg.line.calls.setHeld(leg.uuid, false) }
         case .duration: end(leg, .maximumDuration)
         case .firstMedia: leg.heardNothing()
+        case .hunt: hunt(for: leg.uuid)
+        case .script: if case .script(let script) = leg.line.configuration.endpoint { perform(script.act, leg) }
+        case .announcement: end(leg, .normalClearing)
+        case .wake: wakeLimit(leg.uuid)
         }
     }
 

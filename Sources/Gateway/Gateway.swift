@@ -24,10 +24,18 @@ public final class Gateway: SignallingEndpoint {
         public var journal: Journal
         /// Where SIP is listened for; calls to trunks leave from there.
         public var listeners: [Transports.Listener]
+        /// Asks the name system; the answer comes back by `receive(_:of:at:)`, later and with the same number. Nil: names are not resolved.
+        public var resolve: ((DNSQuestion, UInt64) -> Void)?
         /// The wall clock's date at `Instant.zero`.
         public var epoch: Date
         /// The call directories that lines may enable.
         public var directories: CallDirectories?
+        /// Where lines survive a restart; nil: nowhere.
+        public var store: (any LineStore)?
+        /// What was kept there.
+        public var kept = KeptState()
+        /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
+        public var push: ((PushMessage) -> Void)?
 
         public init(
             network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
@@ -52,6 +60,10 @@ public final class Gateway: SignallingEndpoint {
         public var isIdle: Bool { legs + bridges + calls + timers == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
     }
 
+    private var trunks: [Int: Trunk] = [:]
+    private let resolve: ((DNSQuestion, UInt64) -> Void)?
+    private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
+    private var lastQuestion: UInt64 = 0
     public let configuration: GatewayConfiguration
     public let userAgent: UserAgent
     public let registrar: Registrar
@@ -62,12 +74,20 @@ public final class Gateway: SignallingEndpoint {
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
     let directories: CallDirectories?
+    let push: ((PushMessage) -> Void)?
+    let store: (any LineStore)?
     private let clock: InlineHost
     let systemTimers: SystemTimers
     var random: any RandomNumberGenerator
     var timers: TimerWheel<GatewayTimer>
     var lineTimers: [Int: TimerToken] = [:]
     var legTimers: [GatewayTimer: TimerToken] = [:]
+    /// Stages of ring groups that are still to come, by the caller's call.
+    var hunts: [UUID: Hunt] = [:]
+    private var scriptedCalls: [Int: Int] = [:]
+    var doorkeeper: Doorkeeper
+    /// When the journal last said that something is refused for this cause.
+    private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
     var lineOfCall: [UUID: Line] = [:]
     var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
@@ -76,6 +96,8 @@ public final class Gateway: SignallingEndpoint {
     var bridgeEvents: [(UUID, Bridge.Event)] = []
     var ended: [Leg] = []
     var lingering: [Leg] = []
+    var originations: [UUID: Origination] = [:]
+    var waking: [UUID: WakingCall] = [:]
     var mediaIDs: UInt64 = 0
     /// The time of the input that is being worked off.
     private var turn: Instant
@@ -90,9 +112,13 @@ public final class Gateway: SignallingEndpoint {
         media = environment.media
         journal = environment.journal
         listeners = environment.listeners
+        resolve = environment.resolve
         directories = environment.directories
+        store = environment.store
+        push = configuration.push.isOn ? environment.push : nil
         random = environment.random
         timers = TimerWheel(at: now)
+        doorkeeper = Doorkeeper(configuration.limits)
         routing = Routing(configuration.lines)
         addresses = AdvertisedAddresses(advertise: configuration.advertise, towards: environment.addressTowards)
         let systemTimers = SystemTimers()
@@ -100,14 +126,19 @@ public final class Gateway: SignallingEndpoint {
         clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
         journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
         let (clock, journal) = (clock, journal)
-        lines = configuration.lines.enumerated().map { index, line in
-            let features = LineFeatures(line, statuses: configuration.refusals, kept: nil) { clock.date(at: clock.now) }
+        let services = configuration.featureCodes ? [Self.serviceLine] : []
+        lines = (configuration.lines + services).enumerated().map { index, line in
+            let features = LineFeatures(
+                line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: environment.kept[line.number.description]
+            ) { clock.date(at: clock.now) }
             return Line(line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
         }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
-        agent.allowedMethods.append(.register)
+        if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
+        agent.allowedMethods += [.register, .refer, .notify, .message]
+        agent.supportedOptions = ["replaces"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
@@ -116,7 +147,13 @@ public final class Gateway: SignallingEndpoint {
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
-        for line in lines { listen(to: line) }
+        restore(environment.kept.registrations, epoch: environment.epoch, at: now)
+        for line in lines {
+            listen(to: line)
+            guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
+            trunks[line.index] = Trunk(trunk, line: line.configuration.number, gateway: self)
+        }
+        for trunk in trunksInOrder { trunk.start(at: now) }
         settle()
     }
 
@@ -149,8 +186,17 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// What the name system answered.
+    public func receive(_ answer: DNSAnswer, of question: UInt64, at now: Instant) {
+        guard let completion = questions.removeValue(forKey: question) else { return }
+        enter(now)
+        completion(answer, self.now)
+        settle()
+    }
+
     public func advance(to now: Instant) {
         enter(now)
+        for trunk in trunksInOrder where trunk.deadline.map({ $0 <= now }) == true { trunk.advance(to: self.now) }
         userAgent.advance(to: now)
         registrar.advance(to: now)
         for timer in timers.advance(to: now) { fire(timer) }
@@ -159,14 +205,18 @@ public final class Gateway: SignallingEndpoint {
 
     /// When `advance` next has something to do.
     public var deadline: Instant? {
-        let next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
+        var next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
+        for trunk in trunks.values { next = min(next, trunk.deadline ?? .distantFuture) }
         return next == .distantFuture ? nil : next
     }
 
     /// Takes no new call from now on; those that are up go on until `endAll`.
     public func drain(at now: Instant) {
         enter(now)
+        guard !isDraining else { return }
         isDraining = true
+        for trunk in trunksInOrder { trunk.leave(at: self.now) }
+        settle()
     }
 
     /// Ends every call, as a user would.
@@ -176,13 +226,27 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// A user of the line hangs up. False when there is no such call.
+    @discardableResult
+    public func end(_ call: UUID, at now: Instant) -> Bool {
+        enter(now)
+        guard let leg = leg(call) else { return false }
+        leg.line.calls.end(call)
+        settle()
+        return true
+    }
+
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
     public func finish(at now: Instant) -> Int {
         enter(now)
-        journal.record(.gatewayStopped, at: self.now)
+        let text = refusals.map { "\($0.cause):\($0.count)" }.joined(separator: " ")
+        journal.record(.gatewayStopped, at: self.now, text.isEmpty ? [:] : [.text: .init(text)])
         journal.finish(at: self.now)
         return journal.violations
     }
+
+    /// The wall clock, as the lines' systems have it.
+    var date: Date { clock.date(at: now) }
 
     var legCount: Int { lineOfCall.count }
 
@@ -198,16 +262,63 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
-    private func settle() {
+    func settle() {
         repeat {
             while !bridgeEvents.isEmpty {
                 let (bridge, event) = bridgeEvents.removeFirst()
-                apply(bridges[bridge]?.receive(event) ?? [])
+                apply(bridges[bridge]?.receive(event) ?? Bridge.orphaned(by: event), of: bridge)
             }
             takeDownEnded()
         } while !bridgeEvents.isEmpty
+        if !waking.isEmpty { dropWoken() }
         lingering.removeAll { $0.isSignallingOver }
         armLines()
         journal.flush()
     }
+
+    // MARK: Refusals
+
+    func refused(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
+        doorkeeper.refuse(cause)
+        note(cause, source)
+    }
+
+    /// Once in ten seconds for a cause: a flood does not fill the journal too.
+    func note(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
+        if let last = notedRefusals[cause], now - last < .seconds(10) { return }
+        notedRefusals[cause] = now
+        journal.record(
+            .overload, at: now,
+            [.cause: .init(cause.rawValue), .remote: .init("\(source)"), .count: .init(Int(clamping: doorkeeper.counts[cause] ?? 0))])
+    }
+
+    /// What was refused since the start, by cause; only causes that there were.
+    public var refusals: [(cause: String, count: UInt64)] {
+        let authenticator = registrar.authenticator
+        let all = Doorkeeper.Cause.allCases.map { ($0.rawValue, doorkeeper.counts[$0] ?? 0) }
+        return (all + [("wrong-password", authenticator.guessCount), ("throttled", authenticator.throttledCount)]).filter { $0.1 > 0 }
+    }
+
+    // MARK: Trunks
+
+    /// In the order of the lines, so that a replay does the same.
+    var trunksInOrder: [Trunk] { trunks.isEmpty ? [] : trunks.sorted { $0.key < $1.key }.map(\.value) }
+
+    func trunk(of line: Line) -> Trunk? { trunks[line.index] }
+
+    /// Asks the name system. Without one the answer is a failure, and comes at once.
+    func ask(_ question: DNSQuestion, completion: @escaping (DNSAnswer, Instant) -> Void) {
+        guard let resolve else { return completion(DNSAnswer(.failed), now) }
+        lastQuestion += 1
+        questions[lastQuestion] = completion
+        resolve(question, lastQuestion)
+    }
+
+    /// The number of this call among those of a scripted line.
+    func countCall(of line: Line) -> Int {
+        scriptedCalls[line.index, default: 0] += 1
+        return scriptedCalls[line.index, default: 0]
+    }
+
+    func callees(of bridge: UUID) -> [UUID] { bridges[bridge]?.callees ?? [] }
 }

@@ -15,6 +15,8 @@ public final class GatewayServer: Sendable {
         public var listeners: [Transports.Listener]
         /// nil: no TLS, neither in nor out.
         public var tls: TLSSettings?
+        /// The name servers that are asked; empty: those of the system.
+        public var nameServers: [SocketAddress] = []
         /// nil: as many as there are cores.
         public var mediaLanes: Int?
         /// nil: paced under load; zero: lowest latency.
@@ -24,6 +26,14 @@ public final class GatewayServer: Sendable {
         public var journalRotation: Int?
         /// Loaded when the server starts; lines enable them by name.
         public var directories: [DirectorySource] = []
+        /// Where they are loaded to; restored already, where they have a store.
+        public var callDirectories = CallDirectories()
+        /// Where lines survive a restart; nil: nowhere.
+        public var store: (any LineStore)?
+        /// What was kept there.
+        public var kept = KeptState()
+        /// Wakes devices; used where the configuration has it on.
+        public var push: (any PushSender)?
         /// A violation of a rule traps.
         public var violationsAreFatal = false
 
@@ -60,10 +70,11 @@ public final class GatewayServer: Sendable {
         }
     }
 
-    private typealias Host = SignallingHost<Gateway>
-    private let lane: Lane<Host>
+    typealias Host = SignallingHost<Gateway>
+    let lane: Lane<Host>
     private let journalFile: JournalFile?
     private let directories: CallDirectories
+    private let sources: [DirectorySource]
     private let tls: TLSSettings?
     private let notice: @Sendable (Notice) -> Void
     /// What is listened on, with the ports that the kernel chose.
@@ -72,9 +83,8 @@ public final class GatewayServer: Sendable {
     public init(_ settings: Settings, notice: @escaping @Sendable (Notice) -> Void) throws(StartError) {
         let file = try Self.openJournal(settings, notice)
         (journalFile, tls, self.notice) = (file, settings.tls, notice)
-        let directories = CallDirectories()
-        self.directories = directories
-        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, directories, on: lane, at: now, notice) }
+        (directories, sources) = (settings.callDirectories, settings.directories)
+        lane = try Lane(label: "signalling") { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
         directories.load(settings.directories) { notice(.directory($0)) }
     }
@@ -85,9 +95,10 @@ public final class GatewayServer: Sendable {
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
 
-    /// Reads the certificates again, for the connections that come; those that stand, and the calls on them, keep what they have. Where the files are
+    /// Loads the call directories anew, and reads the certificates again, for the connections that come; those that stand, and the calls on them, keep what they have. Where the files are
     /// wrong now, everything stays as it was.
     public func reload() {
+        directories.load(sources) { [notice] in notice(.directory($0)) }
         guard let tls else { return notice(.reload(nil)) }
         do throws(TLSError) {
             let contexts = try TLSContexts(tls)
@@ -101,6 +112,12 @@ public final class GatewayServer: Sendable {
 
     /// Calls that are up, and what is left of them on the wire.
     public var legs: Int { lane.sync { host, now in host.endpoint.counts(at: now).legs } ?? 0 }
+
+    /// Registrations of ours with trunks, those that are being taken back included.
+    public var registrations: Int { lane.sync { host, now in host.endpoint.counts(at: now).agent.registrations } ?? 0 }
+
+    /// What was refused since the start, by cause.
+    public var refusals: [(cause: String, count: UInt64)] { lane.sync { host, _ in host.endpoint.refusals } ?? [] }
 
     /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
     @discardableResult
@@ -121,8 +138,7 @@ public final class GatewayServer: Sendable {
     }
 
     private static func host(
-        _ settings: Settings, _ file: JournalFile?, _ directories: CallDirectories, on lane: Lane<Host>, at now: Instant,
-        _ notice: @escaping @Sendable (Notice) -> Void
+        _ settings: Settings, _ file: JournalFile?, on lane: Lane<Host>, at now: Instant, _ notice: @escaping @Sendable (Notice) -> Void
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
         let transports = try transports(settings, on: lane)
@@ -137,7 +153,20 @@ public final class GatewayServer: Sendable {
         var environment = Gateway.Environment(
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
-        environment.directories = directories
+        var names = DNSResolver.Settings()
+        names.servers = settings.nameServers
+        if let resolver = DNSResolver(names) {
+            environment.resolve = { [weak lane] question, id in
+                resolver.ask(question) { [weak lane] answer in lane?.post { host, now in host.endpoint.receive(answer, of: id, at: now) } }
+            }
+        }
+        (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
+        if let sender = settings.push {
+            environment.push = { [weak lane] message in
+                let call = message.call
+                sender.send(message) { [weak lane] cause in lane?.post { host, now in host.endpoint.pushFailed(cause, for: call, at: now) } }
+            }
+        }
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }
     }
 

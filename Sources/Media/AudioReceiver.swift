@@ -38,6 +38,8 @@ final class AudioReceiver {
 
     deinit { samples.deallocate() }
 
+    /// Nobody speaks: nothing came yet, or not for two seconds.
+    var isIdle: Bool { jitter.isIdle }
     var counters: JitterBuffer.Counters { jitter.counters }
     /// Milliseconds that sound waits at present.
     var wait: Int { jitter.wait * 1_000 / Int(jitter.clockRate) }

@@ -7,12 +7,13 @@ import Runtime
 final class KernelSocket: MediaSocket {
     private let owner: FileDescriptorOwner
     let address: SocketAddress
-    private var remote: SocketAddress?
+    // The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
+    @exclusivity(unchecked) private var remote: SocketAddress?
     /// `remote` as the kernel takes it, made once.
-    private var remoteBytes = sockaddr_storage()
-    private var remoteLength: socklen_t = 0
-    private var isLocked = false
-    private(set) var isVouched = false
+    @exclusivity(unchecked) private var remoteBytes = sockaddr_storage()
+    @exclusivity(unchecked) private var remoteLength: socklen_t = 0
+    @exclusivity(unchecked) private var isLocked = false
+    @exclusivity(unchecked) private(set) var isVouched = false
 
     init(binding address: SocketAddress) throws(SocketError) {
         owner = try FileDescriptorOwner.udp(bound: address)

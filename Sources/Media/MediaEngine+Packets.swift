@@ -37,7 +37,7 @@ extension MediaEngine {
         guard let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)) else { return leg.refused.malformed += 1 }
         let role = leg.role(of: header.payloadType)
         guard role != .unknown else { return leg.refused.payloadType += 1 }
-        switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
+        switch leg.latch.admit(header, from: sender) {
         case .refused: return leg.refused.stranger += 1
         case .latched: latched(sender, on: leg)
         case .accepted: break
@@ -61,17 +61,32 @@ extension MediaEngine {
         switch role {
         case .unknown, .otherAudio: break
         case .keys:
-            for case .began(let digit) in leg.keys.receive(payload(packet, header), header: header, at: now) { report(.digit(digit), of: leg) }
+            for case .began(let digit) in leg.keys.receive(payload(packet, header), header: header, at: now) { heard(digit, on: leg, at: now) }
         case .audio(let codec):
+            if let digit = leg.inbandKeys?.receive(payload(packet, header), codec: codec) { heard(digit, on: leg, at: now) }
             guard let recorder = leg.recorder else { return }
             recorder.receive(payload(packet, header), codec: codec, source: header.ssrc, timestamp: header.timestamp, at: now)
             if recorder.samples.count >= recorder.sampleRate { flush(recorder, of: leg) }
         }
     }
 
+    /// One event, whichever way it came. The other side of a bridge is told in the way that it has, where the packets of this side do not say it.
+    private func heard(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
+        report(.digit(digit), of: leg)
+        guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend else { return }
+        if leg.plan.audio.telephoneEvents.isEmpty != partner.plan.audio.telephoneEvents.isEmpty { try? send([digit], on: partner.id, at: now) }
+    }
+
     private func pass(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, at now: Instant) {
-        if let partner = leg.partner, partner.plan.source == .relay {
-            if let transcoder = partner.transcoder, transcode(packet, header, role, from: leg, over: partner, transcoder, at: now) { return }
+        if let member = leg.member {
+            if case .audio(let codec) = role {
+                member.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
+            } else {
+                member.receiver.pass(header, at: now)
+            }
+        } else if let partner = leg.partner, partner.plan.source == .relay {
+            if role == .keys, partner.plan.audio.telephoneEvents.isEmpty { return }   // it hears them as sound
+            if role == .keys || partner.transcoderFormat != nil, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
             relay(packet, header, from: leg, over: partner, at: now)
         } else if leg.plan.source == .echo {
             relay(packet, header, from: leg, over: leg, at: now)
@@ -82,29 +97,34 @@ extension MediaEngine {
 
     /// False for what can be passed on as it is. Sound is sent when its time has come, keys at once.
     private func transcode(
-        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg,
-        _ transcoder: Transcoder, at now: Instant
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
     ) -> Bool {
         switch role {
         case .audio(let codec) where other.stream.payloadTypes[header.payloadType] == nil:
-            guard other.canSend else {
+            guard other.canSend, let transcoder = transcoder(of: other) else {
                 leg.refused.noReceiver += 1
                 return true
             }
+            defer { armFrames(other, at: now) }
             transcoder.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
         case .keys:
-            transcoder.receiver.pass(header, at: now)
+            let isTranscoded = other.transcoder?.receiver.isIdle == false
+            guard isTranscoded || other.stream.payloadTypes[header.payloadType] == nil else { return false }
+            if isTranscoded { other.transcoder?.receiver.pass(header, at: now) }
             convert(payload(packet, header), header, from: leg, over: other, at: now)
-        case .audio, .otherAudio, .unknown: return false
+        case .audio:
+            if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }   // the sender changed its codec
+            return false
+        case .otherAudio, .unknown: return false
         }
         return true
     }
 
     /// Keys go over with the other side's number, clock and timestamps.
     private func convert(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {
-        guard other.canSend, other.digits?.isPressing != true else { return leg.refused.noReceiver += 1 }
+        guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
         guard let agreed = other.plan.audio.telephoneEvent(for: other.plan.audio.primary.codec), agreed.sendPayloadType < 128 else {
-            return leg.refused.payloadType += 1
+            return leg.refused.payloadType += 1   // it hears them as sound, from `heard`
         }
         if other.converter?.incomingRate != leg.keys.clockRate || other.converter?.outgoingRate != agreed.codec.clockRate {
             other.converter = TelephoneEventConverter(from: leg.keys.clockRate, to: agreed.codec.clockRate)
@@ -119,7 +139,7 @@ extension MediaEngine {
     }
 
     private func relay(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {
-        guard other.canSend, other.digits?.isPressing != true else { return leg.refused.noReceiver += 1 }
+        guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
         switch other.stream.rewrite(packet, header, at: now) {
         case .unmapped: leg.refused.payloadType += 1
         case .stale, .strayed: leg.refused.outOfSequence += 1

@@ -8,10 +8,14 @@ import SDP
 extension MediaEngine {
     /// When `advance` next has something to do; nil while there is nothing to wait for.
     /// It may be earlier than need be, never later.
-    public var deadline: Instant? { due == .distantFuture ? nil : due }
+    public var deadline: Instant? {
+        let next = min(due, mixDue)
+        return next == .distantFuture ? nil : next
+    }
 
     /// Does what is due.
     public func advance(to now: Instant) {
+        mix(at: now)
         guard due <= now else { return }
         defer { due = timers.nextDeadline ?? .distantFuture }
         for (slot, alarm) in timers.advance(to: now) {
@@ -55,7 +59,7 @@ extension MediaEngine {
     }
 
     /// A clock that is later than this was not late but away, and begins anew: no burst.
-    private static var greatestLateness: Duration { .milliseconds(200) }
+    static var greatestLateness: Duration { .milliseconds(200) }
 
     /// Sends what is due by the leg's own clock, t0 + n frames.
     private func play(_ leg: MediaLeg, at now: Instant) {
@@ -66,16 +70,35 @@ extension MediaEngine {
         }
         while leg.nextFrame <= now {
             if now - leg.nextFrame >= length { leg.lateFrames += 1 }
-            guard playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
+            guard playKey(leg, at: now) || playFrame(leg, at: now) || transcodeFrame(leg, at: now) else { return }
+            framesDue?.append(leg.nextFrame)
             leg.nextFrame += length
         }
         arm(leg, .frame, at: leg.nextFrame)
     }
 
+    /// False when no key is to be heard. What the leg's transcoder has meanwhile goes by unheard.
+    private func playKey(_ leg: MediaLeg, at now: Instant) -> Bool {
+        guard let player = leg.keyPlayer else { return false }
+        leg.transcoder?.skip(at: now)
+        guard let count = player.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])) else {
+            leg.keyPlayer = nil
+            leg.stream.pause()
+            report(.digitsSent, of: leg)
+            return false
+        }
+        if leg.canSend {
+            let header = leg.stream.originate(
+                payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: player.timestampStep, payloadCount: count, at: now)
+            sendMade(header, count, on: leg, at: now)
+        }
+        return true
+    }
+
     /// False when there is nothing more to play. While a key is down or the far end does not listen the sound waits.
     private func playFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let player = leg.player else { return false }
-        guard leg.canSend, leg.digits?.isPressing != true else { return true }
+        guard leg.canSend, !leg.isSendingKey else { return true }
         let room = UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])
         guard let count = player.next(into: room) else {
             leg.player = nil
@@ -88,18 +111,20 @@ extension MediaEngine {
         return true
     }
 
-    /// False when nothing is transcoded. While a key is down the sound goes by unheard.
+    /// False when nothing is transcoded, or nobody speaks any more. While a key is down the sound goes by unheard.
     private func transcodeFrame(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let transcoder = leg.transcoder else { return false }
         guard leg.canSend else { return true }
-        let isPressing = leg.digits?.isPressing == true || leg.isKeyPassing(at: now)
+        let isPressing = leg.isSendingKey || leg.isKeyPassing(at: now)
         switch transcoder.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]), at: now) {
         case .payload(let count) where !isPressing:
             let header = leg.stream.originate(
                 payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
             sendMade(header, count, on: leg, at: now)
         case .silence where !isPressing: leg.stream.leaveOut(samples: transcoder.timestampStep, at: now)
-        case .nothing where !isPressing: leg.stream.pause()
+        case .nothing where transcoder.receiver.isIdle:
+            leg.stream.pause()
+            return false
         case .payload, .silence, .nothing: break
         }
         return true
@@ -126,12 +151,24 @@ extension MediaEngine {
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
         if let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
+        leg.rtcp.metrics = leg.metrics
         if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
-            let socket = leg.rtcpSocket ?? leg.rtpSocket
-            if !compound.withUnsafeBytes({ transmit($0, .rtcp, over: socket, of: leg) }) { leg.refused.sendFailed += 1 }
+            send(compound, on: leg)
             report(.report(leg.statistics), of: leg)
         }
         arm(leg, .report, at: leg.rtcp.deadline)
+    }
+
+    /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
+    func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
+        guard leg.plan.audio.sendsRTCP, leg.total.sent + leg.total.received > 0 else { return }
+        leg.rtcp.metrics = leg.metrics
+        send(leg.rtcp.goodbye(at: now), on: leg)
+    }
+
+    private func send(_ compound: [UInt8], on leg: MediaLeg) {
+        let socket = leg.rtcpSocket ?? leg.rtpSocket
+        if !compound.withUnsafeBytes({ transmit($0, .rtcp, over: socket, of: leg) }) { leg.refused.sendFailed += 1 }
     }
 
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {

@@ -17,10 +17,14 @@ public final class MediaEngine {
     let binder: any PortBinder
     private let opus: OpusSettings
     var random: any RandomNumberGenerator
-    var legs: [MediaLeg?] = []
+    // The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
+    @exclusivity(unchecked) var legs: [MediaLeg?] = []
     var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
     /// No later than the first timer: looking it up in the wheel with every packet would cost more than the packet.
-    var due = Instant.distantFuture
+    @exclusivity(unchecked) var due = Instant.distantFuture
+    /// Conferences by their number, and when the first of them is due.
+    var mixers: [UInt64: Mixer] = [:]
+    var mixDue = Instant.distantFuture
     let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     /// For what leaves encrypted.
@@ -28,8 +32,11 @@ public final class MediaEngine {
     private var places: [MediaLegID: Int] = [:]
     private var vacant: [Int] = []
     private var generation: UInt32 = 0
-    private var events: [(leg: MediaLegID, event: MediaEvent)] = []
+    @exclusivity(unchecked) private var events: [(leg: MediaLegID, event: MediaEvent)] = []
     private(set) var started = 0
+    /// When the frames were due that left in this turn; nil where nobody asks.
+    var framesDue: [Instant]?
+    private var pacing = Lateness()
 
     /// - Parameter opus: for all that is encoded here, within what each far end can take.
     public init(binder: any PortBinder, random: any RandomNumberGenerator, opus: OpusSettings = OpusSettings(), at now: Instant) {
@@ -54,6 +61,7 @@ public final class MediaEngine {
         let leg = try MediaLeg(id: id, slot: slot, plan: plan, opus: opus, sockets: try bind(reservation, plan, slot), random: &random, at: now)
         try state.apply(.open)
         leg.state = state
+        try seat(leg, at: now)
         add(leg, at: slot)
         route(leg)
     }
@@ -71,17 +79,19 @@ public final class MediaEngine {
     }
 
     @discardableResult
-    public func stop(_ id: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
+    public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
         try leg.state.apply(.stop)
+        if ending { sayGoodbye(leg, at: now) }
         started -= 1
         disarmAll(leg)
         leg.stream.pause()
+        leg.member?.receiver.pause()
         leg.transcoder?.receiver.pause()
         leg.partner?.transcoder?.receiver.pause()
         leg.converter?.stop()
         _ = leg.keys.stop()
-        leg.digits = nil
+        (leg.digits, leg.keyPlayer) = (nil, nil)
         if let recorder = leg.recorder {
             flush(recorder, of: leg)
             recorder.pause()
@@ -92,7 +102,13 @@ public final class MediaEngine {
     public func update(_ id: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
+        let old = leg.plan
         try leg.update(plan, at: now)
+        do throws(MediaError) { try seat(leg, at: now) } catch {
+            try leg.update(old, at: now)
+            try seat(leg, at: now)
+            throw error
+        }
         route(leg)
         if let partner = leg.partner {
             route(partner)
@@ -117,11 +133,29 @@ public final class MediaEngine {
     public func send(_ digits: [DTMFDigit], on id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
-        guard let event = leg.plan.audio.telephoneEvent(for: leg.plan.audio.primary.codec), event.sendPayloadType < 128 else { throw .unsupportedPlan }
+        guard let event = leg.plan.audio.telephoneEvent(for: leg.plan.audio.primary.codec), event.sendPayloadType < 128 else {
+            return try play(digits, on: leg, at: now)
+        }
         var sender = leg.digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
         guard sender.enqueue(digits, at: now) else { throw .tooManyDigits }
         leg.digits = sender
         arm(leg, .digit, at: sender.deadline)
+    }
+
+    /// Keys as sound: the far end has no telephone-event.
+    func play(_ digits: [DTMFDigit], on leg: MediaLeg, at now: Instant) throws(MediaError) {
+        guard let codec = AudioCodec(leg.plan.audio.primary.codec), leg.member == nil else { throw .unsupportedPlan }
+        guard digits.count <= TelephoneEventSender.capacity else { throw .tooManyDigits }
+        let samples = Tone.samples(of: digits)
+        if let player = leg.keyPlayer {
+            guard player.append(samples, limit: TelephoneEventSender.capacity * Tone.samplesOfKey) else { throw .tooManyDigits }
+            return
+        }
+        let sound = MediaSource.samples(samples, sampleRate: KeyDetector.sampleRate, loops: false)
+        do throws(CodecError) {
+            leg.keyPlayer = try Player(sound, codec: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus)
+        } catch { throw .unsupportedPlan }
+        armFrames(leg, at: now)
     }
 
     public func statistics(of id: MediaLegID) throws(MediaError) -> MediaStatistics { try leg(id).statistics }
@@ -130,9 +164,11 @@ public final class MediaEngine {
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)
         try leg.state.apply(.close)
+        let statistics = leg.statistics
         separate(leg)
+        unseat(leg)
         remove(leg)
-        return leg.statistics
+        return statistics
     }
 
     /// Lets an open leg without a partner go to another lane. Its sockets are watched by none until it has joined there.
@@ -140,6 +176,7 @@ public final class MediaEngine {
         let leg = try leg(id)
         guard leg.partner == nil else { throw .cannotLink(id, leg.partner?.id ?? id) }
         disarmAll(leg)
+        unseat(leg)
         if leg.state == .started { started -= 1 }
         remove(leg)
         for socket in [leg.rtpSocket, leg.rtcpSocket].compactMap(\.self) { binder.release(socket) }
@@ -149,6 +186,7 @@ public final class MediaEngine {
     /// Takes a leg that has left another lane, as it is. Where its sockets cannot be watched it is here all the same, to be stopped and closed.
     func join(_ leg: MediaLeg, at now: Instant) throws(MediaError) {
         add(leg, at: nextSlot())
+        try seat(leg, at: now)
         if leg.state == .started {
             started += 1
             armAll(leg, at: now)
@@ -174,10 +212,31 @@ public final class MediaEngine {
         counts.legs += places.count
         counts.started += started
         counts.sockets += legs.reduce(0) { $0 + ($1 == nil ? 0 : $1?.rtcpSocket == nil ? 1 : 2) }
-        counts.timers += timers.count
+        counts.timers += timers.count + mixers.count
     }
 
     func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
+
+    /// Whether `takePacing` has something to say. Whoever drives the engine then calls `settlePacing` after every turn.
+    public var measuresPacing: Bool {
+        get { framesDue != nil }
+        set { framesDue = newValue ? [] : nil }
+    }
+
+    /// How late frames made here left since the last time.
+    func takePacing() -> Lateness {
+        defer { pacing = Lateness() }
+        return pacing
+    }
+
+    /// The frames of a turn left one after the other between its two ends.
+    func settlePacing(from begin: Instant, to end: Instant) {
+        guard var frames = framesDue.take() else { return }   // one owner, so that its memory stays
+        let turn = (end - begin).wholeNanoseconds, count = Int64(max(1, frames.count))
+        for index in frames.indices { pacing.note(begin + .nanoseconds(turn * Int64(index + 1) / count) - frames[index]) }
+        frames.removeAll(keepingCapacity: true)
+        framesDue = frames
+    }
 
     /// Nil for a leg that is gone, also when its place has a new one.
     func leg(at slot: MediaSlot) -> MediaLeg? {
@@ -227,17 +286,27 @@ public final class MediaEngine {
         switch leg.plan.source {
         case .relay: leg.stream.payloadTypes = leg.partner?.plan.audio.payloadTypes(towards: leg.plan.audio) ?? PayloadTypeMap()
         case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)
-        case .tone, .samples, .silence: leg.stream.payloadTypes = PayloadTypeMap()
+        case .tone, .samples, .silence, .conference: leg.stream.payloadTypes = PayloadTypeMap()
         }
+    }
+
+    /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they have
+    /// nowhere to go, and are counted as such.
+    func transcoder(of leg: MediaLeg) -> Transcoder? {
+        if leg.transcoder == nil, let format = leg.transcoderFormat { leg.transcoder = try? Transcoder(format) }
+        return leg.transcoder
     }
 
     private func prepareTranscoder(of leg: MediaLeg) {
         var format: Transcoder.Format?
         if case .relay = leg.plan.source, let partner = leg.partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
-        guard leg.transcoder?.format != format else { return }
-        if leg.transcoder != nil { leg.stream.pause() }
-        // Without memory for a codec the packets have nowhere to go and are counted as such.
-        leg.transcoder = format.flatMap { try? Transcoder($0) }
+        leg.transcoderFormat = format
+        if let transcoder = leg.transcoder, transcoder.format != format {
+            leg.transcoder = nil
+            leg.stream.pause()
+        }
+        guard let format, let usual = leg.partner?.plan.audio.primary.codec, let codec = AudioCodec(usual), format.incoming.contains(codec) else { return }
+        _ = transcoder(of: leg)
     }
 
     private func separate(_ leg: MediaLeg) {

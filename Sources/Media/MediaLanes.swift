@@ -36,17 +36,20 @@ public final class MediaLanes: MediaPlane {
     private let lanes: [any MediaLaneDoor]
     private var homes: [MediaLegID: Home] = [:]
     private var population: [Int]
+    /// Where each conference is, and how many legs it has.
+    private var conferences: [UInt64: (lane: Int, legs: Int)] = [:]
 
     private struct Home {
         var lane: Int
         var reservation: PortReservation
+        var conference: UInt64?
     }
 
     /// Media on the kernel's sockets, on as many queues and threads as there are lanes.
     ///
     /// - Parameter report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
     public convenience init(
-        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        settings: MediaSettings, random: any RandomNumberGenerator = SystemRandom(),
         report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
     ) throws(PumpError) {
         precondition(settings.lanes > 0, "media needs a lane")
@@ -76,10 +79,11 @@ public final class MediaLanes: MediaPlane {
     public func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
         guard homes[leg] == nil else { throw .knownLeg(leg) }
         guard pool.state(of: reservation) == .reserved else { throw .notReserved(reservation) }
-        let lane = near.flatMap { homes[$0]?.lane } ?? quietest
+        let lane = plan.source.conference.flatMap { conferences[$0]?.lane } ?? near.flatMap { homes[$0]?.lane } ?? quietest
         try lanes[lane].enter { engine throws(MediaError) in try engine.open(leg, reservation: reservation, plan: plan, at: now) }
         try pool.opened(reservation)
         homes[leg] = Home(lane: lane, reservation: reservation)
+        seat(leg, in: plan.source.conference)
         population[lane] += 1
     }
 
@@ -92,8 +96,8 @@ public final class MediaLanes: MediaPlane {
     }
 
     @discardableResult
-    public func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, at: now) }
+    public func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, ending: ending, at: now) }
     }
 
     public func deactivate(_ leg: MediaLegID) throws(MediaError) {
@@ -101,7 +105,12 @@ public final class MediaLanes: MediaPlane {
     }
 
     public func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
+        if let conference = plan.source.conference, let lane = conferences[conference]?.lane, lane != homes[leg]?.lane {
+            try unlink(leg)
+            try move(leg, to: lane, at: now)
+        }
         try lane(of: leg).enter { engine throws(MediaError) in try engine.update(leg, plan: plan, at: now) }
+        seat(leg, in: plan.source.conference)
     }
 
     public func link(_ first: MediaLegID, _ second: MediaLegID, at now: Instant) throws(MediaError) {
@@ -127,6 +136,7 @@ public final class MediaLanes: MediaPlane {
     public func close(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
         guard let home = homes[leg] else { throw .unknownLeg(leg) }
         let statistics = try lanes[home.lane].enter { engine throws(MediaError) in try engine.close(leg) }
+        seat(leg, in: nil)
         homes[leg] = nil
         population[home.lane] -= 1
         try pool.closed(home.reservation)
@@ -140,6 +150,23 @@ public final class MediaLanes: MediaPlane {
         var counts = MediaCounts(ports: pool.counts)
         for lane in lanes { counts = lane.counts(added: counts) }
         return counts
+    }
+
+    private func seat(_ leg: MediaLegID, in conference: UInt64?) {
+        guard let home = homes[leg], home.conference != conference else { return }
+        if let old = home.conference, let seats = conferences[old] { conferences[old] = seats.legs > 1 ? (seats.lane, seats.legs - 1) : nil }
+        if let conference { conferences[conference] = (conferences[conference]?.lane ?? home.lane, (conferences[conference]?.legs ?? 0) + 1) }
+        homes[leg]?.conference = conference
+    }
+
+    /// From now on `takePacing` tells how late the frames made here left: for load tests, which must know whether they were late themselves.
+    public func measurePacing() {
+        for lane in lanes { lane.turn { $0.measuresPacing = true } }
+    }
+
+    /// Of all lanes, since the last time; empty without `measurePacing`.
+    public func takePacing() -> Lateness {
+        lanes.reduce(Lateness()) { sum, lane in lane.enter { sum + $0.takePacing() } }
     }
 
     private var quietest: Int { population.indices.min { population[$0] < population[$1] } ?? 0 }
@@ -158,6 +185,10 @@ public final class MediaLanes: MediaPlane {
         population[lane] += 1
         try lanes[lane].enter { engine throws(MediaError) in try engine.join(suitcase.leg, at: now) }
     }
+}
+
+extension MediaSource {
+    var conference: UInt64? { if case .conference(let number) = self { number } else { nil } }
 }
 
 /// A leg on its way from one lane to another: neither has it, and so none can touch it.

@@ -10,28 +10,38 @@ final class MediaLeg {
     let id: MediaLegID
     /// Its place in the engine.
     var slot: MediaSlot
-    var state = LegMediaState()
-    private(set) var plan: MediaPlan
+    // The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
+    @exclusivity(unchecked) var state = LegMediaState()
+    @exclusivity(unchecked) private(set) var plan: MediaPlan
     let rtpSocket: any MediaSocket
     /// Nil when RTCP comes on the RTP port.
     let rtcpSocket: (any MediaSocket)?
     /// The other end of the relay. The engine undoes both ends before a leg is let go. (A weak reference would make every retain on the
     /// packet's way a slow one.)
-    var partner: MediaLeg?
+    @exclusivity(unchecked) var partner: MediaLeg?
 
     /// Nil for a leg in the clear.
     private(set) var protection: LegProtection?
-    var latch: SourceLatch
+    @exclusivity(unchecked) var latch: SourceLatch
     /// Where RTCP came from on its own port.
     var rtcpSource: SocketAddress?
     /// What leaves.
-    var stream: RTPRewriter
-    var rtcp: RTCPSession
+    @exclusivity(unchecked) var stream: RTPRewriter
+    @exclusivity(unchecked) var rtcp: RTCPSession
     var keys: TelephoneEventReceiver
-    var digits: DigitSender?
+    @exclusivity(unchecked) var digits: DigitSender?
+    /// Keys as sound, for a far end without telephone-event.
+    var keyPlayer: Player?
+    /// Keys heard in sound, from such a far end.
+    var inbandKeys: InbandKeys?
     var player: Player?
     /// Turns what the partner hears into what this leg sends, where it cannot be passed on.
     var transcoder: Transcoder?
+    /// What `transcoder` is or would be: it is made when it is open that it will be needed, else with the first packet that needs it.
+    var transcoderFormat: Transcoder.Format?
+    /// In a conference, and which.
+    var member: Mixer.Member?
+    var conference: UInt64?
     /// Keys of the partner's on their way to this leg, and the timestamp that its packets carry.
     var converter: TelephoneEventConverter?
     var keyTimestamp: UInt32 = 0
@@ -43,16 +53,17 @@ final class MediaLeg {
     var lateFrames: UInt64 = 0
     var timers = LegTimers()
 
-    var refused = RefusedPackets()
+    @exclusivity(unchecked) var refused = RefusedPackets()
     /// Since the opening, and since the last start.
-    var total = PacketTimes(), recent = PacketTimes()
+    @exclusivity(unchecked) var total = PacketTimes()
+    @exclusivity(unchecked) var recent = PacketTimes()
     var started = Instant.zero
     /// Whether `.silent` was posted since the last packet.
-    var isSilent = false
+    @exclusivity(unchecked) var isSilent = false
     /// Counts of RTCP sessions at other clock rates, before a change of codec.
     private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
     /// What each incoming payload type is.
-    private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
+    @exclusivity(unchecked) private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
 
     init(
         id: MediaLegID, slot: MediaSlot, plan: MediaPlan, opus: OpusSettings, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
@@ -114,14 +125,18 @@ final class MediaLeg {
         (statistics.firstReceived, statistics.lastReceived) = (total.firstReceived, total.lastReceived)
         statistics.refused = refused
         statistics.lateFrames = lateFrames
-        statistics.playout = (partner?.transcoder?.receiver).map(PlayoutFigures.init)
+        statistics.playout = (partner?.transcoder?.receiver ?? member?.receiver).map(PlayoutFigures.init)
+        statistics.peerMetrics = rtcp.peerMetrics
+        judge(&statistics)
         return statistics
     }
 
     /// What leaves needs a frame every so often.
-    var makesFrames: Bool { player != nil || transcoder != nil }
+    var makesFrames: Bool { keyPlayer != nil || player != nil || transcoder?.receiver.isIdle == false }
+    /// A key of ours is on its way: other sound waits.
+    var isSendingKey: Bool { keyPlayer != nil || digits?.isPressing == true }
     /// From one frame to the next.
-    var frameLength: Duration { .milliseconds(player?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
+    var frameLength: Duration { .milliseconds((keyPlayer ?? player)?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
 
     private func makeCodecs(replacing old: MediaPlan? = nil) throws(MediaError) {
         let primary = AudioCodec(plan.audio.primary.codec)
@@ -131,11 +146,18 @@ final class MediaLeg {
             var (player, recorder) = (player, recorder)
             if old?.source != plan.source || !sameFrames { player = try makePlayer(primary) }
             if old?.sink != plan.sink || !sameCodec { recorder = plan.sink == .record ? try primary.map(Recorder.init) : nil }
+            try setInbandKeys()
             guard primary != nil || (!plan.source.isMadeHere && plan.sink == .none) else { throw .unsupported }
             (self.player, self.recorder) = (player, recorder)
         } catch {
             throw .unsupportedPlan
         }
+    }
+
+    /// Only for a plan that asks for it, and a far end that cannot say it otherwise.
+    private func setInbandKeys() throws(CodecError) {
+        guard plan.hearsKeys, plan.audio.telephoneEvents.isEmpty else { return inbandKeys = nil }
+        if inbandKeys == nil { inbandKeys = try InbandKeys(plan.audio.codecs.compactMap { AudioCodec($0.codec) }) }
     }
 
     private func makePlayer(_ codec: AudioCodec?) throws(CodecError) -> Player? {
@@ -197,7 +219,7 @@ extension MediaSource {
     var isMadeHere: Bool {
         switch self {
         case .tone, .samples: true
-        case .relay, .echo, .silence: false
+        case .relay, .echo, .silence, .conference: false
         }
     }
 }

@@ -12,6 +12,8 @@ public enum MediaSource: Hashable, Sendable {
     case tone(Tone)
     /// PCM of one channel, played once or in a loop. `.sourceFinished` comes when its last packet has left.
     case samples([Int16], sampleRate: Int, loops: Bool)
+    /// What the other legs say that name the same conference, mixed; what this one says goes to them. Legs of one conference come to one lane.
+    case conference(UInt64)
     /// Nothing is sent but RTCP and digits.
     case silence
 }
@@ -32,6 +34,10 @@ public struct MediaPlan: Hashable, Sendable {
     public var sink: MediaSink
     /// After so long without a packet, where some are due, `.silent` is posted once; nil for never.
     public var silenceLimit: Duration?
+    /// In a conference: the far end listens, and is not heard.
+    public var isMuted = false
+    /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.
+    public var hearsKeys = false
 
     public init(
         localAddress: IPAddress, audio: NegotiatedAudio, source: MediaSource, sink: MediaSink = .none, silenceLimit: Duration? = nil

@@ -67,8 +67,10 @@ public protocol MediaPlane: AnyObject {
     func start(_ leg: MediaLegID, at now: Instant) throws(MediaError)
 
     /// No packet leaves after this returns, RTCP neither. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the interval since `start`.
+    ///
+    /// - Parameter ending: for good, not for a hold: the last packet that leaves is an RTCP BYE.
     @discardableResult
-    func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval
+    func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval
 
     /// The audio session is off for this leg. It may be activated again.
     func deactivate(_ leg: MediaLegID) throws(MediaError)
@@ -117,4 +119,10 @@ public struct MediaCounts: Hashable, Sendable {
 
     /// Nothing is open and nothing is reserved: what an idle server must show.
     public var isIdle: Bool { ports.reserved == 0 && ports.open == 0 && legs == 0 && sockets == 0 && timers == 0 }
+}
+
+extension MediaPlane {
+    /// Stops for a while.
+    @discardableResult
+    public func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval { try stop(leg, ending: false, at: now) }
 }

@@ -9,6 +9,10 @@ public struct MediaStatistics: Hashable, Sendable {
     public var receiving = RTPFigures()
     /// From our last sender report to the far end and back, RFC 3550 §6.4.1.
     public var roundTrip: Duration?
+    /// By ITU-T G.107, of what we sent (as the far end reports it) and of what came; nil until measured.
+    public var sendingQuality: CallQuality?, receivingQuality: CallQuality?
+    /// What the far end says of what we send, where it sends extended reports.
+    public var peerMetrics: VoIPMetrics?
     public var firstSent: Instant?, lastSent: Instant?
     public var firstReceived: Instant?, lastReceived: Instant?
     public var refused = RefusedPackets()

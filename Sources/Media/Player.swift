@@ -17,7 +17,7 @@ final class Player {
         _ source: MediaSource, codec: AudioCodec, milliseconds: Int = frameMilliseconds, opus: OpusSettings = OpusSettings()
     ) throws(CodecError) {
         switch source {
-        case .relay, .echo, .silence: return nil
+        case .relay, .echo, .silence, .conference: return nil
         case .tone(let tone):
             encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate, milliseconds: milliseconds, opus: opus)
             sound = .tone(ToneGenerator(tone, sampleRate: codec.nativeSampleRate))
@@ -42,6 +42,13 @@ final class Player {
         let bytes = payload.bindMemory(to: UInt8.self)
         var room = bytes.mutableSpan
         return try? encoder.encode(frame.span, into: &room)
+    }
+
+    /// Plays these behind those that are left; false, and then not at all, when more than `limit` would wait.
+    func append(_ more: [Int16], limit: Int) -> Bool {
+        guard case .samples(let samples, let next, let loops) = sound, samples.count - next + more.count <= limit else { return false }
+        sound = .samples(Array(samples[min(next, samples.count)...]) + more, next: 0, loops: loops)
+        return true
     }
 
     private func fillFrame() -> Bool {

@@ -45,6 +45,9 @@ final class Transcoder {
     var timestampStep: UInt32 { encoder.timestampStep }
     var milliseconds: Int { encoder.milliseconds }
 
+    /// The next frame goes by unheard.
+    func skip(at now: Instant) { _ = receiver.read(frame, at: now) }
+
     /// Writes the next frame.
     func next(into payload: UnsafeMutableRawBufferPointer, at now: Instant) -> Frame {
         guard receiver.read(frame, at: now) else { return .nothing }

@@ -38,22 +38,44 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     public init?(_ string: String) { self.init(Text(string)) }
 
-    public var description: String {
+    public var description: String { text.description }
+
+    /// Dotted decimal, or the text of RFC 5952.
+    public var text: Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(family == .v4 ? 15 : 39)
+        append(to: &bytes)
+        return Text(bytes)
+    }
+
+    /// Appends the characters of `text`.
+    public func append(to bytes: inout [UInt8]) {
         switch family {
-        case .v4: "\(low >> 24 & 0xFF).\(low >> 16 & 0xFF).\(low >> 8 & 0xFF).\(low & 0xFF)"
-        case .v6: Self.canonicalText((0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) })
+        case .v4:
+            for shift in stride(from: UInt64(24), through: 0, by: -8) {
+                bytes.append(decimal: UInt8(truncatingIfNeeded: low >> shift))
+                if shift > 0 { bytes.append(0x2E) }
+            }
+        case .v6:
+            let groups = (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) }
+            bytes += Self.canonicalText(groups).utf8
         }
     }
 
     private static func v4Value(_ bytes: ArraySlice<UInt8>) -> UInt32? {
-        let parts = bytes.split(separator: 0x2E, omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var value: UInt32 = 0
-        for part in parts {
-            guard part.count <= 3, let octet = Text(part).integer(UInt8.self) else { return nil }
-            value = value << 8 | UInt32(octet)
+        var (value, octet): (UInt32, UInt32) = (0, 0)
+        var (digits, dots) = (0, 0)
+        for byte in bytes {
+            if byte == 0x2E {
+                guard digits > 0 else { return nil }
+                (value, octet, digits, dots) = (value << 8 | octet, 0, 0, dots + 1)
+            } else {
+                guard byte >= 0x30, byte <= 0x39, digits < 3 else { return nil }
+                (octet, digits) = (octet * 10 + UInt32(byte - 0x30), digits + 1)
+                guard octet <= 255 else { return nil }
+            }
         }
-        return value
+        return dots == 3 && digits > 0 ? value << 8 | octet : nil
     }
 
     private static func v6Groups(_ bytes: ArraySlice<UInt8>) -> [UInt16]? {
@@ -146,7 +168,19 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     public init?(_ string: String, defaultPort: UInt16? = nil) { self.init(Text(string), defaultPort: defaultPort) }
 
-    public var description: String { address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)" }
+    public var description: String { text.description }
+
+    /// `192.0.2.1:5060` or `[2001:db8::1]:5060`.
+    public var text: Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48)
+        if address.family == .v6 { bytes.append(0x5B) }
+        address.append(to: &bytes)
+        if address.family == .v6 { bytes.append(0x5D) }
+        bytes.append(0x3A)
+        bytes.append(decimal: port)
+        return Text(bytes)
+    }
 }
 
 /// A block of addresses in CIDR form: `10.0.0.0/8`, `::1/128`, or one address.

@@ -7,7 +7,11 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     @inlinable public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
     @inlinable public init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
     @inlinable public init(_ string: String) { bytes = Array(string.utf8)[...] }
-    @inlinable public init(_ number: some BinaryInteger) { self.init(String(number)) }
+    @inlinable public init(_ number: some BinaryInteger) {
+        var bytes: [UInt8] = []
+        bytes.append(decimal: number)
+        self.init(bytes)
+    }
     public init(stringLiteral value: StaticString) {
         bytes = value.withUTF8Buffer { Array($0) }[...]
     }
@@ -20,7 +24,15 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     /// Invalid UTF-8 comes out as replacement characters.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    @inlinable public static func == (left: Text, right: Text) -> Bool { left.bytes.elementsEqual(right.bytes) }
+    @inlinable public static func == (left: Text, right: Text) -> Bool {
+        guard left.count == right.count else { return false }
+        return left.bytes.withUnsafeBufferPointer { left in
+            right.bytes.withUnsafeBufferPointer { right in
+                for index in left.indices where left[index] != right[index] { return false }
+                return true
+            }
+        }
+    }
 
     @inlinable public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -31,7 +43,12 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     /// Equal without regard to the case of ASCII letters.
     @inlinable public func equalsIgnoringCase(_ other: Text) -> Bool {
         guard count == other.count else { return false }
-        return zip(bytes, other.bytes).allSatisfy { asciiLowercased($0) == asciiLowercased($1) }
+        return bytes.withUnsafeBufferPointer { left in
+            other.bytes.withUnsafeBufferPointer { right in
+                for index in left.indices where asciiLowercased(left[index]) != asciiLowercased(right[index]) { return false }
+                return true
+            }
+        }
     }
 
     /// ASCII letters in lower case; a copy only where something changes.
@@ -68,3 +85,24 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
 
 /// ASCII lower case of one byte; other bytes as they are.
 @inlinable public func asciiLowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
+
+extension [UInt8] {
+    /// Appends the decimal digits of a number, after a minus where it is negative.
+    @inlinable public mutating func append(decimal number: some BinaryInteger) {
+        guard let magnitude = UInt64(exactly: number.magnitude) else { return append(contentsOf: String(number).utf8) }
+        if number < 0 { append(0x2D) }
+        appendDigits(of: magnitude)
+    }
+
+    @usableFromInline mutating func appendDigits(of number: UInt64) {
+        var digits = InlineArray<20, UInt8>(repeating: 0x30)
+        var (first, rest) = (19, number)
+        while rest > 9 {
+            digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+            first -= 1
+        }
+        digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest)
+        for index in first..<20 { append(digits[index]) }
+    }
+}

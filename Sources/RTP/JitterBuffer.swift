@@ -76,6 +76,11 @@ public struct JitterBuffer: Sendable {
     /// Ticks that sound waits at present, to be reached by and by.
     public var wait: Int { Int(min(max(delays.wait, least), most)) }
 
+    /// Nothing came since the beginning, or since the last pause.
+    public var isIdle: Bool {
+        if case .idle = phase { true } else { false }
+    }
+
     enum Phase: Sendable {
         case idle
         /// The first packets wait until `start`.

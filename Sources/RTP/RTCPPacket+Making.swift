@@ -30,6 +30,10 @@ extension RTCPPacket {
             for source in sources { bytes.appendWords(source) }
             if let reason { bytes.appendText(reason) }
             while (bytes.count - start) % 4 != 0 { bytes.append(0) }
+        case .extendedReport(let ssrc, let metrics):
+            bytes.appendHeader(type: 207, count: 0)
+            bytes.appendWords(ssrc, 7 << 24 | UInt32(VoIPMetrics.words))
+            bytes += metrics.bytes
         case .other: preconditionFailure("packets of other types are not made")
         }
         let words = UInt16((bytes.count - start) / 4 - 1)

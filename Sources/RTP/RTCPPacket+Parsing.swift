@@ -46,8 +46,22 @@ extension RTCPPacket {
         case 201: return .receiverReport(ssrc: try body.word(), try blocks(count, &body))
         case 202: return .sourceDescription(try names(count, &body))
         case 203: return try goodbye(count, &body)
+        case 207: return try extendedReport(&body) ?? .other(type: type)
         default: return .other(type: type)
         }
+    }
+
+    /// The first VoIP metrics among the blocks; nil when there are none.
+    private static func extendedReport(_ body: inout Reader) throws(ParseError) -> RTCPPacket? {
+        let ssrc = try body.word()
+        var found: VoIPMetrics?
+        while !body.isEmpty {
+            let head = try body.word()
+            var block = try body.take(4 * Int(head & 0xFFFF))
+            guard head >> 24 == 7, UInt16(truncatingIfNeeded: head) == VoIPMetrics.words, found == nil else { continue }
+            found = VoIPMetrics(try block.word(), reading: block.bytes)
+        }
+        return found.map { .extendedReport(ssrc: ssrc, $0) }
     }
 
     private static func senderInfo(_ body: inout Reader) throws(ParseError) -> SenderInfo {

@@ -7,7 +7,9 @@ public enum RTCPPacket: Hashable, Sendable {
     /// The canonical name of each source (§6.5.1); other items are not kept.
     case sourceDescription([SourceName])
     case goodbye([UInt32], reason: Text?)
-    /// Of a type that we do not use: feedback, extended reports, application.
+    /// What one end says of the sound it received (RFC 3611 §4.7); other blocks of an extended report are not kept.
+    case extendedReport(ssrc: UInt32, VoIPMetrics)
+    /// Of a type that we do not use: feedback, application, extended reports without VoIP metrics.
     case other(type: UInt8)
 
     /// The sender's clocks and counts (§6.4.1).

@@ -19,6 +19,10 @@ public struct RTCPSession: Sendable {
     public var sender: SenderStatistics
     /// When `advance` makes the next report.
     public private(set) var deadline: Instant
+    /// What the next report says of the sound that came (RFC 3611); nil for nothing. Its SSRC is filled in.
+    public var metrics: VoIPMetrics?
+    /// What the peer said last of ours.
+    public private(set) var peerMetrics: VoIPMetrics?
     private var random: SeededRandom
     private var reportedPackets: UInt64 = 0
 
@@ -63,6 +67,7 @@ public struct RTCPSession: Sendable {
                 outputs += take(blocks, at: now)
             case .receiverReport(_, let blocks): outputs += take(blocks, at: now)
             case .goodbye: outputs.append(.goodbye)
+            case .extendedReport(_, let metrics): if metrics.ssrc == ssrc { peerMetrics = metrics }
             case .sourceDescription, .other: break
             }
         }
@@ -81,9 +86,15 @@ public struct RTCPSession: Sendable {
         let names = RTCPPacket.sourceDescription([.init(ssrc: ssrc, cname: cname)])
         defer { reportedPackets = sender.packets }
         guard sender.packets > reportedPackets, let info = sender.senderInfo(at: now) else {
-            return [.receiverReport(ssrc: ssrc, blocks), names]
+            return [.receiverReport(ssrc: ssrc, blocks), names] + extended(blocks.first?.ssrc)
         }
-        return [.senderReport(ssrc: ssrc, info, blocks), names]
+        return [.senderReport(ssrc: ssrc, info, blocks), names] + extended(blocks.first?.ssrc)
+    }
+
+    private func extended(_ source: UInt32?) -> [RTCPPacket] {
+        guard var metrics, let source else { return [] }
+        metrics.ssrc = source
+        return [.extendedReport(ssrc: ssrc, metrics)]
     }
 
     private mutating func interval(minimum: Duration) -> Duration {

@@ -45,7 +45,16 @@ public struct SourceLatch: Sendable {
 
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {
-        guard isArmed || sender == source || sender == signalled, isMedia(packet) else {
+        admit(sender, isMedia: isMedia(packet))
+    }
+
+    /// Judges RTP whose header was read already.
+    @inlinable public mutating func admit(_ header: RTPHeader, from sender: SocketAddress) -> Admission {
+        admit(sender, isMedia: payloadTypes.contains(header.payloadType))
+    }
+
+    @usableFromInline mutating func admit(_ sender: SocketAddress, isMedia: Bool) -> Admission {
+        guard isArmed || sender == source || sender == signalled, isMedia else {
             refused += 1
             return .refused
         }

@@ -27,6 +27,8 @@ public struct ReceiverStatistics: Sendable {
     /// Of the epochs before this one.
     @usableFromInline var earlierExpected: Int64 = 0
     @usableFromInline var earlierReceived: Int64 = 0
+    /// Which losses came together.
+    public var bursts = BurstMetrics()
     private var lastReport: (ntpMiddle: UInt32, cameAt: Instant)?
 
     /// One source between restarts; the names are those of RFC 3550 A.1.
@@ -72,6 +74,7 @@ public struct ReceiverStatistics: Sendable {
             if header.sequence.rawValue < current.maxSequence.rawValue { epoch?.cycles &+= 65_536 }
             epoch?.maxSequence = header.sequence
             epoch?.badSequence = nil
+            if ahead > 0 { bursts.receive(lostBefore: Int(ahead) - 1) }
         } else if ahead <= 65_436 {
             guard current.badSequence == header.sequence.rawValue else {
                 epoch?.badSequence = header.sequence.rawValue &+ 1

@@ -1,5 +1,6 @@
 import Gateway
 import Primitives
+import SIP
 import UserAgent
 
 /// Who plays: the gateway's lines, the phones, and their addresses (RFC 5737).
@@ -60,6 +61,7 @@ enum Cast {
         configuration.access.guests = []
         configuration.media.ports = 20_000...UInt16(20_000 + 2 * portPairs - 1)
         configuration.limits.dropsDeadContacts = false
+        configuration.sip.sessionTimer = SessionTimer.Policy(interval: 90)
         let ring: Duration = random.chance(500) ? .seconds(60) : .seconds(3)
         for number: Text in ["1001", "1002", "1003"] {
             var line = line(number, .devices, ring)
@@ -68,7 +70,7 @@ enum Cast {
         }
         for trunk in trunks {
             var endpoint = LineEndpoint.Trunk(address: trunk.address)
-            endpoint.usesTCP = trunk.usesTCP
+            if trunk.usesTCP { endpoint.targets[0].transport = .tcp }
             configuration.lines.append(line(trunk.number, .trunk(endpoint), ring))
         }
         configuration.lines += [line("9196", .application(.echo), ring), line("9197", .application(.tone), ring)]

@@ -20,7 +20,11 @@ final class Phone: Inhabitant, UserAgentDelegate {
     init(user: Text, address: SocketAddress, world: World, network: VirtualNetwork, seed: UInt64) {
         (self.user, self.address, self.world) = (user, address, world)
         random = SeededRandom(seed: seed)
-        let configuration = UserAgentConfiguration(contactAddress: { _ in address })
+        var configuration = UserAgentConfiguration(contactAddress: { _ in address })
+        configuration.allowedMethods += [.refer, .notify]
+        // Every other phone speaks of timers, and some want their 180 acknowledged.
+        if address.address.low & 1 == 0 { configuration.sessionTimer = SessionTimer.Policy(interval: 90) }
+        if address.address.low & 2 == 0 { configuration.reliability = .whenSupported }
         agent = UserAgent(configuration: configuration, network: network, random: SeededRandom(seed: ~seed), hash: OpenSSLDigest.sip)
         agent.delegate = self
         world.add(self)
@@ -56,6 +60,7 @@ final class Phone: Inhabitant, UserAgentDelegate {
         var invite = OutgoingInvite(target: target, flow: flow, from: from, to: NameAddress(uri: target))
         invite.credentials = line.map { Credentials(username: $0.number, password: $0.password) }
         invite.body = call.firstOffer()
+        if script.requiresReliability { invite.headers.append((.require, "100rel")) }
         let session = agent.invite(invite, delegate: call, at: world.now)
         adopt(call, session)
         call.begin(session)

@@ -16,6 +16,7 @@ final class PhoneCall: InviteSessionDelegate {
     private var negotiation: OfferAnswer
     private var hasGivenUp = false
     private var hasSentBye = false
+    private var hasReferred = false
     private var isTalking = false
 
     init(caller script: CallerScript, phone: Phone, local: LocalMedia, sessionID: UInt64) {
@@ -51,7 +52,8 @@ final class PhoneCall: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
         case .traced(let direction, let message, _): notice(direction, message)
-        case .provisional, .info: break
+        case .transferProgress(let status): if status >= 200 { status < 300 ? (phone.tally.transfers += 1) : (phone.tally.failedTransfers += 1) }
+        case .provisional, .info, .transferRequested: break
         case .accepted(let response): accepted(response, session)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout:
@@ -63,9 +65,14 @@ final class PhoneCall: InviteSessionDelegate {
         case .refused(let status):
             negotiation.rollback()
             if status == 481 || status == 408 { session.bye(at: now) }
-        case .provisionalTimeout: session.respond(status: 504, at: now)
+        case .provisionalTimeout:
+            phone.tally.unacknowledgedProvisionals += 1
+            session.respond(status: 504, at: now)
+            finish()
         case .refreshDue: offer(.sendrecv, over: session.reinvite)
-        case .expired: session.bye(at: now)
+        case .expired:
+            phone.tally.expired += 1
+            session.bye(at: now)
         case .dialogLost: session.bye(at: now)
         case .rejected:
             phone.tally.rejected += 1
@@ -83,7 +90,10 @@ final class PhoneCall: InviteSessionDelegate {
 
     private func notice(_ direction: SessionEvent.Direction, _ message: Message) {
         if direction == .received, message.isRequest, message.method == .bye, hasSentBye { phone.tally.crossedByes += 1 }
-        if direction == .received, message.status == 491 { phone.tally.glares += 1 }
+        if direction == .received, message.status == 491 {
+            phone.tally.glares += 1
+            if message.method == .update { phone.tally.updateGlares += 1 }
+        }
     }
 
     // MARK: Caller
@@ -205,10 +215,18 @@ final class PhoneCall: InviteSessionDelegate {
             if negotiation.state == .stable { negotiation.local.codecs = phone.someCodecs() }
             offer(.sendrecv, over: session.reinvite)
         case .info: session.info(contentType: "application/dtmf-relay", body: Array("Signal=5\r\nDuration=160\r\n".utf8), at: now)
+        case .refer(let number): if session.refer(to: URI(user: number, host: Cast.domain), at: now) { hasReferred = true }
+        case .vanish:
+            phone.tally.vanished += 1
+            session.vanish(at: now)
+            finish()
         case .bye:
             hasSentBye = true
+            if hasReferred { phone.tally.byesAfterRefers += 1 }
             if negotiation.state == .haveLocalOffer { phone.tally.byesOverOffers += 1 }
             session.bye(at: now)
+            // Its 200 still waited for a PRACK: refused, and over.
+            if session.state == .ended { finish() }
         }
     }
 

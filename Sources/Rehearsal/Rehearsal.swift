@@ -35,6 +35,8 @@ public struct RehearsalVerdict: Sendable {
     public var transcoded = 0, codecChanges = 0
     /// 2xx of a fork whose other branch had been taken; 2xx that reached the gateway after its CANCEL had left.
     public var secondAcceptances = 0, acceptancesAfterCancel = 0
+    /// Sessions that the gateway ended because nobody refreshed them; PRACKs that never arrived.
+    public var expiredSessions = 0, lostAcknowledgements = 0
     public var messages = 0, lostDatagrams = 0, cutConnections = 0
     public var events: UInt64 = 0
     public var virtualTime = Duration.zero
@@ -67,6 +69,8 @@ public final class Rehearsal {
     private var devices: [Phone] = []
     private var witness = WireWitness(gateway: Cast.gateway)
     private var verdict: RehearsalVerdict
+    private var pracksSent = 0, pracksDelivered = 0
+    private static let prack = Array("PRACK ".utf8)
 
     private struct Caller {
         let phone: Phone
@@ -134,8 +138,14 @@ public final class Rehearsal {
 
     private func watch() {
         gateway.journal.onViolation = { [unowned self] in verdict.violations.append($0) }
-        network.onSend = { [unowned self] bytes, source, _ in witness.sent(bytes, from: source) }
-        network.onDelivery = { [unowned self] bytes, _, destination in witness.delivered(bytes, to: destination) }
+        network.onSend = { [unowned self] bytes, source, _ in
+            if bytes.starts(with: Self.prack) { pracksSent += 1 }
+            witness.sent(bytes, from: source)
+        }
+        network.onDelivery = { [unowned self] bytes, _, destination in
+            if bytes.starts(with: Self.prack) { pracksDelivered += 1 }
+            witness.delivered(bytes, to: destination)
+        }
         world.afterEach = { [unowned self] in checkMedia() }
     }
 
@@ -196,6 +206,7 @@ public final class Rehearsal {
         verdict.failedBinds = media.failedBinds
         (verdict.transcoded, verdict.codecChanges) = (media.transcoded, media.codecChanges)
         (verdict.secondAcceptances, verdict.acceptancesAfterCancel) = (witness.secondAcceptances, witness.acceptancesAfterCancel)
+        (verdict.expiredSessions, verdict.lostAcknowledgements) = (witness.expiredSessions, pracksSent - pracksDelivered)
         (verdict.messages, verdict.lostDatagrams, verdict.cutConnections) = (network.sent, network.lost, network.cut)
         verdict.events = gateway.journal.count
         if let call = verdict.violations.first?.call { verdict.ladder = ladder(of: call) }

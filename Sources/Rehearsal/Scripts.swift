@@ -9,6 +9,8 @@ struct CallerScript {
     var cancelAfter: Duration?
     /// A caller that is gone when the 200 comes: it neither acknowledges nor ends the call.
     var acknowledges = true
+    /// Wants its 180 acknowledged.
+    var requiresReliability = false
     var steps: [TalkStep] = []
 }
 
@@ -35,7 +37,13 @@ struct CalleeScript {
 
 /// What a party does when the call is up.
 struct TalkStep {
-    enum Action { case hold, resume, bye, info, update, recode }
+    enum Action {
+        case hold, resume, bye, info, update, recode
+        /// Has the other end transferred to this number.
+        case refer(Text)
+        /// Is gone without a word: only the session timer notices.
+        case vanish
+    }
 
     /// After the step before.
     var delay: Duration
@@ -56,6 +64,7 @@ extension SeededRandom {
         script.isLateOffer = chance(80)
         if chance(300) { script.cancelAfter = chance(100) ? .milliseconds(Int64.random(in: 0...300, using: &self)) : moment([1, 2, 3]) }
         script.acknowledges = !chance(30)
+        script.requiresReliability = chance(100)
         script.steps = talk()
         return script
     }
@@ -74,6 +83,12 @@ extension SeededRandom {
         return script
     }
 
+    /// Mostly a line with a device; at times an application, which takes no transfers, or nobody.
+    private mutating func transferTarget() -> Text {
+        let numbers: [Text] = ["1001", "1002", "1002", "2000", "9196", "4040"]
+        return numbers[Int.random(in: numbers.indices, using: &self)]
+    }
+
     /// Hold and resume at times, and BYE in most cases, also right behind another request.
     private mutating func talk() -> [TalkStep] {
         var steps: [TalkStep] = []
@@ -82,8 +97,10 @@ extension SeededRandom {
             if chance(700) { steps.append(TalkStep(delay: moment([0, 1, 2]), action: .resume)) }
         }
         if chance(80) { steps.append(TalkStep(delay: moment([0, 1]), action: .info)) }
-        if chance(80) { steps.append(TalkStep(delay: moment([0, 1]), action: .update)) }
         if chance(150) { steps.append(TalkStep(delay: moment([0, 1]), action: .recode)) }
+        if chance(150) { steps.append(TalkStep(delay: moment([0, 1]), action: .update)) }
+        if chance(120) { steps.append(TalkStep(delay: moment([0, 1, 2]), action: .refer(transferTarget()))) }
+        if chance(30) { return steps + [TalkStep(delay: moment([0, 1]), action: .vanish)] }
         steps.append(TalkStep(delay: chance(200) ? .zero : moment([1, 2, 4, 6]), action: .bye))
         return steps
     }

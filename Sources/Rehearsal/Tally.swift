@@ -21,6 +21,14 @@ public struct Tally: Equatable, Sendable {
     public var rung = 0, answered = 0
     /// Called phones: 2xx that were never acknowledged.
     public var neverAcknowledged = 0
+    /// Reliable 180s of called phones that were never acknowledged.
+    public var unacknowledgedProvisionals = 0
+    /// UPDATEs that met another offer.
+    public var updateGlares = 0
+    /// Parties that went away without a word, and sessions that a phone saw expire.
+    public var vanished = 0, expired = 0
+    /// REFERs that led to another call, those that did not, and BYEs of whoever had sent one.
+    public var transfers = 0, failedTransfers = 0, byesAfterRefers = 0
 
     public init() {}
 
@@ -38,5 +46,12 @@ public struct Tally: Equatable, Sendable {
         rung += other.rung
         answered += other.answered
         neverAcknowledged += other.neverAcknowledged
+        unacknowledgedProvisionals += other.unacknowledgedProvisionals
+        updateGlares += other.updateGlares
+        vanished += other.vanished
+        expired += other.expired
+        transfers += other.transfers
+        failedTransfers += other.failedTransfers
+        byesAfterRefers += other.byesAfterRefers
     }
 }

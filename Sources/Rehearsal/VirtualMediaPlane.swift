@@ -58,7 +58,7 @@ final class VirtualMediaPlane: MediaPlane {
         }
     }
 
-    func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval {
+    func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval {
         try change(leg) { (leg) throws(MediaError) in
             try leg.state.apply(.stop)
             let interval = Self.interval(from: leg.startedAt ?? now, to: now, sends: leg.plan.audio.sends)

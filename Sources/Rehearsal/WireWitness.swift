@@ -14,6 +14,8 @@ struct WireWitness {
     /// 2xx that reached the gateway after its CANCEL had left.
     private(set) var acceptancesAfterCancel = 0
     private(set) var messages = 0
+    /// BYEs by which the gateway ended a session that nobody refreshed.
+    private(set) var expiredSessions = 0
 
     /// A dialog by its Call-ID and the two tags, whoever is who.
     private struct Dialog: Hashable {
@@ -28,6 +30,7 @@ struct WireWitness {
 
     mutating func sent(_ bytes: [UInt8], from source: SocketAddress) {
         guard source == gateway, let message = try? Message(parsing: bytes) else { return }
+        if message.isRequest, message.method == .bye, message.reasons.contains(where: { $0.isSIP && $0.cause == 408 && $0.text == "Session timer expired" }) { expiredSessions += 1 }
         if message.isRequest, message.method == .cancel { cancelled.insert(Text(Array(message.callID.bytes))) }
         note(message)
     }

@@ -20,6 +20,8 @@ public final class MediaPump: Sendable {
         case immediate
         /// At most one batch in this time, whatever the load.
         case every(Duration)
+        /// What is due is done to within the kernel's timer slack, and not to the millisecond; packets may gather for less than that before it.
+        case punctual
     }
 
     /// The most sockets that one batch reports; the rest come with the next.
@@ -95,7 +97,8 @@ public final class MediaPump: Sendable {
         }
         var deadline: Instant?
         while !stopped.load(ordering: .acquiring) {
-            let reported = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline))
+            if pacer.isPunctual { sleepThroughLastMillisecond(until: deadline) }
+            let reported = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline, roundingUp: !pacer.isPunctual))
             let ready = collect(events, reported: Int(max(0, reported)), into: tokens)
             deadline = drain(UnsafeBufferPointer(rebasing: tokens[..<ready]))
             if let pause = pacer.pause(after: ready, at: MonotonicClock.now) { sleep(until: min(pause, deadline ?? pause)) }
@@ -118,11 +121,20 @@ public final class MediaPump: Sendable {
         return ready
     }
 
-    /// Whole milliseconds, rounded up, so that it is not early; -1 for ever.
-    private func timeout(until deadline: Instant?) -> Int32 {
+    /// Whole milliseconds, rounded up, so that it is not early, or down, where the rest is slept; -1 for ever.
+    private func timeout(until deadline: Instant?, roundingUp: Bool) -> Int32 {
         guard let deadline else { return -1 }
-        let wait = (deadline - MonotonicClock.now).wholeNanoseconds
-        return wait <= 0 ? 0 : Int32(clamping: wait / 1_000_000 + (wait % 1_000_000 == 0 ? 0 : 1))
+        let now = MonotonicClock.now
+        guard now < deadline else { return 0 }
+        let wait = deadline.nanoseconds - now.nanoseconds
+        return Int32(clamping: roundingUp ? (wait - 1) / 1_000_000 + 1 : wait / 1_000_000)
+    }
+
+    /// epoll counts milliseconds; a sleep does better.
+    private func sleepThroughLastMillisecond(until deadline: Instant?) {
+        let now = MonotonicClock.now
+        guard let deadline, now < deadline, deadline.nanoseconds - now.nanoseconds < 1_000_000 else { return }
+        sleep(until: deadline)
     }
 
     private func sleep(until instant: Instant) {
@@ -140,10 +152,12 @@ public struct PumpError: Error, Hashable, Sendable {
 struct Pacer: Sendable {
     /// Packets a second above which `automatic` begins to gather, and below which it ends again.
     static let upper = 3_000, lower = 2_000
-    static let rest = Duration.milliseconds(1)
-    private static let window = Duration.milliseconds(50)
+    // In nanoseconds: arithmetic with `Duration` costs more than the rest of a batch's bookkeeping.
+    static var rest: UInt64 { 1_000_000 }
+    private static var window: UInt64 { 50_000_000 }
 
     private let batch: MediaPump.Batch
+    var isPunctual: Bool { batch == .punctual }
     private var windowStart = Instant.zero
     private var seen = 0
     private(set) var gathers = false
@@ -153,18 +167,18 @@ struct Pacer: Sendable {
     /// Until when to rest after a batch of so many; nil for not at all. A batch for a timer alone needs no rest.
     mutating func pause(after ready: Int, at now: Instant) -> Instant? {
         switch batch {
-        case .immediate: return nil
+        case .immediate, .punctual: return nil
         case .every(let rest): return ready > 0 ? now + rest : nil
         case .automatic:
             measure(ready, at: now)
-            return gathers && ready > 0 ? now + Self.rest : nil
+            return gathers && ready > 0 ? Instant(nanoseconds: now.nanoseconds + Self.rest) : nil
         }
     }
 
     private mutating func measure(_ ready: Int, at now: Instant) {
         seen += ready
-        let elapsed = (now - windowStart).wholeNanoseconds
-        guard elapsed >= Self.window.wholeNanoseconds else { return }
+        let elapsed = now.nanoseconds &- windowStart.nanoseconds
+        guard elapsed >= Self.window else { return }
         let rate = Double(seen) * 1e9 / Double(elapsed)
         gathers = rate > Double(gathers ? Self.lower : Self.upper)
         (windowStart, seen) = (now, 0)

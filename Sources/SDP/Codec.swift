@@ -34,8 +34,9 @@ public struct Codec: Hashable, Sendable {
         self = found
     }
 
-    public var isTelephoneEvent: Bool { name.equalsIgnoringCase("telephone-event") }
-    var isOpus: Bool { name.equalsIgnoringCase("opus") }
+    public var isTelephoneEvent: Bool { name.equalsIgnoringCase(Self.telephoneEventName) }
+    var isOpus: Bool { name.equalsIgnoringCase(Self.opus.name) }
+    private static let telephoneEventName: Text = "telephone-event"
 
     /// The same encoding: name in any case, clock and channels; format parameters do not count.
     public func matches(_ other: Codec) -> Bool {

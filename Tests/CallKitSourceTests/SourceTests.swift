@@ -4,7 +4,7 @@ import PushKit
 import Testing
 
 /// App code runs unchanged, on real queues.
-@Suite(.serialized, .timeLimit(.minutes(1))) @MainActor struct SourceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) @MainActor struct SourceTests {
     let system = CallSystem(configuration: CallSystemConfiguration(), host: QueueHost())
 
     private func hotline() -> AppDelegate {

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a call runs through on the app's queue, in the order of the contract`() async throws {
         let app = App()
         #expect(await app.events(until: "begin") == ["begin"])
@@ -81,7 +81,7 @@ import Testing
         #expect(app.system.counts == .idle)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `errors arrive as errors`() async {
         let app = App()
         await #expect(throws: CXErrorCodeRequestTransactionError(.unknownCallUUID)) {
@@ -94,7 +94,7 @@ import Testing
         #expect(app.system.calls == [])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `nothing of the app runs inside its own call into CallKit`() async {
         let app = App()
         let inside = NSLock()
@@ -107,7 +107,7 @@ import Testing
         #expect(await app.events(until: "incoming").contains("incoming"))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a controller's completion comes on the queue that it named`() async {
         let app = App()
         let queue = DispatchQueue(label: "completions")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `deadlines come by themselves`() async throws {
         let app = App { $0.ringTimeout = .milliseconds(20) }
         app.completesActions = false
@@ -129,7 +129,7 @@ import Testing
         #expect(await app.events(until: "perform end A").last == "perform end A")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `many threads at once leave nothing behind`() async {
         let app = App { $0.ringTimeout = nil }
         app.provider.configuration = .limited(1_000, 5)

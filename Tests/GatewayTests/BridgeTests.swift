@@ -54,7 +54,7 @@ import Testing
     @Test func `nothing is given up before the last callee was dialled`() {
         var bridge = Bridge(caller: caller)
         bridge.add(callee: first)
-        #expect(bridge.receive(.ended(first, busy)) == [])
+        #expect(bridge.receive(.ended(first, busy)) == [.callNext])
         #expect(bridge.receive(.dialled) == [.end(caller, busy)])
     }
 
@@ -89,5 +89,74 @@ import Testing
         var bridge = dialled()
         _ = bridge.receive(.calleeConnected(first))
         #expect(bridge.receive(.ended(first, hungUp)) == [.end(caller, hungUp), .end(second, hungUp)])
+    }
+}
+
+@Suite struct BridgeTransferTests {
+    let caller = UUID(), callee = UUID(), third = UUID(), fourth = UUID()
+    let busy = EndCause(status: 486, reasons: [])
+
+    private func transferring(by leg: UUID) -> Bridge {
+        var bridge = Bridge(caller: caller)
+        bridge.add(callee: callee)
+        _ = bridge.receive(.dialled)
+        _ = bridge.receive(.calleeConnected(callee))
+        _ = bridge.receive(.callerConnected)
+        #expect(bridge.receive(.transfer(by: leg)) == [])
+        bridge.add(callee: third)
+        bridge.add(callee: fourth)
+        _ = bridge.receive(.dialled)
+        return bridge
+    }
+
+    @Test func `whoever connects first takes the place of the one who asked`() {
+        var bridge = transferring(by: caller)
+        #expect(bridge.receive(.calleeConnected(fourth)) == [.transferred(staying: callee, from: caller, to: fourth), .answeredElsewhere(third)])
+        #expect(bridge.peer(of: callee) == fourth && bridge.peer(of: fourth) == callee && bridge.peer(of: caller) == nil)
+        #expect(bridge.receive(.ended(caller, .transferred)) == [])
+        #expect(bridge.receive(.ended(fourth, busy)) == [.end(callee, busy)])
+    }
+
+    @Test func `a hold of the one who goes goes with it`() {
+        var bridge = transferring(by: callee)
+        #expect(bridge.receive(.remoteHold(callee, true)) == [.hold(caller, true)])
+        let outputs = bridge.receive(.calleeConnected(third))
+        #expect(outputs == [.transferred(staying: caller, from: callee, to: third), .answeredElsewhere(fourth), .hold(caller, false)])
+    }
+
+    @Test func `the one who stays holds the new one as it held the old one`() {
+        var bridge = transferring(by: callee)
+        _ = bridge.receive(.remoteHold(caller, true))
+        #expect(bridge.receive(.calleeConnected(third)).last == .hold(third, true))
+    }
+
+    @Test func `when nobody takes it the two go on, and the best refusal is told`() {
+        var bridge = transferring(by: caller)
+        #expect(bridge.receive(.ended(third, EndCause(status: 480, reasons: []))) == [])
+        #expect(bridge.receive(.ended(fourth, busy)) == [.transferFailed(by: caller, busy)])
+        #expect(bridge.peer(of: callee) == caller)
+        #expect(bridge.receive(.ended(caller, .normalClearing)) == [.end(callee, .normalClearing)])
+    }
+
+    @Test func `when the one who asked is gone and nobody takes it, the one who stays ends`() {
+        var bridge = transferring(by: caller)
+        #expect(bridge.receive(.ended(caller, .normalClearing)) == [])
+        _ = bridge.receive(.ended(third, busy))
+        #expect(bridge.receive(.ended(fourth, busy)) == [.end(callee, busy)])
+        #expect(bridge.state == .ended)
+    }
+
+    @Test func `when the one who stays hangs up everybody is told`() {
+        var bridge = transferring(by: caller)
+        #expect(bridge.receive(.ended(callee, busy)) == [.end(third, busy), .end(fourth, busy), .end(caller, busy)])
+    }
+
+    @Test func `one transfer at a time, and none before both talk`() {
+        var bridge = transferring(by: caller)
+        #expect(bridge.receive(.transfer(by: callee)) == [])
+        #expect(bridge.peer(of: callee) == caller)
+        var early = Bridge(caller: caller)
+        early.add(callee: callee)
+        #expect(early.receive(.transfer(by: caller)) == [] && early.state == .calling)
     }
 }

@@ -54,6 +54,11 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R6, "INVITE before start is performed", .busy) { $0.move(the(.sipSent, method: "INVITE"), before: the(.performStart)) },
         BrokenJournal(.R6, "start fulfilled before the INVITE", .busy) { $0.move(the(.actionFulfilled), before: the(.sipSent, method: "INVITE")) },
         BrokenJournal(.R6, "a second INVITE without a challenge", .busy) { $0.duplicate(the(.sipSent, method: "INVITE")) },
+        BrokenJournal(.R6, "a third INVITE after one that was not answered", .busy) {
+            $0.duplicate(the(.sipSent, method: "INVITE"))
+            $0.duplicate(the(.sipSent, method: "INVITE"))
+            $0.insert(.inviteUnanswered, bob, [.status: 408], after: the(.sipSent, method: "INVITE"))
+        },
         BrokenJournal(.R7, "connecting before any 1xx", .busy) { $0.move(the(.reportConnecting), before: the(.sipReceived, status: 180)) },
         BrokenJournal(.R7, "connecting twice", .busy) { $0.duplicate(the(.reportConnecting)) },
         BrokenJournal(.R7, "connected without a 2xx", .busy) { $0.insert(.reportConnected, bob, [:], after: the(.reportConnecting)) },

@@ -62,6 +62,16 @@ import Testing
         #expect(journal.events(of: Self.call(3)).isEmpty)
         #expect(journal.tracedCalls == 2)
     }
+
+    @Test func `of ended calls only so many keep a trace, and a call that goes on keeps its own`() {
+        var limits = Journal.Limits()
+        limits.endedTraces = 2
+        let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: nil, audit: nil, limits: limits)
+        journal.record(.reportIncoming, call: Self.call(0), at: .zero)
+        for number in 1...5 { journal.record(.callEnded, call: Self.call(number), at: .zero) }
+        journal.record(.reportUpdated, call: Self.call(0), at: .zero)
+        #expect((0...5).map { journal.events(of: Self.call($0)).count } == [2, 0, 0, 0, 1, 1])
+    }
 }
 
 @Suite struct JournalFileTests {

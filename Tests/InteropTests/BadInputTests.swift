@@ -3,7 +3,7 @@ import Testing
 
 extension Strains {
     /// A person's mistakes, a hostile network and a full disk: one clear line, the right exit code, and a process that lives.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct BadInputTests {
+    @Suite(.serialized, .timeLimit(.minutes(5))) struct BadInputTests {
         // MARK: It cannot start
 
         @Test(arguments: ["udp", "tcp"])
@@ -21,6 +21,7 @@ extension Strains {
             ("lines:\n  - { number: \"1001\", pasword: x }\n", ":2: line 1001: pasword: unknown setting (did you mean 'password'?)"),
             ("lines:\n  - { number: \"1\", password: a }\n  - { number: \"1\", password: b }\n", ":3: line 1 is there already"),
             ("domain: [\n", ": is no YAML"),
+            ("lines:\n  - { number: \"1\", open: true, directories: [spam] }\n", ":2: line 1: directories: no directory is named 'spam'"),
         ]
 
         @Test(arguments: mistakes)
@@ -37,6 +38,15 @@ extension Strains {
             let yaml = "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\n"
             let file = try folder.write(setting.hasPrefix("sip") ? setting : yaml + setting, to: "hookswitch.yaml")
             try await Self.fails(["serve", "--config", file], code: 3, saying: "/none")
+        }
+
+        @Test func `a database that is none is one clear line and exit code 3`() async throws {
+            let folder = try Folder(), ports = try await Ports.take(100)
+            _ = try folder.folder("data")
+            let database = try folder.write(String(repeating: "no database ", count: 100), to: "data/hookswitch.sqlite")
+            let yaml = "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\ndata: \(folder.file("data"))\n"
+            let file = try folder.write(yaml, to: "hookswitch.yaml")
+            try await Self.fails(["serve", "--config", file], code: 3, saying: "the database \(database): file is not a database")
         }
 
         private static func fails(_ arguments: [String], code: Int32, saying text: String) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 extension Talks {
     /// baresip to baresip through the gateway: what one says is what the other hears.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct SpeechTests {
+    @Suite(.serialized, .timeLimit(.minutes(5))) struct SpeechTests {
         static let codecs = ["opus", "pcmu", "pcma", "g722"]
 
         @Test(arguments: codecs)
@@ -34,6 +34,24 @@ extension Talks {
             let journal = try await gateway.stop()
             journal.expectNothingLeft()
             #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [caller, callee], "each leg has its own")
+        }
+
+        @Test func `two who call the conference hear each other, whatever codecs they have`() async throws {
+            let gateway = try await Gateway.start(.init(lines: Gateway.Setup.usual + [#"{ number: "3000", application: conference }"#]))
+            let pair = try await Pair.start(at: gateway, codecs: ["opus"], calleeCodecs: ["pcma"])
+            for client in [pair.caller, pair.callee] {
+                client.dial("3000")
+                try await client.event("CALL_ESTABLISHED")
+            }
+            try await pair.caller.waitForRecording(of: 5)
+            try await pair.callee.waitForRecording(of: 5)
+            for client in [pair.caller, pair.callee] {
+                client.hangUp()
+                try await client.event("CALL_CLOSED")
+            }
+            try pair.expectSpeech()
+            let journal = try await gateway.stop()
+            journal.expectNothingLeft()
         }
 
         @Test func `a caller with all codecs and a callee with one agree on that one`() async throws {

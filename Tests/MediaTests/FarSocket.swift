@@ -1,8 +1,8 @@
-import Foundation
 import Glibc
 import Media
 import Primitives
 import Runtime
+import Testing
 
 /// A far end on the loopback of the machine that runs the test. Waits for datagrams, with a limit that only a failure reaches.
 final class FarSocket: @unchecked Sendable {
@@ -48,7 +48,13 @@ final class FarSocket: @unchecked Sendable {
 
 /// The kernel's own word on which UDP ports of an address are bound: a witness that the code cannot talk to.
 func boundPorts(v6: Bool = false) throws -> Set<UInt16> {
-    let table = try String(contentsOfFile: v6 ? "/proc/self/net/udp6" : "/proc/self/net/udp", encoding: .utf8)
+    let file = open(v6 ? "/proc/self/net/udp6" : "/proc/self/net/udp", O_RDONLY | O_CLOEXEC)
+    try #require(file >= 0)
+    defer { close(file) }
+    var bytes: [UInt8] = [], page = [UInt8](repeating: 0, count: 65_536)
+    // A file of the kernel's has no length and comes in pieces: the end is where nothing more comes.
+    while case let count = read(file, &page, page.count), count > 0 { bytes += page[..<count] }
+    let table = String(decoding: bytes, as: UTF8.self)
     return Set(table.split(separator: "\n").dropFirst().compactMap { line in
         let columns = line.split(separator: " ")
         return columns.count > 1 ? columns[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } : nil

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Runtime
 
-@Suite(.timeLimit(.minutes(1))) struct MediaPumpTests {
+@Suite(.timeLimit(.minutes(5))) struct MediaPumpTests {
     @Test func `without a socket or a timer the pump does not wake until it is called`() throws {
         let visits = Visits()
         let pump = try MediaPump()

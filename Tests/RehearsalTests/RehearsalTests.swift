@@ -21,6 +21,8 @@ import Testing
         // Each race came about: what did not happen was not tested.
         #expect(all.answeredAfterCancel > 0 && all.crossedByes > 0 && all.byesOverOffers > 0 && all.glares > 0, "\(all)")
         #expect(all.unacknowledged > 0 && all.neverAcknowledged > 0 && all.cancelled > 0 && all.rejected > 0, "\(all)")
+        #expect(all.updateGlares > 0 && all.vanished > 0 && all.transfers > 0 && all.failedTransfers > 0 && all.byesAfterRefers > 0, "\(all)")
+        #expect(verdicts.contains { $0.expiredSessions > 0 } && verdicts.contains { $0.lostAcknowledgements > 0 })
         #expect(all.connected > all.calls / 3, "\(all)")
         #expect(verdicts.contains { $0.failedBinds > 0 } && verdicts.contains { $0.secondAcceptances > 0 } && verdicts.contains { $0.acceptancesAfterCancel > 0 })
         #expect(verdicts.reduce(0) { $0 + $1.transcoded } > 500 && verdicts.reduce(0) { $0 + $1.codecChanges } > 100)

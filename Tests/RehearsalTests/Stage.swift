@@ -19,14 +19,18 @@ final class Stage {
     private(set) var violations: [String] = []
     private var host: Host?
     private let sink = Transcript()
+    /// What the name system knows; each question takes a while.
+    var zone: [DNSQuestion: DNSAnswer] = [:]
+    private(set) var questions: [DNSQuestion] = []
 
     /// Lines: 2000 for devices without a password, 9196 echo; and what the test makes of them.
-    convenience init(_ configure: (inout GatewayConfiguration) -> Void) {
-        self.init { configuration, _ in configure(&configuration) }
+    convenience init(_ configure: (inout GatewayConfiguration) -> Void, zone: [DNSQuestion: DNSAnswer] = [:]) {
+        self.init(zone: zone) { configuration, _ in configure(&configuration) }
     }
 
     /// As above, and what the gateway has of the outside.
-    init(_ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) {
+    init(zone: [DNSQuestion: DNSAnswer] = [:], _ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) {
+        self.zone = zone
         network = VirtualNetwork(world: world, seed: 1)
         var configuration = GatewayConfiguration()
         configuration.domain = Cast.domain
@@ -37,16 +41,28 @@ final class Stage {
         configuration.lines = [devices, echo]
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: 2)
         let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
+        var resolve: (DNSQuestion, UInt64) -> Void = { _, _ in }
         var environment = Gateway.Environment(
             network: network, media: media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+        environment.resolve = { resolve($0, $1) }
+        // Questions that the gateway asks while it is made are kept until it is there to hear the answers.
+        var early: [(DNSQuestion, UInt64)] = []
+        resolve = { early.append(($0, $1)) }
         adapt(&configuration, &environment)
         gateway = Gateway(configuration, environment, at: world.now)
+        resolve = { [unowned self] in answer($0, $1) }
+        for (question, id) in early { answer(question, id) }
         journal.onViolation = { [unowned self] in violations.append($0.description) }
         let host = Host(gateway)
         self.host = host
         world.add(host)
         network.attach(host, to: Cast.gateway)
+    }
+
+    private func answer(_ question: DNSQuestion, _ id: UInt64) {
+        questions.append(question)
+        world.after(.milliseconds(5)) { [unowned self] in gateway.receive(zone[question] ?? DNSAnswer(.nothing), of: id, at: world.now) }
     }
 
     deinit {
@@ -80,7 +96,8 @@ final class RawPeer: Inhabitant {
     let address: SocketAddress
     private let stage: Stage
     private(set) var heard: [Message] = []
-    private var branches = 0
+    private var branches = 0, inviteBranch = 0
+    private var invited: [String: (uri: String, branch: Int, sender: String)] = [:]
 
     init(_ stage: Stage, _ last: UInt32) {
         (self.stage, address) = (stage, SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 5060))
@@ -91,6 +108,11 @@ final class RawPeer: Inhabitant {
     func advance(to now: Instant) {}
     func failed(_ flow: Flow, at now: Instant) {}
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { if let message = try? Message(parsing: bytes) { heard.append(message) } }
+
+    /// The last request of a method; there must be one.
+    func received(_ method: SIP.Method, _ location: SourceLocation = #_sourceLocation) throws -> Message {
+        try #require(request(method), sourceLocation: location)
+    }
 
     /// The last one heard: requests of a method, or final responses to it.
     func request(_ method: SIP.Method) -> Message? { heard.last { $0.isRequest && $0.method == method } }
@@ -110,6 +132,7 @@ final class RawPeer: Inhabitant {
         _ method: String, _ uri: String, call: String, _ sequence: Int, toTag: Text? = nil, body: String = "", headers: [String] = [],
         from sender: String = "<sip:peer@192.0.2.9>", contact: String? = nil
     ) {
+        if method == "INVITE" { invited[call] = (uri, branches + 1, sender) }
         let tag = toTag.map { ";tag=\($0)" } ?? ""
         write(method, uri, sequence, ["From: \(sender);tag=\(call)", "To: <\(uri)>\(tag)", "Call-ID: \(call)"], body, headers, contact)
     }
@@ -122,6 +145,7 @@ final class RawPeer: Inhabitant {
 
     private func write(_ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String], _ contact: String? = nil) {
         branches += 1
+        if method == "INVITE" { inviteBranch = branches }
         var lines = [
             "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport", "Max-Forwards: 70",
         ]
@@ -133,18 +157,42 @@ final class RawPeer: Inhabitant {
     /// The tag of its answers.
     var tag: Text { Text("raw\(address.address.low & 0xFF)") }
 
-    func answer(_ request: Message?, _ status: Int, body: String = "", headers: [(HeaderName, Text)] = []) {
+    /// Gives up the INVITE with this number, as it was sent last.
+    func cancel(_ uri: String, call: String, _ sequence: Int, headers: [String] = []) {
+        branches = inviteBranch - 1
+        request("CANCEL", uri, call: call, sequence, headers: headers)
+        branches += 1_000
+    }
+
+    /// - Parameters:
+    ///   - tag: of the fork that answers; its own when nil.
+    ///   - contact: the address in Contact; its own when nil.
+    func answer(_ request: Message?, _ status: Int, body: String = "", headers: [(HeaderName, Text)] = [], tag: Text? = nil, contact: Text? = nil) {
         guard let request else { return }
-        var response = Message.response(to: request, status: status, toTag: tag)
+        var response = Message.response(to: request, status: status, toTag: tag ?? self.tag)
         for (name, value) in headers { response.headers.append(name, value) }
-        response.headers.append(.contact, Text("<sip:peer@\(address)>"))
+        response.headers.append(.contact, contact ?? Text("<sip:peer@\(address)>"))
         if !body.isEmpty { response.headers.append(.contentType, "application/sdp") }
         response.body = Array(body.utf8)
         send(response.serialized())
     }
 
+    /// Gives up the last INVITE of a call.
+    func cancel(_ call: String, reason: String = "") {
+        guard let (uri, branch, sender) = invited[call] else { return }
+        let lines = [
+            "CANCEL \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branch);rport", "Max-Forwards: 70",
+            "From: \(sender);tag=\(call)", "To: <\(uri)>", "Call-ID: \(call)", "CSeq: 1 CANCEL",
+        ]
+        send(Array((lines + (reason.isEmpty ? [] : ["Reason: \(reason)"]) + ["Content-Length: 0", "", ""]).joined(separator: "\r\n").utf8))
+    }
+
+    /// Hangs up a call that it was called with, and answered.
+    func hangUp(_ invite: Message?) { if let invite { request("BYE", in: invite, 1) } }
+
     func description(_ formats: String = "0", _ direction: String = "sendrecv", version: Int = 1, port: Int = 4000) -> String {
-        ["v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0", "m=audio \(port) RTP/AVP \(formats)", "a=\(direction)", ""]
+        let events = formats.hasSuffix(" 101") ? ["a=rtpmap:101 telephone-event/8000"] : []
+        return (["v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0", "m=audio \(port) RTP/AVP \(formats)"] + events + ["a=\(direction)", ""])
             .joined(separator: "\r\n")
     }
 }

@@ -3,7 +3,7 @@ import Primitives
 import Runtime
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+@Suite(.timeLimit(.minutes(5))) struct LaneTests {
     @Test func `posts run first in, first out, whoever posts`() async {
         let lane = Bench.lane()
         let inbox = Inbox(of: Int.self)

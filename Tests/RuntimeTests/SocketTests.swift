@@ -4,7 +4,7 @@ import Primitives
 import Runtime
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct UDPSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct UDPSocketTests {
     @Test(arguments: [anyLoopbackPort, anyLoopbackPortV6])
     func `datagrams arrive whole, in order, with both addresses`(address: SocketAddress) async throws {
         let inbox = Inbox(of: UDPSocket.Datagram.self)
@@ -52,7 +52,7 @@ import Testing
         #expect(error?.description == "UDP \(taken) is already in use by another program")
     }
 
-    /// Dispatch closes the kernel's socket a moment later; the time limit of the test is the bound.
+    /// The pump's thread closes the kernel's socket a moment later; the time limit of the test is the bound.
     @Test func `a closed socket frees its port though somebody still holds it`() async throws {
         let lane = Bench.lane()
         let address = try lane.sync { [lane] bench, _ throws(SocketError) in
@@ -125,7 +125,7 @@ import Testing
     @Test func `other families are no address`() { #expect(SocketAddress(sockaddr_storage()) == nil) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SignalTrapTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTrapTests {
     @Test func `the first signal drains, the second stops, a hang-up reloads`() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let inbox = Inbox(of: SignalTrap.Request.self)

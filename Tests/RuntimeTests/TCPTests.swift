@@ -3,7 +3,7 @@ import Primitives
 import Runtime
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TCPTests {
+@Suite(.timeLimit(.minutes(5))) struct TCPTests {
     @Test(arguments: [anyLoopbackPort, anyLoopbackPortV6])
     func `bytes go both ways`(address: SocketAddress) async throws {
         let pair = try Pair(on: Bench.lane(), address)

@@ -51,7 +51,7 @@ final class Link {
     }
 
     func carry(_ bytes: [UInt8], over flow: Flow) {
-        if unreachable.contains(flow.remote), case .agent(let agent) = endpoint(at: flow.local) { return failures.append((agent, flow)) }
+        if flow.transport.isReliable, unreachable.contains(flow.remote), case .agent(let agent) = endpoint(at: flow.local) { return failures.append((agent, flow)) }
         let isReliable = flow.transport != .udp
         for _ in 0..<(!isReliable && chance(doubling) ? 2 : 1) {
             let transit = isReliable ? delay.lowerBound : delay.lowerBound + random.next() % UInt64(delay.count)
@@ -227,6 +227,8 @@ extension SessionEvent {
         case .refreshDue: "refreshDue"
         case .expired: "expired"
         case .dialogLost(let status): "dialogLost \(status)"
+        case .transferRequested(let transfer): "transferRequested \(transfer.target.text)"
+        case .transferProgress(let status): "transferProgress \(status)"
         case .info: "info"
         }
     }

@@ -31,6 +31,8 @@ final class Room {
         let phone: Phone
         let plane: MediaLanes
         let engine: MediaEngine
+        /// What drives the phone, where its time is more than the phone's.
+        var client: (any PhoneClient)?
 
         init(_ name: String, _ address: SocketAddress, _ phone: Phone, _ plane: MediaLanes, _ engine: MediaEngine) {
             (self.name, self.address, self.phone, self.plane, self.engine) = (name, address, phone, plane, engine)
@@ -41,7 +43,7 @@ final class Room {
     func seat(_ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.catalogue) -> Seat {
         let host = IPAddress(v4: 0x0A00_0000 + number), address = SocketAddress(host, port: 5060)
         let engine = MediaEngine(binder: RoomBinder(self, name), random: SeededRandom(seed: UInt64(number)), at: now)
-        let plane = MediaLanes(settings: MediaSettings(ports: 20_000...20_019, lanes: 1), random: SeededRandom(seed: 9), driving: engine)
+        let plane = MediaLanes(settings: MediaSettings(ports: 20_000...20_999, lanes: 1), random: SeededRandom(seed: 9), driving: engine)
         let line = RoomLine(self, name)
         let agent = UserAgent(configuration: UserAgentConfiguration(), network: line, random: SeededRandom(seed: 100 + UInt64(number)))
         let identity = PhoneIdentity(
@@ -69,14 +71,14 @@ final class Room {
             for seat in seats {
                 seat.engine.advance(to: now)
                 hand(seat)
-                seat.phone.advance(to: now)
+                if let client = seat.client { client.advance(to: now) } else { seat.phone.advance(to: now) }
             }
         }
         now = max(now, end)
     }
 
     private var nextTime: Instant? {
-        let dues = seats.flatMap { [$0.phone.deadline, $0.engine.deadline] } + [signals.first?.due, packets.first?.due]
+        let dues = seats.flatMap { [$0.client?.deadline ?? $0.phone.deadline, $0.engine.deadline] } + [signals.first?.due, packets.first?.due]
         return dues.compactMap { $0 }.min()
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Primitives
 import Testing
+import UserAgent
 
 @testable import hookswitch
 
@@ -31,13 +32,26 @@ import Testing
         ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma"),
         ("sip:\n  udp: [\"localhost\"]", "FILE:2: sip.udp: takes an address and port as 0.0.0.0:5060 or [::]:5060, got 'localhost'"),
         ("lines:\n  - { number: \"1\", pasword: x }", "FILE:2: line 1: pasword: unknown setting (did you mean 'password'?)"),
-        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, got 'ehco' (did you mean 'echo'?)"),
+        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, conference, got 'ehco' (did you mean 'echo'?)"),
         ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
         ("lines:\n  - { number: \"1\" }", "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"),
         (
             "lines:\n  - { number: \"1\", open: true, srtp: requird }",
             "FILE:2: line 1: srtp: takes one of off, optional, required, got 'requird' (did you mean 'required'?)"
         ),
+        ("lines:\n  - { number: \"1\", trunk: { hots: a.test } }", "FILE:2: trunk.hots: unknown setting (did you mean 'host'?)"),
+        ("lines:\n  - { number: \"1\", trunk: { host: \"a b\" } }", "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got 'a b'"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, password: x } }", "FILE:2: line 1: trunk: has a 'password' and no 'username'"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, expires: 600 } }", "FILE:2: trunk.expires: is for a trunk with 'register: true'"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, transport: tlss } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'tlss' (did you mean 'tls'?)"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { Via: x } } } }", "FILE:2: headers.set.Via: is no name of a header that may be set"),
+        ("lines:\n  - { number: \"1\", trunk: { targets: [{ host: a.test, wieght: 2 }] } }", "FILE:2: trunk.targets.wieght: unknown setting (did you mean 'weight'?)"),
+        ("lines:\n  - { number: \"1\", group: { members: [\"2\"] } }", "line 1: its member 2 is no line (did you mean '1'?)"),
+        ("lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n  - { number: \"9\", application: echo }", "line 1: its member 9 is a line without devices and no trunk"),
+        ("lines:\n  - { number: \"1\", script: { anser: true } }", "FILE:2: script.anser: unknown setting (did you mean 'answer'?)"),
+        ("lines:\n  - { number: \"1\", script: { reject: 200 } }", "FILE:2: script.reject: takes a whole number from 300 to 699, got '200'"),
+        ("limits:\n  calls-per-secnd: 5", "FILE:2: unknown setting 'limits.calls-per-secnd' (did you mean 'limits.calls-per-second'?)"),
+        ("access:\n  digests: [SHA-265]", "FILE:2: access.digests: knows no digest 'SHA-265' (did you mean 'SHA-256'?); there are MD5, MD5-sess, SHA-256, SHA-256-sess, SHA-512-256, SHA-512-256-sess"),
         ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
         ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
     ])
@@ -138,6 +152,29 @@ import Testing
         #expect(complaint("sip:\n  tls: { lisen: [] }") == "FILE:2: unknown setting 'sip.tls.lisen' (did you mean 'sip.tls.listen'?)")
     }
 
+    @Test func `a trunk is read whole`() throws {
+        let yaml = """
+            lines:
+              - number: "8000"
+                trunk:
+                  targets: [{ host: "192.0.2.10", weight: 3 }, { host: "b.test:5080", transport: tls, priority: 1 }]
+                  username: u
+                  password: p
+                  register: true
+                  expires: 300
+                  keep-alive: none
+                  health: 30
+                  sources: ["192.0.2.0/28"]
+                  rewrite: [{ match: "^0", strip: 1, prefix: "+49" }]
+                  headers: { copy: ["X-*"], set: { X-Tenant: acme } }
+            """
+        guard case .trunk(let trunk)? = try load(yaml).gateway.lines.first?.endpoint else { return #expect(Bool(false), "no trunk") }
+        #expect(trunk.targets.map(\.host) == ["192.0.2.10", "b.test"] && trunk.targets.map(\.port) == [nil, 5080])
+        #expect(trunk.targets.map(\.transport) == [nil, .tls] && trunk.targets.map(\.weight) == [3, 1] && trunk.targets.map(\.priority) == [0, 1])
+        #expect(trunk.registration?.expires == 300 && trunk.registration != nil && trunk.registration?.keepAlive == nil && trunk.health == .seconds(30))
+        #expect(trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1 && trunk.headers.copy.count == 1)
+    }
+
     @Test func `every setting is a flag and a variable of its own`() {
         for setting in Setting.all {
             let expanded = SettingFlags.expand(["serve", "--\(SettingFlags.flagName(setting))", "x"])
@@ -146,7 +183,7 @@ import Testing
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
     }
 
-    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "tls.yaml", "trunk.yaml"])
+    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "routing.yaml", "tls.yaml", "telephones.yaml", "trunk.yaml"])
     func `the configurations that we ship are good`(name: String) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])

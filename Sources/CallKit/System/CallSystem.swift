@@ -17,7 +17,24 @@ public final class CallSystem: @unchecked Sendable {
     public typealias Filter = (_ call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError.Code?
 
     /// The system of this process, on Dispatch queues.
-    public static let shared = CallSystem(configuration: CallSystemConfiguration(), host: QueueHost())
+    public static let shared: CallSystem = {
+        let configuration = sharedConfiguration.withLock { shared in
+            shared.isUsed = true
+            return shared.configuration
+        }
+        return CallSystem(configuration: configuration, host: QueueHost())
+    }()
+
+    private static let sharedConfiguration = Guarded((configuration: CallSystemConfiguration(), isUsed: false))
+
+    /// Says how the shared telephone behaves, before anybody has used it. False: it is too late.
+    public static func configureShared(_ configuration: CallSystemConfiguration) -> Bool {
+        sharedConfiguration.withLock { shared in
+            guard !shared.isUsed else { return false }
+            shared.configuration = configuration
+            return true
+        }
+    }
 
     /// The system that `CXProvider(configuration:)`, `CXCallController()` and `CXCallObserver()` belong to.
     @TaskLocal public static var current: CallSystem = .shared

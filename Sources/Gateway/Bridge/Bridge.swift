@@ -4,25 +4,38 @@ import Primitives
 /// The legs of one bridged call, as a value: what one leg reported becomes what is wanted of the others.
 ///
 /// One caller, and the callees that its line forked to; the first callee to connect is joined with the caller and the others are told
-/// so. Outputs are in the order in which they must be done.
+/// so. Later one of the two may have the other transferred (`transfer`), or may be replaced. Outputs are in the order in which they must be done.
 struct Bridge {
     enum State: Equatable {
         /// Callees are being called. Next: `answering` when one connects, `ended` when none is left or the caller goes.
         case calling
         /// A callee connected and the caller's answer is wanted. Next: `joined` when the caller's leg is connected, `ended`.
         case answering(winner: UUID)
-        /// Both talk. Next: `ended`.
+        /// Both talk. Next: `transferring`, `ended`.
         case joined(with: UUID)
+        /// Somebody else is called in the place of one of the two. Next: `joined` with whoever connects or, if nobody does, as before; `ended`.
+        case transferring(Transfer)
         case ended
     }
 
+    struct Transfer: Equatable {
+        let staying: UUID
+        /// nil when whoever asked for it hung up meanwhile.
+        var leaving: UUID?
+        var targets: [UUID] = []
+    }
+
     enum Event {
-        /// The last callee was added; from here on running out of callees ends the call.
+        /// The last callee was added; from here on running out of callees ends the call, or the transfer.
         case dialled
         case calleeConnected(UUID)
         case callerConnected
         case ended(UUID, EndCause)
         case remoteHold(UUID, Bool)
+        /// This leg wants the one that it talks with to be called by others, who are added next.
+        case transfer(by: UUID)
+        /// A new leg takes the place of another.
+        case replaced(UUID, by: UUID)
     }
 
     enum Output: Equatable {
@@ -31,24 +44,49 @@ struct Bridge {
         /// A fork that lost.
         case answeredElsewhere(UUID)
         case hold(UUID, Bool)
+        /// Nobody of those who were called is left, and others may still be: they are to be called now.
+        case callNext
+        /// `staying` talks with `to` from here on, and `from`, where it is still there, goes.
+        case transferred(staying: UUID, from: UUID?, to: UUID)
+        /// Nobody took the call: it goes on with whoever asked for the transfer.
+        case transferFailed(by: UUID, EndCause)
     }
 
-    let caller: UUID
+    /// The call that opened it.
+    let id: UUID
+    private(set) var caller: UUID
     private(set) var state = State.calling
     private(set) var callees: [UUID] = []
     private var isDialled = false
     private var best: EndCause?
     private var heldByRemote: Set<UUID> = []
 
-    init(caller: UUID) { self.caller = caller }
+    /// Several people rather than several telephones of one: a 6xx speaks for who sent it, and not for all (RFC 3261 §21.6).
+    private let isGroup: Bool
+
+    init(caller: UUID, isGroup: Bool = false) {
+        (id, self.caller, self.isGroup) = (caller, caller, isGroup)
+        // A group of which nobody is there is unavailable, as a line without a device is.
+        if isGroup { best = EndCause(status: 480, reasons: [.q850(20)]) }
+    }
+
+    /// Of two that were joined with others before.
+    init(id: UUID, joining caller: UUID, with callee: UUID) {
+        (self.id, self.caller, callees, state, isGroup) = (id, caller, [callee], .joined(with: callee), false)
+    }
 
     mutating func add(callee: UUID) {
+        if case .transferring(var transfer) = state {
+            transfer.targets.append(callee)
+            return state = .transferring(transfer)
+        }
         precondition(state == .calling, "a callee joins while the call is made")
         callees.append(callee)
     }
 
     mutating func receive(_ event: Event) -> [Output] {
         switch (event, state) {
+        case (.replaced(_, let other), .ended): return [.end(other, .failed)]
         case (_, .ended): return []
         case (.dialled, _):
             isDialled = true
@@ -56,13 +94,19 @@ struct Bridge {
         case (.calleeConnected(let winner), .calling):
             state = .answering(winner: winner)
             return [.answer(caller)] + others(than: winner).map(Output.answeredElsewhere)
+        case (.calleeConnected(let target), .transferring(let transfer)) where transfer.targets.contains(target): return complete(transfer, with: target)
         case (.calleeConnected(let loser), _): return [.answeredElsewhere(loser)]
         case (.callerConnected, .answering(let winner)):
             state = .joined(with: winner)
             return heldByRemote.compactMap { peer(of: $0).map { .hold($0, true) } }
         case (.callerConnected, _): return []
+        case (.ended(let leg, let cause), .transferring(let transfer)): return ended(leg, cause, during: transfer)
         case (.ended(let leg, let cause), _): return ended(leg, cause)
         case (.remoteHold(let leg, let isHeld), _): return remoteHold(leg, isHeld)
+        case (.transfer(let leg), .joined): return begin(transferBy: leg)
+        case (.transfer, _): return []
+        case (.replaced(let leg, let other), .joined): return replace(leg, by: other)
+        case (.replaced(_, let other), _): return [.end(other, .failed)]
         }
     }
 
@@ -70,6 +114,7 @@ struct Bridge {
     func peer(of leg: UUID) -> UUID? {
         switch state {
         case .answering(let winner), .joined(let winner): leg == caller ? winner : leg == winner ? caller : nil
+        case .transferring(let transfer): leg == transfer.staying ? transfer.leaving : leg == transfer.leaving ? transfer.staying : nil
         case .calling, .ended: nil
         }
     }
@@ -85,7 +130,7 @@ struct Bridge {
         case .answering(leg), .joined(leg):
             state = .ended
             return [.end(caller, cause)] + callees.map { .end($0, cause) }
-        case .calling where cause.status >= 600:
+        case .calling where cause.status >= 600 && !isGroup:
             // Nobody else is to be asked (RFC 3261 §16.7 step 5, §21.6).
             state = .ended
             return [.end(caller, cause)] + callees.map { .end($0, cause.endingFork) }
@@ -97,15 +142,27 @@ struct Bridge {
     }
 
     private mutating func giveUpWhenAlone() -> [Output] {
-        guard state == .calling, isDialled, callees.isEmpty else { return [] }
-        state = .ended
-        return [.end(caller, best ?? .failed)]
+        guard isDialled else { return state == .calling && callees.isEmpty ? [.callNext] : [] }
+        switch state {
+        case .calling where callees.isEmpty:
+            state = .ended
+            return [.end(caller, best ?? .failed)]
+        case .transferring(let transfer) where transfer.targets.isEmpty: return giveUp(transfer)
+        default: return []
+        }
     }
 
     private mutating func remoteHold(_ leg: UUID, _ isHeld: Bool) -> [Output] {
         let changed = isHeld ? heldByRemote.insert(leg).inserted : heldByRemote.remove(leg) != nil
-        guard changed, case .joined = state, let peer = peer(of: leg) else { return [] }
+        guard changed, isJoined, let peer = peer(of: leg) else { return [] }
         return [.hold(peer, isHeld)]
+    }
+
+    private var isJoined: Bool {
+        switch state {
+        case .joined, .transferring: true
+        case .calling, .answering, .ended: false
+        }
     }
 
     private func others(than winner: UUID) -> [UUID] { callees.filter { $0 != winner } }
@@ -123,5 +180,67 @@ struct Bridge {
             }
         }
         return rank(right) < rank(left) ? right : left
+    }
+}
+
+extension Bridge {
+    /// What is left to do of an event whose bridge is gone.
+    static func orphaned(by event: Event) -> [Output] {
+        if case .replaced(_, let other) = event { [.end(other, .failed)] } else { [] }
+    }
+}
+
+// One of two that are joined goes, and somebody else comes.
+extension Bridge {
+    private mutating func begin(transferBy leg: UUID) -> [Output] {
+        guard let staying = peer(of: leg) else { return [] }
+        (isDialled, best) = (false, nil)
+        state = .transferring(Transfer(staying: staying, leaving: leg))
+        return []
+    }
+
+    private mutating func complete(_ transfer: Transfer, with target: UUID) -> [Output] {
+        let losers = transfer.targets.filter { $0 != target }
+        return [.transferred(staying: transfer.staying, from: transfer.leaving, to: target)] + losers.map(Output.answeredElsewhere)
+            + join(transfer.staying, with: target)
+    }
+
+    private mutating func replace(_ leg: UUID, by other: UUID) -> [Output] {
+        guard let staying = peer(of: leg) else { return [.end(other, .failed)] }
+        return [.transferred(staying: staying, from: leg, to: other)] + join(staying, with: other)
+    }
+
+    /// Who was held by the one that goes is so no more; who holds goes on holding, and that is the new one's affair.
+    private mutating func join(_ staying: UUID, with other: UUID) -> [Output] {
+        (caller, callees, state) = (staying, [other], .joined(with: other))
+        let wasHeld = !heldByRemote.isSubset(of: [staying, other])
+        heldByRemote.formIntersection([staying, other])
+        return (wasHeld ? [.hold(staying, false)] : []) + (heldByRemote.contains(staying) ? [.hold(other, true)] : [])
+    }
+
+    private mutating func ended(_ leg: UUID, _ cause: EndCause, during transfer: Transfer) -> [Output] {
+        var transfer = transfer
+        if leg == transfer.staying {
+            state = .ended
+            return (transfer.targets + [transfer.leaving].compactMap(\.self)).map { .end($0, cause) }
+        }
+        if leg == transfer.leaving {
+            transfer.leaving = nil
+        } else if let index = transfer.targets.firstIndex(of: leg) {
+            transfer.targets.remove(at: index)
+            best = best.map { Self.better($0, cause) } ?? cause
+        }
+        state = .transferring(transfer)
+        return giveUpWhenAlone()
+    }
+
+    private mutating func giveUp(_ transfer: Transfer) -> [Output] {
+        let cause = best ?? EndCause(status: 480, reasons: [.q850(31)])
+        guard let leaving = transfer.leaving else {
+            state = .ended
+            return [.end(transfer.staying, cause)]
+        }
+        (caller, callees, state) = (transfer.staying, [leaving], .joined(with: leaving))
+        return [.transferFailed(by: leaving, cause)]
     }
 }

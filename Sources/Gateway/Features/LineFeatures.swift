@@ -14,21 +14,33 @@ final class LineFeatures {
     private let vips: CallerMatcher
     private let configuredBlocks: CallerMatcher
     private(set) var blocked: Set<String>
+    var recents: RecentCalls
+    /// Where its devices can be woken.
+    var pushBindings: PushBindings
+    /// Who called last, also while Do Not Disturb was on; nobody who is blocked.
+    var lastCaller: CXHandle?
+    /// Conversations that devices of the line began, by the call that they are at the line that was called.
+    var outgoing: Set<UUID> = []
     /// Further refusals by whoever embeds the gateway.
     var filter: CallSystem.Filter?
+    /// The call that is being reported is let in, whoever it is from.
+    var isOpen = false
     /// Why the report that was just made was refused here; nil: not here.
     private var refused: Refused?
 
     private enum Refused { case blockList, doNotDisturb(DoNotDisturbKeeper.Answer) }
 
-    init(_ configuration: LineConfiguration, statuses: RefusalStatuses, kept: LineRecord?, date: @escaping () -> Date) {
+    init(_ configuration: LineConfiguration, statuses: RefusalStatuses, recents limit: Int, kept: LineRecord, date: @escaping () -> Date) {
         self.configuration = configuration
         self.statuses = configuration.refusals.over(statuses)
         self.date = date
-        doNotDisturb = DoNotDisturbKeeper(configuration.doNotDisturb, state: kept?.doNotDisturb)
+        doNotDisturb = DoNotDisturbKeeper(configuration.doNotDisturb, state: kept.doNotDisturb)
         vips = CallerMatcher(patterns: configuration.doNotDisturb.vips)
         configuredBlocks = CallerMatcher(patterns: configuration.block)
-        blocked = kept?.blocked ?? []
+        blocked = kept.blocked
+        recents = RecentCalls(limit: limit, kept: kept.recents)
+        lastCaller = recents.lastCaller
+        pushBindings = PushBindings(kept.pushBindings)
     }
 
     /// Binds the line's system to this.
@@ -55,6 +67,11 @@ final class LineFeatures {
         isBlocked ? blocked.insert(key).inserted : blocked.remove(key) != nil
     }
 
+    func noteCaller(_ handle: CXHandle?) {
+        guard let handle, !isBlocked(handle) else { return }
+        lastCaller = handle
+    }
+
     func isBlocked(_ handle: CXHandle) -> Bool { blocked.contains(CallerMatcher.key(of: handle)) || configuredBlocks.contains(handle) }
 
     // MARK: Verdicts
@@ -69,6 +86,7 @@ final class LineFeatures {
 
     private func verdict(on call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError.Code? {
         refused = nil
+        guard !isOpen else { return nil }
         guard configuration.takesCalls else { return .unentitled }
         let handle = update.remoteHandle
         if let handle, isBlocked(handle) {

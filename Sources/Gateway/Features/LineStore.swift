@@ -1,11 +1,117 @@
+import CallKit
 import Foundation
 import Primitives
+import SIP
+import UserAgent
 
 /// What was kept of one line.
 public struct LineRecord: Sendable, Equatable {
     public var doNotDisturb: DoNotDisturbState?
     /// Keys of callers that the human blocked while the gateway ran.
     public var blocked: Set<String> = []
+    /// The newest first.
+    public var recents: [RecentCall] = []
+    public var pushBindings: [PushBinding] = []
 
     public init() {}
+}
+
+/// All that was kept when the gateway ran last.
+public struct KeptState: Sendable, Equatable {
+    public private(set) var lines: [String: LineRecord] = [:]
+    public var registrations: [SavedRegistration] = []
+
+    public init() {}
+
+    /// What was kept of a line by its number; empty where nothing was.
+    public subscript(line: String) -> LineRecord {
+        get { lines[line] ?? LineRecord() }
+        set { lines[line] = newValue }
+    }
+}
+
+/// Something that is to survive a restart.
+public enum LineChange: Sendable, Equatable {
+    case recent(RecentCall)
+    case doNotDisturb(line: String, DoNotDisturbState)
+    /// The caller by its key.
+    case blocked(line: String, caller: String, Bool)
+    /// All of a line's.
+    case pushBindings(line: String, [PushBinding])
+    /// All of a user's.
+    case registrations(user: String, [SavedRegistration])
+}
+
+/// Where lines survive a restart. Called on the signalling lane: it returns at once, and never fails there.
+public protocol LineStore: AnyObject, Sendable {
+    func keep(_ change: LineChange)
+}
+
+/// A registration as it can be kept: texts, and dates of the wall clock.
+public struct SavedRegistration: Sendable, Equatable {
+    public var user: String
+    /// The Contact, with its parameters.
+    public var contact: String
+    /// Its Path, as a route set.
+    public var path: String
+    /// `udp`, `tcp` or `tls`.
+    public var transport: String
+    public var local: String, remote: String
+    public var userAgent: String?
+    public var callID: String
+    public var cseq: UInt32
+    public var refreshed: Date, expiry: Date
+
+    public init(
+        user: String, contact: String, path: String, transport: String, local: String, remote: String, userAgent: String?, callID: String, cseq: UInt32,
+        refreshed: Date, expiry: Date
+    ) {
+        (self.user, self.contact, self.path, self.transport) = (user, contact, path, transport)
+        (self.local, self.remote, self.userAgent, self.callID, self.cseq) = (local, remote, userAgent, callID, cseq)
+        (self.refreshed, self.expiry) = (refreshed, expiry)
+    }
+}
+
+extension SavedRegistration {
+    init(_ contact: Registrar.Contact, user: Text, epoch: Date) {
+        let flow = contact.origin
+        self.init(
+            user: user.description, contact: NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters).description,
+            path: contact.path.map(\.description).joined(separator: ", "), transport: flow.transport.name, local: flow.local.description,
+            remote: flow.remote.description, userAgent: contact.userAgent?.description, callID: contact.callID.description, cseq: contact.cseq,
+            refreshed: epoch.addingTimeInterval(Double(contact.refreshed.nanoseconds) / 1e9), expiry: epoch.addingTimeInterval(Double(contact.expiry.nanoseconds) / 1e9))
+    }
+
+    /// nil for what cannot be read. A connection did not survive: one that is lost is opened again towards the device, as far as that is possible.
+    func contact(epoch: Date) -> Registrar.Contact? {
+        guard let parsed = try? NameAddress(parsing: Text(contact)), let transport = Transport(name: transport),
+            let local = SocketAddress(local, defaultPort: 5060), let remote = SocketAddress(remote, defaultPort: 5060)
+        else { return nil }
+        return Registrar.Contact(
+            uri: parsed.uri, displayName: parsed.displayName, parameters: parsed.parameters, path: routes, origin: Flow(transport: transport, local: local, remote: remote),
+            userAgent: userAgent.map { Text($0) }, callID: Text(callID), cseq: cseq, refreshed: Self.instant(refreshed, epoch), expiry: Self.instant(expiry, epoch))
+    }
+
+    private var routes: [NameAddress] {
+        path.isEmpty ? [] : path.components(separatedBy: ", ").compactMap { try? NameAddress(parsing: Text($0)) }
+    }
+
+    private static func instant(_ date: Date, _ epoch: Date) -> Instant {
+        Instant(nanoseconds: UInt64(max(0, date.timeIntervalSince(epoch) * 1e9)))
+    }
+}
+
+extension Transport {
+    fileprivate var name: String {
+        switch self {
+        case .udp: "udp"
+        case .tcp: "tcp"
+        case .tls: "tls"
+        }
+    }
+
+    fileprivate init?(name: String) {
+        guard let transport = [Transport.udp, .tcp, .tls].first(where: { $0.name == name }) else { return nil }
+        self = transport
+    }
 }

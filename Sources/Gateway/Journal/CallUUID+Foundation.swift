@@ -21,6 +21,6 @@ extension CallUUID {
 }
 
 extension JournalEvent.Value {
-    /// The text of a UUID: the identity of an action or a transaction.
-    public init(_ uuid: UUID) { self = .text(CallUUID(uuid).text) }
+    /// The identity of an action or a transaction.
+    public init(_ uuid: UUID) { self = .uuid(CallUUID(uuid)) }
 }

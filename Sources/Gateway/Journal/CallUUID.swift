@@ -14,9 +14,11 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
         guard text.count == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
         for (offset, byte) in text.bytes.enumerated() {
-            if Self.dashes.contains(offset) {
+            switch offset {
+            case 8, 13, 18, 23:
                 guard byte == 0x2D else { return nil }
                 continue
+            default: break
             }
             guard let digit = hexadecimalDigit(byte) else { return nil }
             halves = (halves.0 << 4 | halves.1 >> 60, halves.1 << 4 | UInt64(digit))
@@ -28,21 +30,33 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
 
     /// 36 characters.
     public var text: Text {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(36)
-        append(to: &bytes)
-        return Text(bytes)
+        Text([UInt8](unsafeUninitializedCapacity: Self.textLength) { buffer, count in
+            write(to: UnsafeMutableRawBufferPointer(buffer))
+            count = Self.textLength
+        })
     }
 
-    /// Appends the 36 characters of `text`.
-    func append(to bytes: inout [UInt8]) {
-        for digit in 0..<32 {
-            if digit == 8 || digit == 12 || digit == 16 || digit == 20 { bytes.append(0x2D) }
-            let half = digit < 16 ? high : low
-            let value = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (digit & 15))) & 15
-            bytes.append(value < 10 ? 0x30 + value : 0x37 + value)
-        }
+    static var textLength: Int { 36 }
+
+    /// Writes the characters of `text`.
+    func write(to buffer: UnsafeMutableRawBufferPointer) {
+        let middle = (Self.digits(of: high), Self.digits(of: low >> 32))
+        buffer.storeBytes(of: Self.digits(of: high >> 32), toByteOffset: 0, as: UInt64.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.0), toByteOffset: 9, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.0 >> 32), toByteOffset: 14, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.1), toByteOffset: 19, as: UInt32.self)
+        buffer.storeBytes(of: UInt32(truncatingIfNeeded: middle.1 >> 32), toByteOffset: 24, as: UInt32.self)
+        buffer.storeBytes(of: Self.digits(of: low), toByteOffset: 28, as: UInt64.self)
+        (buffer[8], buffer[13], buffer[18], buffer[23]) = (0x2D, 0x2D, 0x2D, 0x2D)
     }
 
-    private static let dashes: Set<Int> = [8, 13, 18, 23]
+    /// The eight digits of the low half of a number, the first in the lowest byte: worked out side by side in one word.
+    private static func digits(of number: UInt64) -> UInt64 {
+        var nibbles = number & 0xFFFF_FFFF
+        nibbles = (nibbles | nibbles << 16) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles | nibbles << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 7).byteSwapped
+    }
 }

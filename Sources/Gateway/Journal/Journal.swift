@@ -31,8 +31,10 @@ public final class Journal {
         public var traceBytes = 32 * 1024
         /// Calls with a trace; the oldest call gives way.
         public var traces = 4096
-        /// How long a trace outlives `call.ended`.
+        /// How long a trace outlives `call.ended`, and how many do at most: under load the memory that they take is used again while it is
+        /// still in the processor's cache.
         public var traceRetention = Duration.seconds(60)
+        public var endedTraces = 512
 
         public init() {}
     }
@@ -40,21 +42,22 @@ public final class Journal {
     /// Told of each violation at the moment at which it happens, after it was journalled.
     public var onViolation: ((Violation) -> Void)?
     /// Events recorded so far; the sequence number of the last.
-    public private(set) var count: UInt64 = 0
+    @exclusivity(unchecked) public private(set) var count: UInt64 = 0
     /// Violations found so far.
     public private(set) var violations = 0
 
     /// The date of the last event.
-    public private(set) var latest = Instant.zero
+    @exclusivity(unchecked) public private(set) var latest = Instant.zero
 
     /// May be set anew when the time of day was adjusted.
     public var clock: WallClock
     private let lane: Text
     private let sink: (any JournalSink)?
     private let limits: Limits
-    private var audit: Audit?
-    private var batch: [UInt8] = []
-    private var traces: CallTraces
+    @exclusivity(unchecked) private var audit: Audit?
+    // Several accesses for each event, which the compiler cannot prove apart; asking the runtime would cost as much as writing the event.
+    @exclusivity(unchecked) private var batch: [UInt8] = []
+    @exclusivity(unchecked) private var traces: CallTraces
 
     /// A journal without a sink only audits and keeps traces; one without an audit only writes.
     public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {
@@ -121,6 +124,7 @@ public final class Journal {
 /// The latest encoded events of each call, in two halves each: when the newer is full it becomes the older one, so that appending never copies.
 private struct CallTraces {
     fileprivate struct Trace {
+        var hasBegun = false
         var older: [UInt8] = []
         var newer: [UInt8] = []
     }
@@ -135,9 +139,9 @@ private struct CallTraces {
     var count: Int { traces.count }
 
     mutating func append(_ line: ArraySlice<UInt8>, to call: CallUUID, ended isEnd: Bool, at now: Instant) {
-        while let oldest = ended.first, oldest.until <= now { traces[oldest.call] = nil; _ = ended.popFirst() }
-        if traces[call] == nil { begin(call) }
-        traces[call, default: Trace()].append(line, half: limits.traceBytes / 2)
+        while let oldest = ended.first, oldest.until <= now || ended.count > limits.endedTraces { traces[oldest.call] = nil; _ = ended.popFirst() }
+        let isFirst = traces[call, default: Trace()].append(line, half: limits.traceBytes / 2)
+        if isFirst { begin(call) }
         if isEnd { ended.append((call, now + limits.traceRetention)) }
     }
 
@@ -150,11 +154,14 @@ private struct CallTraces {
 }
 
 extension CallTraces.Trace {
-    fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) {
+    /// True the first time.
+    fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) -> Bool {
+        defer { hasBegun = true }
         if newer.count + line.count > half {
             older = newer
             newer = []
         }
         if line.count <= half { newer += line }
+        return !hasBegun
     }
 }

@@ -6,90 +6,146 @@ import Primitives
 /// `call`, `line` and `details` are left out when there is nothing in them.
 enum JournalEncoder {
     static func append(_ event: borrowing JournalEvent, to bytes: inout [UInt8]) {
-        append("{\"seq\":", to: &bytes)
-        append(event.sequence, to: &bytes)
-        append(",\"t\":", to: &bytes)
-        append(event.time.nanoseconds, to: &bytes)
-        append(",\"wall\":", to: &bytes)
-        append(event.wall, to: &bytes)
+        bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, to: &line) }
+    }
+
+    private static func write(_ event: borrowing JournalEvent, to line: inout OutputSpan<UInt8>) {
+        line.append("{\"seq\":")
+        line.append(decimal: event.sequence)
+        line.append(",\"t\":")
+        line.append(decimal: event.time.nanoseconds)
+        line.append(",\"wall\":")
+        line.append(decimal: event.wall)
         if let call = event.call {
-            append(",\"call\":\"", to: &bytes)
-            call.append(to: &bytes)
-            bytes.append(quote)
+            line.append(",\"call\":")
+            line.append(quoted: call)
         }
         if !event.line.isEmpty {
-            append(",\"line\":", to: &bytes)
-            append(quoted: event.line, to: &bytes)
+            line.append(",\"line\":")
+            line.append(quoted: event.line)
         }
-        append(",\"lane\":", to: &bytes)
-        append(quoted: event.lane, to: &bytes)
-        append(",\"kind\":\"", to: &bytes)
-        bytes.append(contentsOf: event.kind.rawValue.utf8)
-        bytes.append(quote)
-        append(event.details, to: &bytes)
-        bytes.append(0x7D)
-        bytes.append(0x0A)
+        line.append(",\"lane\":")
+        line.append(quoted: event.lane)
+        line.append(event.kind.member)
+        write(event.details, to: &line)
+        line.append("}\n")
     }
 
-    private static func append(_ details: JournalEvent.Details, to bytes: inout [UInt8]) {
+    private static func write(_ details: JournalEvent.Details, to line: inout OutputSpan<UInt8>) {
         guard !details.fields.isEmpty else { return }
-        append(",\"details\":", to: &bytes)
-        var separator: UInt8 = 0x7B
-        for field in details.fields {
-            bytes.append(separator)
-            separator = 0x2C
-            bytes.append(quote)
-            bytes.append(contentsOf: field.key.rawValue.utf8)
-            bytes.append(quote)
-            bytes.append(0x3A)
-            switch field.value {
-            case .text(let text): append(quoted: text, to: &bytes)
+        line.append(",\"details\":")
+        for index in details.fields.indices {
+            let key = details.fields[index].key
+            line.append(index == 0 ? key.firstMember : key.member)
+            switch details.fields[index].value {
+            case .text(let text): line.append(quoted: text)
+            case .uuid(let uuid): line.append(quoted: uuid)
             case .number(let number):
-                if number < 0 { bytes.append(0x2D) }
-                append(number.magnitude, to: &bytes)
+                if number < 0 { line.append("-") }
+                line.append(decimal: number.magnitude)
             }
         }
-        bytes.append(0x7D)
+        line.append("}")
     }
 
-    private static let quote: UInt8 = 0x22
-
-    private static func append(_ literal: StaticString, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
-    }
-
-    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
-        guard number > 9 else { return bytes.append(0x30 + UInt8(number)) }
-        let start = bytes.count
-        var rest = number
-        while rest > 0 {
-            bytes.append(0x30 + UInt8(rest % 10))
-            rest /= 10
+    /// More than the line will have: all names and numbers as long as they can be, and every byte of a text escaped.
+    private static func mostBytes(of event: borrowing JournalEvent) -> Int {
+        var most = 256 + 6 * (event.line.count + event.lane.count)
+        for field in event.details.fields {
+            most += 64
+            if case .text(let text) = field.value { most += 6 * text.count }
         }
-        bytes[start...].reverse()
+        return most
     }
+}
+
+extension JournalEvent.Kind {
+    /// `,"kind":"sip.rx"`
+    fileprivate var member: [UInt8] { Self.members[ordinal] }
+    private static let members = allCases.map { Array(",\"kind\":\"\($0.rawValue)\"".utf8) }
+}
+
+extension JournalEvent.Key {
+    /// `{"method":`
+    fileprivate var firstMember: [UInt8] { Self.firstMembers[ordinal] }
+    /// `,"method":`
+    fileprivate var member: [UInt8] { Self.members[ordinal] }
+    private static let firstMembers = allCases.map { Array("{\"\($0.rawValue)\":".utf8) }
+    private static let members = allCases.map { Array(",\"\($0.rawValue)\":".utf8) }
+}
+
+extension OutputSpan<UInt8> {
+    fileprivate mutating func append(_ literal: StaticString) {
+        append(UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+    }
+
+    fileprivate mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
+
+    private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        precondition(bytes.count <= freeCapacity, "a line is longer than foreseen")
+        withUnsafeMutableBufferPointer { buffer, count in
+            guard let source = bytes.baseAddress, let start = buffer.baseAddress else { return }
+            (start + count).initialize(from: source, count: bytes.count)
+            count &+= bytes.count
+        }
+    }
+
+    fileprivate mutating func append(decimal number: UInt64) {
+        var digits = InlineArray<20, UInt8>(repeating: 0x30)
+        var (first, rest) = (19, number)
+        while rest > 9 {
+            digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+            first -= 1
+        }
+        digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest)
+        digits.span.withUnsafeBufferPointer { append(UnsafeBufferPointer(rebasing: $0[first...])) }
+    }
+
+    fileprivate mutating func append(quoted uuid: CallUUID) {
+        append(Self.quote)
+        precondition(CallUUID.textLength <= freeCapacity, "a line is longer than foreseen")
+        withUnsafeMutableBufferPointer { buffer, count in
+            uuid.write(to: UnsafeMutableRawBufferPointer(buffer.extracting(count...)))
+            count &+= CallUUID.textLength
+        }
+        append(Self.quote)
+    }
+
+    private static var quote: UInt8 { 0x22 }
 
     /// Bytes that are not UTF-8 become replacement characters: a peer's display name may hold anything, a JSON string may not.
-    private static func append(quoted text: Text, to bytes: inout [UInt8]) {
-        bytes.append(quote)
-        if text.bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != quote && $0 != 0x5C }) {
-            bytes.append(contentsOf: text.bytes)
-        } else {
-            for byte in text.description.utf8 { append(escaped: byte, to: &bytes) }
+    fileprivate mutating func append(quoted text: Text) {
+        append(Self.quote)
+        text.bytes.withUnsafeBufferPointer { bytes in
+            if bytes.isPlain { append(bytes) } else { for byte in text.description.utf8 { append(escaped: byte) } }
         }
-        bytes.append(quote)
+        append(Self.quote)
     }
 
-    private static func append(escaped byte: UInt8, to bytes: inout [UInt8]) {
+    private mutating func append(escaped byte: UInt8) {
         switch byte {
-        case quote, 0x5C: bytes += [0x5C, byte]
-        case 0x0A: bytes += [0x5C, 0x6E]
-        case 0x0D: bytes += [0x5C, 0x72]
-        case 0x09: bytes += [0x5C, 0x74]
-        case 0..<0x20, 0x7F: bytes.append(contentsOf: Array("\\u00".utf8) + [hexadecimal(byte >> 4), hexadecimal(byte & 15)])
-        default: bytes.append(byte)
+        case 0x22: append("\\\"")
+        case 0x5C: append("\\\\")
+        case 0x0A: append("\\n")
+        case 0x0D: append("\\r")
+        case 0x09: append("\\t")
+        case 0..<0x20, 0x7F:
+            append("\\u00")
+            append(Self.hexadecimal(byte >> 4))
+            append(Self.hexadecimal(byte & 15))
+        default: append(byte)
         }
     }
 
     private static func hexadecimal(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x57 + digit }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Printable ASCII without quotes and backslashes. Without an early end, so that many bytes are looked at together.
+    fileprivate var isPlain: Bool {
+        var others: UInt8 = 0
+        for byte in self { others |= byte &- 0x20 >= 0x5F || byte == 0x22 || byte == 0x5C ? 1 : 0 }
+        return others == 0
+    }
 }

@@ -8,10 +8,16 @@ extension JournalEvent {
         // The gateway and its lines.
         /// [`version`]
         case gatewayStarted = "gateway.started"
-        /// An orderly stop: a journal that ends with it is complete.
+        /// An orderly stop: a journal that ends with it is complete. [`text`] (what was refused in the whole run, by cause)
         case gatewayStopped = "gateway.stopped"
         /// `scope`: `perLine` (one audio session for the line, as on a telephone) or `perGroup` (one for each call group)
         case lineConfigured = "line.configured"
+        /// Requests are refused: `cause` (`legs`, `call-rate`, `source`, `stranger`), `remote` (the one that it is said of), `count` (of that cause since
+        /// the start). Once in ten seconds for a cause.
+        case overload = "overload"
+        /// A trunk: `cause` (`resolved`, `registered`, `refused`, `unregistered`, `up`, `down`), [`remote`], [`status`], [`text`] (its servers), [`count`]
+        /// (seconds granted, or until the next attempt)
+        case trunkState = "trunk.state"
         /// CallKit was reset or invalidated: every call of the line ends.
         case providerReset = "provider.reset"
 
@@ -20,12 +26,26 @@ extension JournalEvent {
         case doNotDisturbChanged = "dnd.changed"
         /// A caller was put on the block list or taken off. `on`, `remote`
         case blockListChanged = "block.changed"
+        /// A device dialled a feature code. `digits`
+        case featureDialled = "feature.dialled"
+        /// A call back that the line's provider does not take. `error`: `handleTypeUnsupported`, `class`: the type, `remote`
+        case callBackRefused = "callback.refused"
+
+        // Devices that sleep.
+        /// The call waits for a device to wake. `count`: pushes sent
+        case pushSent = "push.sent"
+        /// A push was not taken. `cause`
+        case pushFailed = "push.failed"
+        /// A call ended that waited and was never reported. `cause`: `timeout`, `cancelled`, `push-failed`, `draining`
+        case pushUnreported = "push.unreported"
 
         // SIP, in wire order.
         /// A message received. SIP details.
         case sipReceived = "sip.rx"
         /// A message sent. SIP details.
         case sipSent = "sip.tx"
+        /// Our INVITE had no answer in time, or no way to its hop: what RFC 3261 §8.1.3.1 takes for a final response. `status` (408 or 503), [`remote`]
+        case inviteUnanswered = "sip.unanswered"
         /// A 18x carried a session description; nothing was opened for it. [`status`]
         case earlyMediaIgnored = "early-media.ignored"
         /// A 2xx of this dialog was taken. [`remoteTag`]
@@ -34,6 +54,12 @@ extension JournalEvent {
         case forkLost = "fork.lost"
         /// The far end put us on hold or resumed us. `on`, `onHold` (CallKit's flag of the call, which this must not change)
         case remoteHold = "remote.hold"
+        /// The far end asked (REFER) for whom it talks with to be called by somebody else. `remote`: whom
+        case transferRequested = "transfer.requested"
+        /// The leg talks with another one from here on: `with`. Or the far end did what our REFER asked for: `status`.
+        case transferred = "transfer.done"
+        /// Everything is as before. `status`
+        case transferFailed = "transfer.failed"
         /// `digits`
         case dtmfReceived = "dtmf.received"
 
@@ -136,4 +162,14 @@ extension JournalEvent {
         case error, code, cause, version
         case rule, count, text
     }
+}
+
+extension JournalEvent.Kind {
+    /// Its place in `allCases`. An enumeration without payloads is this number in memory; looking it up would mean hashing the raw value.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
+}
+
+extension JournalEvent.Key {
+    /// Its place in `allCases`, as that of a kind.
+    var ordinal: Int { Int(unsafeBitCast(self, to: UInt8.self)) }
 }

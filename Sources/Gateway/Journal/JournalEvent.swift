@@ -32,9 +32,11 @@ public struct JournalEvent: Equatable, Sendable {
 }
 
 extension JournalEvent {
-    /// What a detail says: protocol text or a whole number. Truth values are written as 1 and 0.
+    /// What a detail says: protocol text, a UUID (which is text in the file, and comes back as text) or a whole number. Truth values are
+    /// written as 1 and 0.
     public enum Value: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
         case text(Text)
+        case uuid(CallUUID)
         case number(Int64)
 
         public init(stringLiteral value: StaticString) { self = .text(Text(stringLiteral: value)) }
@@ -52,6 +54,7 @@ extension JournalEvent {
         public var text: Text {
             switch self {
             case .text(let text): text
+            case .uuid(let uuid): uuid.text
             case .number(let number): Text(number)
             }
         }
@@ -66,18 +69,23 @@ extension JournalEvent {
 
         public private(set) var fields: [Field]
 
+        /// None yet, and room for so many.
+        public init(capacity: Int) {
+            fields = []
+            fields.reserveCapacity(capacity)
+        }
+
         /// Of two fields with one key the later wins, in the place of the earlier.
         public init(dictionaryLiteral elements: (Key, Value)...) {
-            fields = []
-            fields.reserveCapacity(elements.count)
+            self.init(capacity: elements.count)
             for (key, value) in elements { self[key] = value }
         }
 
         /// nil where the key is absent; setting nil takes the field out.
         public subscript(_ key: Key) -> Value? {
-            get { fields.first { $0.key == key }?.value }
+            get { index(of: key).map { fields[$0].value } }
             set {
-                guard let index = fields.firstIndex(where: { $0.key == key }) else {
+                guard let index = index(of: key) else {
                     if let newValue { fields.append(Field(key: key, value: newValue)) }
                     return
                 }
@@ -85,10 +93,27 @@ extension JournalEvent {
             }
         }
 
+        private func index(of key: Key) -> Int? {
+            for index in fields.indices where fields[index].key == key { return index }
+            return nil
+        }
+
         /// The value of a text field; nil when it is absent or a number.
         public func text(_ key: Key) -> Text? {
-            guard case .text(let text)? = self[key] else { return nil }
-            return text
+            switch self[key] {
+            case .text(let text): text
+            case .uuid(let uuid): uuid.text
+            case .number, nil: nil
+            }
+        }
+
+        /// The value of a field that is a UUID or spells one.
+        public func uuid(_ key: Key) -> CallUUID? {
+            switch self[key] {
+            case .uuid(let uuid): uuid
+            case .text(let text): CallUUID(text)
+            case .number, nil: nil
+            }
         }
 
         /// The value of a number field; nil when it is absent or text.

@@ -39,7 +39,8 @@ public final class JournalFile: JournalSink {
     }
 
     fileprivate struct Backlog {
-        var batches: [[UInt8]] = []
+        /// The batches that wait, one behind the other.
+        var waiting: [UInt8] = []
         var counts = Counts()
         var isDraining = false
         /// nil while writing works.
@@ -67,7 +68,7 @@ public final class JournalFile: JournalSink {
             guard backlog.counts.waitingBytes + lines.count <= settings.backlogBytes else {
                 return (backlog.lose(lines.count, cause: "the disk is too slow: \(settings.backlogBytes) bytes wait for it"), false)
             }
-            backlog.batches.append(lines)
+            backlog.waiting += lines
             backlog.counts.waitingBytes += lines.count
             defer { backlog.isDraining = true }
             return (nil, !backlog.isDraining)
@@ -85,7 +86,8 @@ public final class JournalFile: JournalSink {
     }
 
     private func drain() {
-        while let batch = next() {
+        var batch: [UInt8] = []
+        while takeWaiting(&batch) {
             if backlog.withLock({ $0.drops(batch.count, until: settings.retryPause) }) { continue }
             let outcome = writer.withLock { writer in write(batch, to: &writer) }
             let report = backlog.withLock { $0.wrote(batch.count, outcome: outcome) }
@@ -93,17 +95,18 @@ public final class JournalFile: JournalSink {
         }
     }
 
-    private func next() -> [UInt8]? {
-        backlog.withLock { backlog in
-            guard !backlog.batches.isEmpty else {
-                backlog.isDraining = false
-                return nil
-            }
-            let batches = backlog.batches
-            backlog.batches = []
-            return batches.count == 1 ? batches[0] : Array(batches.joined())
+    /// Exchanges what waits for the bytes that were dealt with, so that two blocks of memory serve for ever. False when nothing waits.
+    private func takeWaiting(_ batch: inout [UInt8]) -> Bool {
+        batch.removeAll(keepingCapacity: batch.capacity <= Self.mostKept)
+        return backlog.withLock { backlog in
+            swap(&backlog.waiting, &batch)
+            backlog.isDraining = !batch.isEmpty
+            return !batch.isEmpty
         }
     }
+
+    /// Bytes of memory that an idle journal may hold on to.
+    private static let mostKept = 256 * 1024
 
     private func write(_ batch: [UInt8], to writer: inout AppendingFile) -> WriteOutcome {
         do throws(JournalFileError) {

@@ -117,7 +117,7 @@ struct LadderPainter {
     private func name(_ call: CallUUID) -> String? { index[call].map { ladder.parties[$0].name } }
 
     private mutating func learn(_ event: JournalEvent) {
-        for (kind, action) in event.listedActions { classes[action] = kind.description }
+        for (kind, action) in event.listedActions { classes[action] = kind.rawValue }
         guard let party = event.call.flatMap({ index[$0] }) else { return }
         switch event.kind {
         case .mediaReserved, .mediaClosed: bars[party] = "·"
@@ -180,7 +180,7 @@ private enum LadderWords {
         let action = kind ?? event.details.text(.class)?.description ?? "action"
         switch event.kind {
         case .transactionRequested, .transactionAccepted, .systemAction:
-            let list = event.listedActions.map(\.kind.description).joined(separator: ", ")
+            let list = event.listedActions.map(\.kind.rawValue).joined(separator: ", ")
             return (event.kind == .systemAction ? "system issues " : event.kind == .transactionAccepted ? "accepted " : "request ") + list
         case .transactionRefused: return "request refused" + text(.code)
         case .actionFulfilled: return "fulfilled \(action)" + call
@@ -189,7 +189,7 @@ private enum LadderWords {
         case .performHeld: return (event.details.flag(.on) ? "perform hold" : "perform resume") + call
         case .performMuted: return (event.details.flag(.on) ? "perform mute" : "perform unmute") + call
         case .performGroup:
-            let other = event.details.text(.with).flatMap(CallUUID.init)
+            let other = event.details.uuid(.with)
             return "perform group" + call + (other.map { " with \(names($0) ?? $0.description)" } ?? " alone")
         case .reportIncomingAccepted: return "report accepted" + call
         case .reportIncomingRefused: return "report refused" + call + text(.error)

@@ -17,8 +17,10 @@ public struct EndCause: Equatable, Sendable {
         self.reasons = reasons
     }
 
-    /// The human hung up or declined (mapping I17, O8–O10).
+    /// The human hung up (mapping O8–O10).
     public static let normalClearing = EndCause(status: 603, reasons: [.q850(16, "Normal call clearing")])
+    /// The human does not want the call that rings (mapping I17).
+    public static let declined = EndCause(status: 603, reasons: [.q850(21)])
     public static let answeredElsewhere = EndCause(status: 480, reasons: [.completedElsewhere])
     public static let ringTimeout = EndCause(status: 480, reasons: [.sip(408, "Request Timeout"), .q850(19)])
     public static let answerTimeout = EndCause(status: 504, reasons: [.q850(102)])
@@ -32,6 +34,7 @@ public struct EndCause: Equatable, Sendable {
     public static let resumeRefused = EndCause(status: 488, reasons: [.q850(65, "Resume refused")])
     public static let sessionExpired = EndCause(status: 500, reasons: [.sip(408, "Session timer expired")])
     public static let unacknowledgedProvisional = EndCause(status: 504, reasons: [.q850(102)])
+    public static let transferred = EndCause(status: 480, reasons: [.q850(16, "Transferred")])
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
     /// What a far end's final response becomes on the near side of a bridge.

@@ -34,7 +34,8 @@ extension Leg {
             return failAnswer(.mediaFailed)
         }
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
-        session.respond(status: 200, body: description.serialized(), at: now)
+        session.respond(status: 200, headers: passedHeaders, body: description.serialized(), at: now)
+        passedHeaders = []
         connected()
         return true
     }
@@ -58,7 +59,7 @@ extension Leg {
     /// stop < (BYE | CANCEL | final response).
     func performEnd() {
         guard state != .ended else { return }
-        let cause = endCause ?? .normalClearing
+        let cause = endCause ?? (state == .ringing ? .declined : .normalClearing)
         endCause = cause
         media.stop(at: now)
         signalEnd(cause)
@@ -75,7 +76,7 @@ extension Leg {
         gateway.disarm(.resume, of: self)
         isHeld = true
         hasAudioSession = false
-        media.stop(at: now)
+        media.stop(holding: true, at: now)
         renegotiate()
     }
 

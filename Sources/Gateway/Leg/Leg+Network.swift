@@ -2,6 +2,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import RTP
 import SDP
 import SIP
 import UserAgent
@@ -17,15 +18,19 @@ extension Leg: InviteSessionDelegate {
         case .provisional(let response): progressed(response)
         case .accepted(let response): accepted(response)
         case .rejected(let status, let response): rejected(status, response)
-        case .ended(let reasons, _): farEndHungUp(reasons)
+        case .ended(let reasons, let message):
+            gateway.passHeaders(of: message, from: self)
+            farEndHungUp(reasons)
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
-        case .info(let request): gateway.peer(of: self)?.passInfo(request)
+        case .info(let request): informed(request)
         case .offerWithdrawn: negotiation.rollback()
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .refreshDue: renegotiate()
         case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
+        case .transferRequested(let request): gateway.transfer(request, by: self)
+        case .transferProgress(let status): referred(status)
         case .dialogLost: endOutOfBand(.failed, cause: .dialogLost, tellsPeer: true)
         case .byeCompleted: break
         }
@@ -58,6 +63,7 @@ extension Leg: InviteSessionDelegate {
             state = .early
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
+        gateway.passHeaders(of: response, from: self)
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
         guard let tag = response.to.tag?.detached, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
@@ -107,6 +113,7 @@ extension Leg: InviteSessionDelegate {
         }
         guard let audio = agreement(in: response) else { return fail(session, .notAcceptable) }
         (earlyAnswers, earlyNegotiations) = ([:], [:])
+        gateway.passHeaders(of: response, from: self)
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         do { try media.open(plan(for: audio), near: nil, at: now) } catch {
@@ -116,7 +123,7 @@ extension Leg: InviteSessionDelegate {
         session.acknowledge(at: now)
         connected()
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
-        gateway.tell(bridge, .calleeConnected(uuid))
+        gateway.connected(self)
         startMedia()
     }
 
@@ -196,6 +203,23 @@ extension Leg: InviteSessionDelegate {
         if status == 408 || status == 481 { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
         if resume != nil { resumeFailed() }
     }
+
+    /// The far end called whom we asked it to call, and needs us no more; or it could not.
+    private func referred(_ status: Int) {
+        scribe.write(status < 300 ? .transferred : .transferFailed, at: now, [.status: .init(status)])
+        if (200..<300).contains(status) { gateway.end(self, .transferred) }
+    }
+
+    /// A key that INFO tells is the same event as one in the media (RFC 4733), and goes on as that where the other end knows it.
+    private func informed(_ request: Message) {
+        guard state == .connected else { return }
+        let digit = KeyPress(request).flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
+        if let digit { heard(.digit(digit)) }
+        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0) }) != true else { return }
+        peer.passInfo(request)
+    }
+
+    private func send(_ digit: DTMFDigit) -> Bool { media.send([digit], at: now) }
 
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.contentType else { return }

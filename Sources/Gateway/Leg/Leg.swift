@@ -33,9 +33,19 @@ final class Leg {
     unowned let line: Line
     unowned let gateway: Gateway
     let scribe: LegScribe
+    /// The trunk that the leg's far end belongs to.
+    var trunk: Trunk?
+    /// What the other leg's last message adds to our next one, by the rules of a trunk.
+    var passedHeaders: [(HeaderName, Text)] = []
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
     var session: InviteSession?
+    /// Who calls, for an incoming leg.
+    var origin: CallOrigin?
+    /// What an incoming leg of a feature code is answered with.
+    var announcement: Announcement?
+    /// The call that it rings a device of its own line for.
+    var origination: UUID?
     /// Where an outgoing leg calls, and as whom.
     let destination: Destination?
     /// The way to the peer's signalling, which decides our address and family in SDP.
@@ -55,6 +65,14 @@ final class Leg {
     var resumeAttempts = 0
     /// The far end set our stream to port 0; what was agreed before stays on record.
     var hasNoAudio = false
+    /// Whom the far end is, as those are told that it talks with.
+    var party: CallerIdentity
+    /// The far end may have whom it talks with transferred: it is a device of ours, or proved who it is.
+    var mayTransfer = false
+    /// Its REFER that is under way.
+    var transfer: TransferRequest?
+    /// The leg whose place this one takes when it is answered (RFC 3891).
+    var replaced: UUID?
     /// A packet came from the far end.
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
@@ -79,6 +97,7 @@ final class Leg {
         self.flow = flow
         self.scribe = scribe
         self.media = media
+        party = destination.map { CallerIdentity(user: $0.addressOfRecord.user, host: $0.addressOfRecord.host) } ?? CallerIdentity(host: "invalid")
         negotiation = OfferAnswer(local: local, sessionID: sessionID)
     }
 
@@ -117,14 +136,18 @@ final class Leg {
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        return MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
+        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
+        plan.hearsKeys = gateway.configuration.media.hearsKeys
+        return plan
     }
 
     private var source: MediaSource {
-        switch line.configuration.endpoint {
-        case .application(.echo): .echo
+        if let announcement { return .tone(announcement.tone) }
+        return switch line.configuration.endpoint {
+        case .application(.echo), .script: .echo
         case .application(.tone): .tone(Tone(440))
-        case .devices, .trunk: .relay
+        case .application(.conference): .conference(UInt64(line.index))
+        case .devices, .trunk, .group: .relay
         }
     }
 
@@ -223,9 +246,14 @@ final class Leg {
         switch (direction, state) {
         case (.incoming, .new), (.incoming, .ringing): session.refuse(cause, at: now)
         case (.outgoing, .calling), (.outgoing, .early): session.cancel(reasons: cause.reasons, at: now)
-        case (_, .connected): session.bye(reasons: cause.reasons, at: now)
+        case (_, .connected): session.bye(reasons: cause.reasons, headers: endHeaders, at: now)
         case (.outgoing, .new), (_, .calling), (_, .early), (_, .ringing), (_, .ended): break
         }
+    }
+
+    /// What goes with a BYE: what the other leg's passed, or else what the trunk wants to see in every one.
+    private var endHeaders: [(HeaderName, Text)] {
+        passedHeaders.isEmpty ? trunk?.configuration.headers.towardsTrunk(from: nil) ?? [] : passedHeaders
     }
 
     /// Ended by something that no user asked for: reported to the system, and told to the far end where that does not know yet.
@@ -250,27 +278,6 @@ final class Leg {
         endCause = endCause ?? .failed
         systemEnded()
     }
-}
-
-/// Where an outgoing leg calls, and as whom.
-struct Destination {
-    var target: URI
-    /// Whom the call is for, as the To header says.
-    var addressOfRecord: URI
-    var flow: Flow
-    var routes: [NameAddress] = []
-    var caller: CallerIdentity
-    /// What is left of the caller's Max-Forwards.
-    var maxForwards = 70
-    /// Who we are to a trunk that asks.
-    var credentials: Credentials?
-}
-
-/// Whom a call is from, as the called side is told.
-struct CallerIdentity: Equatable {
-    var user: Text?
-    var host: Text
-    var displayName: Text?
 }
 
 extension NegotiationError {

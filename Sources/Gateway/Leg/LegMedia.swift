@@ -52,11 +52,11 @@ package struct LegMedia {
         scribe.write(.mediaStarted, at: now)
     }
 
-    /// No packet leaves once this returns. Nothing when nothing runs.
-    package mutating func stop(at now: Instant) {
+    /// No packet leaves once this returns; for good, or for a hold. Nothing when nothing runs.
+    package mutating func stop(holding: Bool = false, at now: Instant) {
         guard state == .started else { return }
         advance(.stop)
-        guard let interval = try? plane.stop(id, at: now) else { preconditionFailure("a started leg can be stopped") }
+        guard let interval = try? plane.stop(id, ending: !holding, at: now) else { preconditionFailure("a started leg can be stopped") }
         scribe.write(.mediaStopped, at: interval.stopped, interval.details)   // not the turn's clock: packets left while the turn waited for a core
     }
 
@@ -69,6 +69,19 @@ package struct LegMedia {
     package func link(to other: LegMedia, at now: Instant) {
         guard state.isOpen, other.state.isOpen else { return }
         try? plane.link(id, other.id, at: now)
+    }
+
+    /// Sends digits as events. False where the leg does not run, or its far end knows no such events.
+    package func send(_ digits: [DTMFDigit], at now: Instant) -> Bool {
+        guard state == .started else { return false }
+        do { try plane.send(digits, on: id, at: now) } catch { return false }
+        return true
+    }
+
+    /// Ends the relay with the other leg of a bridge.
+    package func unlink() {
+        guard state.isOpen else { return }
+        try? plane.unlink(id)
     }
 
     /// Closes what is open and gives the number back. The call has ended.

@@ -16,7 +16,8 @@ package struct LegScribe {
 
     /// A SIP message, by what the rules and a ladder need of it. Credentials have no place in it.
     package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, flow: Flow?, at now: Instant) {
-        var details: JournalEvent.Details = [.method: .init(message.cseq.method.text)]
+        var details = JournalEvent.Details(capacity: 10)
+        details[.method] = .init(message.cseq.method.text)
         if let status = message.status {
             details[.status] = .init(status)
             details[.phrase] = message.reasonPhrase.map { .init($0) }
@@ -29,7 +30,7 @@ package struct LegScribe {
         if isRetransmission { details[.retransmission] = true }
         if let flow {
             details[.transport] = flow.transport == .udp ? "udp" : flow.transport == .tcp ? "tcp" : "tls"
-            details[.remote] = .init(flow.remote.description)
+            details[.remote] = .init(flow.remote.text)
         }
         write(direction == .received ? .sipReceived : .sipSent, at: now, details)
     }

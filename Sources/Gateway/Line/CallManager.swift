@@ -16,6 +16,9 @@ final class CallManager {
         request([start, join], refused: refused)
     }
 
+    /// Starts an outgoing call in a group of its own.
+    func start(_ call: UUID, to handle: CXHandle, refused: @escaping () -> Void) { request([CXStartCallAction(call: call, handle: handle)], refused: refused) }
+
     func answer(_ call: UUID) { request([CXAnswerCallAction(call: call)]) }
 
     func end(_ call: UUID) { request([CXEndCallAction(call: call)]) }

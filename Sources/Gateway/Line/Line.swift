@@ -35,12 +35,21 @@ final class Line {
         provider.setDelegate(delegate, queue: nil)
     }
 
+    /// Conversations of its devices with others count, too: those live at the lines that were called, where the system cannot see them.
+    var isFull: Bool {
+        let outgoing = features.outgoing.count
+        return outgoing > 0 && legs.values.count(where: { $0.direction == .incoming }) + outgoing >= configuration.maximumCalls
+    }
+
     /// Oldest first: what is done to all of them happens in the same order in each run.
     var legsInOrder: [Leg] { legs.values.sorted { $0.media.id.rawValue < $1.media.id.rawValue } }
 
     /// Whether a call to the line rings somewhere else than here.
     var rings: Bool {
-        if case .application = configuration.endpoint { false } else { true }
+        switch configuration.endpoint {
+        case .application, .script: false
+        case .devices, .trunk, .group: true
+        }
     }
 
     /// Contacts that ring together; the registrar keeps no more for a line.
@@ -52,11 +61,17 @@ final class Line {
         return configuration
     }
 
+    /// Whose devices ring for one call.
+    private static func people(of line: LineConfiguration) -> Int {
+        if case .group(let group) = line.endpoint { max(group.members.count, 1) } else { 1 }
+    }
+
     private static func providerConfiguration(_ line: LineConfiguration) -> CXProviderConfiguration {
         let configuration = CXProviderConfiguration()
         configuration.maximumCallGroups = line.maximumCalls
-        configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices
-        configuration.supportedHandleTypes = [.generic, .phoneNumber]
+        configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices * people(of: line)
+        configuration.supportedHandleTypes = line.handles
+        configuration.includesCallsInRecents = line.recents ?? (line.endpoint == .devices)
         return configuration
     }
 }

@@ -57,17 +57,28 @@ package final class LineJournal: CallSystemJournal {
     }
 
     private func write(_ kind: JournalEvent.Kind, _ transaction: CallTransaction, _ now: Instant, code: Int? = nil) {
-        var details: JournalEvent.Details = [.transaction: .init(CallUUID(transaction.uuid).text)]
+        var details = JournalEvent.Details(capacity: 2)
+        details[.transaction] = .init(transaction.uuid)
         if let code { details[.code] = .init(code) } else { details[.actions] = .init(Self.list(transaction.actions)) }
         write(kind, transaction.actions.first?.call, now, details)
     }
 
     private static func list(_ actions: [CallAction]) -> Text {
-        Text(Array(actions.map { Array(($0.kind.name + ":" + CallUUID($0.uuid).text).bytes) }.joined(separator: [0x20])))
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48 * actions.count)
+        for action in actions {
+            if !bytes.isEmpty { bytes.append(0x20) }
+            bytes += action.kind.name.bytes
+            bytes.append(0x3A)
+            bytes += CallUUID(action.uuid).text.bytes
+        }
+        return Text(bytes)
     }
 
     private func performed(_ action: CallAction, _ now: Instant) {
-        var details: JournalEvent.Details = [.action: .init(CallUUID(action.uuid).text), .created: .init(action.created)]
+        var details = JournalEvent.Details(capacity: 3)
+        details[.action] = .init(action.uuid)
+        details[.created] = .init(action.created)
         let kind: JournalEvent.Kind
         switch action.kind {
         case .start(let handle, _):
@@ -83,7 +94,7 @@ package final class LineJournal: CallSystemJournal {
             details[.on] = .init(on)
         case .group(let other):
             kind = .performGroup
-            details[.with] = other.map { .init(CallUUID($0).text) }
+            details[.with] = other.map { .init($0) }
         case .tones(let digits, _):
             kind = .performDTMF
             details[.digits] = .init(digits)
@@ -93,9 +104,10 @@ package final class LineJournal: CallSystemJournal {
     }
 
     private func completed(_ kind: JournalEvent.Kind, _ action: CallAction, _ now: Instant, cause: Text? = nil) {
-        var details: JournalEvent.Details = [
-            .action: .init(CallUUID(action.uuid).text), .class: .init(action.kind.name), .created: .init(action.created),
-        ]
+        var details = JournalEvent.Details(capacity: 4)
+        details[.action] = .init(action.uuid)
+        details[.class] = .init(action.kind.name)
+        details[.created] = .init(action.created)
         details[.cause] = cause.map { .init($0) }
         write(kind, action.call, now, details)
     }

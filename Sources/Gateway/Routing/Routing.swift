@@ -1,23 +1,31 @@
 import Primitives
 import SIP
 
-/// Which line a dialled number reaches: the line of that number, else the longest pattern that matches.
+/// Which line a dialled number reaches: the line of that number, else the longest pattern that matches, those of the domain that was called first.
 struct Routing {
     private var byNumber: [Text: Int] = [:]
-    private var patterns: [(pattern: NumberPattern, line: Int)] = []
+    private var patterns: [(pattern: NumberPattern?, domain: Text?, line: Int)] = []
+    private var domains: [Int: Text] = [:]
 
     init(_ lines: [LineConfiguration]) {
         for (index, line) in lines.enumerated() {
             byNumber[line.number] = index
-            if let pattern = line.match { patterns.append((pattern, index)) }
+            domains[index] = line.domain
+            if line.match != nil || line.domain != nil { patterns.append((line.match, line.domain, index)) }
         }
-        patterns.sort { $0.pattern.description.utf8.count > $1.pattern.description.utf8.count }
+        patterns.sort { Self.rank($0.pattern, $0.domain) > Self.rank($1.pattern, $1.domain) }
     }
 
+    private static func rank(_ pattern: NumberPattern?, _ domain: Text?) -> (Int, Int) { (domain == nil ? 0 : 1, pattern?.description.utf8.count ?? 0) }
+
     /// The index of the line, or nil where nobody has the number.
-    func line(for number: Text) -> Int? {
-        byNumber[number] ?? patterns.first { $0.pattern.matches(number) }?.line
+    /// - Parameter host: of the URI that was called.
+    func line(for number: Text, host: Text?) -> Int? {
+        if let line = byNumber[number], isIn(domains[line], host) { return line }
+        return patterns.first { isIn($0.domain, host) && $0.pattern?.matches(number) ?? true }?.line
     }
+
+    private func isIn(_ domain: Text?, _ host: Text?) -> Bool { domain.map { host?.equalsIgnoringCase($0) == true } ?? true }
 
     /// The index of the line that has just this number.
     func line(numbered number: Text) -> Int? { byNumber[number] }

@@ -140,7 +140,7 @@ extension NameAddress {
 
 extension URI {
     /// A copy that does not keep the message that it was read from in memory.
-    var detached: URI { (try? URI(parsing: text)) ?? self }
+    public var detached: URI { (try? URI(parsing: text)) ?? self }
 }
 
 extension Text {

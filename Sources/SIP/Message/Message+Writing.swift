@@ -47,7 +47,7 @@ extension Message {
 
     private static func writeLength(_ length: Int, into bytes: inout [UInt8]) {
         bytes += "Content-Length: " as StaticString
-        bytes.append(number: UInt(length))
+        bytes.append(decimal: length)
         bytes += "\r\n" as StaticString
     }
 
@@ -60,9 +60,13 @@ extension Message {
             bytes += " SIP/2.0\r\n" as StaticString
         case .response(let status, let reason):
             bytes += "SIP/2.0 " as StaticString
-            bytes.append(number: UInt(status))
+            bytes.append(decimal: status)
             bytes.append(0x20)
-            bytes.append(contentsOf: reason.bytes.lazy.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
+            if reason.bytes.contains(where: { $0 == 0x0D || $0 == 0x0A }) {
+                bytes.append(contentsOf: reason.bytes.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
+            } else {
+                bytes += reason
+            }
             bytes += "\r\n" as StaticString
         }
     }
@@ -147,6 +151,7 @@ extension Message {
         case 421: "Extension Required"
         case 422: "Session Interval Too Small"
         case 423: "Interval Too Brief"
+        case 469: "Bad Info Package"
         case 480: "Temporarily Unavailable"
         case 481: "Call/Transaction Does Not Exist"
         case 482: "Loop Detected"

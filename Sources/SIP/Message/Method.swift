@@ -113,7 +113,7 @@ public struct CSeq: Hashable, Sendable {
 
     public var text: Text {
         var bytes: [UInt8] = []
-        bytes.append(number: number)
+        bytes.append(decimal: number)
         bytes.append(0x20)
         bytes += method
         return Text(bytes)

@@ -198,17 +198,6 @@ extension [UInt8] {
 
     static func += (bytes: inout [UInt8], text: Text) { bytes.append(contentsOf: text.bytes) }
 
-    /// Appends decimal digits.
-    mutating func append(number: some UnsignedInteger) {
-        var digits: [UInt8] = []
-        var rest = UInt64(number)
-        repeat {
-            digits.append(0x30 + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        append(contentsOf: digits.reversed())
-    }
-
     /// Appends text between quotes, with the escapes that RFC 3261 §25.1 asks for. Line ends become spaces.
     mutating func append(quoting text: Text) {
         append(0x22)

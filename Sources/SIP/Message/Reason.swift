@@ -30,7 +30,7 @@ public struct Reason: Hashable, Sendable {
     /// The value of a Reason header.
     public var value: Text {
         var bytes = Array(`protocol`.bytes)
-        if let cause { bytes += ";cause=" as StaticString; bytes.append(number: UInt(cause.magnitude)) }
+        if let cause { bytes += ";cause=" as StaticString; bytes.append(decimal: cause.magnitude) }
         if let text { bytes += ";text=" as StaticString; bytes.append(quoting: text) }
         return Text(bytes)
     }

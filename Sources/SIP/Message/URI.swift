@@ -149,7 +149,7 @@ extension URI {
         }
         let needsBrackets = host.bytes.contains(0x3A) && host.bytes.first != 0x5B
         bytes += needsBrackets ? "[" + host + "]" : host
-        if let port { bytes.append(0x3A); bytes.append(number: port) }
+        if let port { bytes.append(0x3A); bytes.append(decimal: port) }
         bytes.append(escaping: parameters.text, keeping: .uriParameters)
         if let headers { bytes.append(0x3F); bytes.append(escaping: headers, keeping: .uriHeader) }
         return try? URI(parsing: Text(bytes))

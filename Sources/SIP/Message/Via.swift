@@ -36,7 +36,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         bytes.append(0x20)
         let needsBrackets = host.bytes.contains(0x3A) && host.bytes.first != 0x5B
         bytes += needsBrackets ? "[" + host + "]" : host
-        if let port { bytes.append(0x3A); bytes.append(number: port) }
+        if let port { bytes.append(0x3A); bytes.append(decimal: port) }
         bytes += parameters.text
         guard let made = try? Via(parsing: Text(bytes)) else { preconditionFailure("not a Via: \(Text(bytes))") }
         self = made

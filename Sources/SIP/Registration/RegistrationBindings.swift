@@ -21,6 +21,15 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         public fileprivate(set) var refreshed: Instant
         public fileprivate(set) var expiry: Instant
 
+        /// One that was kept, as it was.
+        public init(
+            uri: URI, displayName: Text?, parameters: Parameters, path: [NameAddress], origin: Origin, userAgent: Text?, callID: Text, cseq: UInt32,
+            refreshed: Instant, expiry: Instant
+        ) {
+            (self.uri, self.displayName, self.parameters, self.path, self.origin) = (uri, displayName, parameters, path, origin)
+            (self.userAgent, self.callID, self.cseq, self.refreshed, self.expiry) = (userAgent, callID, cseq, refreshed, expiry)
+        }
+
         /// The device, whatever its address is now (RFC 5626 §4.1).
         public var instance: Text? { parameters.value(of: "+sip.instance") }
         /// Which of several flows of one device (RFC 5626 §4.2).
@@ -110,6 +119,12 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         let expired = bindings.filter { $0.expiry <= now }
         if !expired.isEmpty { bindings.removeAll { $0.expiry <= now } }
         return expired
+    }
+
+    /// Takes in bindings that were kept while nobody answered requests; those that have expired stay out.
+    public mutating func restore(_ kept: [Binding], at now: Instant) {
+        bindings += kept.filter { binding in binding.expiry > now && !bindings.contains { $0.isSame(as: binding) } }
+        evictOldest()
     }
 
     /// Takes away what is registered for a URI, because nobody answers there.

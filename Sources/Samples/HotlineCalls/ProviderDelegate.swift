@@ -20,7 +20,8 @@ public class ProviderDelegate: NSObject {
         audio = Audio(network: callManager.network)
         provider = CXProvider(configuration: ProviderDelegate.providerConfiguration)
         super.init()
-        provider.setDelegate(self, queue: nil)
+        // Named, so that the completion of a report comes there, too, and not on a queue of the system.
+        provider.setDelegate(self, queue: .main)
     }
 
     /// How many calls may talk together.

@@ -18,7 +18,8 @@ public class ProviderDelegate: NSObject, CXProviderDelegate {
         configuration.ringtoneSound = "musicloop01.wav"
         provider = CXProvider(configuration: configuration)
         super.init()
-        provider.setDelegate(self, queue: nil)
+        // Named, so that the completion of a report comes there, too, and not on a queue of the system.
+        provider.setDelegate(self, queue: .main)
     }
 
     private var service: CallService { callManager.service }

@@ -19,7 +19,8 @@ public class ProviderDelegate: NSObject, CXProviderDelegate {
         (self.link, sdk, self.log) = (link, media, log)
         provider = CXProvider(configuration: ProviderDelegate.configuration)
         super.init()
-        provider.setDelegate(self, queue: nil)
+        // Named, so that the completion of a report comes there, too, and not on a queue of the system.
+        provider.setDelegate(self, queue: .main)
     }
 
     func reportIncoming(_ uuid: UUID, handle: CXHandle) {
@@ -65,8 +66,8 @@ public class ProviderDelegate: NSObject, CXProviderDelegate {
     public func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
         log("performEnd")
         _ = link.end(action.callUUID)
-        action.fulfill()
         letGo(of: action.callUUID)
+        action.fulfill()
     }
 
     public func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
@@ -87,7 +88,8 @@ public class ProviderDelegate: NSObject, CXProviderDelegate {
 
     public func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
         log("didActivate")
-        if sdk.configAudio() { _ = sdk.startAudio() }
+        guard let call = sdk.preparedCall, !(sdk.configAudio() && sdk.startAudio()) else { return }
+        reportEnded(call, .failed)
     }
 
     public func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) { log("didDeactivate") }

@@ -8,6 +8,7 @@ import Gateway
 import Media
 import Primitives
 import Runtime
+import UserAgent
 
 /// An app, as far as its network library has to reach it. On the main queue.
 @MainActor public protocol SampleCalls: AnyObject {
@@ -125,7 +126,9 @@ import Runtime
 
     /// The last BYE deserves its answer.
     private func leaveWhenIdle(until limit: Instant) {
-        if line?.counts?.isIdle ?? true || MonotonicClock.now > limit { return line?.leave() ?? () }
+        // Transactions that only wait for what may come again are left behind.
+        let isOver = line?.counts.map { $0.calls == 0 && $0.agent.sessions == 0 } ?? true
+        if isOver || MonotonicClock.now > limit { return line?.leave() ?? () }
         DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(20)) { MainActor.assumeIsolated { self.leaveWhenIdle(until: limit) } }
     }
 

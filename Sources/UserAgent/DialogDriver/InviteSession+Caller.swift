@@ -37,6 +37,7 @@ extension InviteSession {
         self.init(
             role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact,
             authentication: agent.makeAuthentication(invite.credentials), agent: agent)
+        hops = (invite.alternatives, invite.onHop)
     }
 
     func start(at now: Instant) {
@@ -46,6 +47,7 @@ extension InviteSession {
             return sequence
         }
         exchange.followsRedirections = true
+        (exchange.otherHops, exchange.onHop) = hops
         exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
@@ -56,9 +58,10 @@ extension InviteSession {
 
     private func receive(_ outcome: ClientOutcome, of exchange: Exchange, at now: Instant) {
         request = exchange.request
+        contact = request.contact ?? contact
         switch outcome {
         case .response(let response, let flow):
-            if flow.transport.isReliable, state == .inviting { self.flow = flow }
+            if state == .inviting { self.flow = flow.transport.isReliable ? flow : exchange.flow }
             receive(response, at: now)
         case .timedOut: reject(408, nil, at: now)
         case .transportFailed: reject(503, nil, at: now)

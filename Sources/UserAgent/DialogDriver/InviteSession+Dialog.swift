@@ -14,7 +14,12 @@ extension InviteSession {
         case .invite: receiveInvite(request, transaction, at: now)
         case .update: receiveUpdate(request, transaction, at: now)
         case .prack: receivePrack(request, transaction, at: now)
+        case .refer where state == .confirmed || state == .answered: receiveRefer(request, transaction, at: now)
+        case .notify: receiveNotify(request, transaction, at: now)
         case .options: agent.respond(transaction, Refusal(200, headers: agent.capabilities), at: now)
+        case .info where request.headers.contains("Info-Package"):
+            // RFC 6086 §4.2.2: we know no package.
+            agent.respond(transaction, Refusal(469, headers: [("Recv-Info", "")]), at: now)
         case .info:
             agent.respond(transaction, Refusal(200), at: now)
             emit(.info(request), at: now)
@@ -49,7 +54,12 @@ extension InviteSession {
     }
 
     func sendBye(_ reasons: [Reason], at now: Instant) {
-        guard let exchange = makeExchange(.bye, at: now, { $0.add(reasons) }) else { return }
+        guard let exchange = makeExchange(
+            .bye, at: now,
+            {
+                $0.add(reasons)
+                for (name, value) in byeHeaders { $0.headers.append(name, value) }
+            }) else { return }
         (state, ringing, unacknowledged) = (.ending, nil, [])
         withdrawOffers(at: now)
         refreshAlarm()
@@ -97,7 +107,7 @@ extension InviteSession {
         guard let dialog = dialog(early: tag) else { return nil }
         let flow = nextHop(of: dialog)
         let sequence = takeSequence(early: tag) ?? 1
-        let carriesContact = method == .invite || method == .update
+        let carriesContact = method == .invite || method == .update || method == .refer || method == .notify
         var request = dialog.request(
             method, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow), contact: carriesContact ? contact : nil)
         agent.addProduct(to: &request)

@@ -34,7 +34,9 @@ public final class InviteSession {
     unowned let agent: UserAgent
     /// For challenges; a caller has what came with its INVITE.
     var authentication: ClientAuthentication?
-    let contact: NameAddress
+    var contact: NameAddress
+    /// Caller: where the INVITE goes when the first hop is not there.
+    var hops: (others: [Flow], onHop: ((Flow, Int?, Message?, Instant) -> Void)?) = ([], nil)
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [EarlyDialog] = []
     /// Caller: the reliable response that waits for its PRACK to be sent.
@@ -56,6 +58,10 @@ public final class InviteSession {
     /// nil: the session needs no refresh.
     var timer: SessionTimer?
     var peerAllowsUpdate = false
+    /// The peer sent a REFER before.
+    var wasReferred = false
+    /// A REFER of ours has not come to its end.
+    var awaitsTransfer = false
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
     var unacknowledged: [UnacknowledgedResponse] = []
     /// The ACKs that we sent, as long as their 2xx may come again.
@@ -67,6 +73,10 @@ public final class InviteSession {
     /// Theirs.
     var incomingOffer: ServerTransaction?
     var queuedBye: [Reason]?
+    /// Further headers of our BYE.
+    var byeHeaders: [(HeaderName, Text)] = []
+    /// Caller: the INVITE comes back to its own user agent, as it is meant to.
+    var isToOurselves = false
     /// Callee: 64·T1 went by without the ACK of the first 2xx.
     var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }
@@ -81,6 +91,12 @@ public final class InviteSession {
     /// The peer's tag; nil for a caller without an answer.
     public var remoteTag: Text? { dialog?.remoteTag }
 
+    /// Forgets the call without a word, as a peer does whose process died: what comes for it gets 481. For rehearsals.
+    package func vanish(at now: Instant) {
+        delegate = nil
+        finish(at: now)
+    }
+
     /// Lets a callee answer challenges of its requests in the dialog.
     public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
 
@@ -88,7 +104,8 @@ public final class InviteSession {
     ///
     /// A callee whose 2xx has not been acknowledged sends it after the ACK or 64·T1 (§15). Before the answer a caller cancels and a
     /// callee refuses with 480. A caller's 2xx is acknowledged first if it was not yet.
-    public func bye(reasons: [Reason] = [], at now: Instant) {
+    public func bye(reasons: [Reason] = [], headers: [(HeaderName, Text)] = [], at now: Instant) {
+        if !headers.isEmpty { byeHeaders = headers }
         switch (state, role) {
         case (.inviting, .caller): cancel(reasons: reasons, at: now)
         case (.inviting, .callee): respond(status: 480, at: now)

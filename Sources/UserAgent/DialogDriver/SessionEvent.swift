@@ -53,6 +53,10 @@ public enum SessionEvent {
     /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all: the peer has no such dialog, and
     /// it is to be ended with `bye` (RFC 3261 §12.2.1.2).
     case dialogLost(status: Int)
+    /// A REFER that waits for `accept` or `refuse`, now; else it is declined.
+    case transferRequested(TransferRequest)
+    /// How far the transfer is that `refer` asked for. 200 or more is the last: 2xx when the new call was answered, else why not.
+    case transferProgress(status: Int)
     /// An INFO that was answered 200.
     case info(Message)
 }

@@ -45,11 +45,11 @@ final class ClientTransaction {
     var alarm = Alarm { _ in }
 
     init(
-        id: ClientTransactionID, serial: UInt64, request: Message, flow: Flow, session: InviteSession?, timers: TimerValues,
+        id: ClientTransactionID, serial: UInt64, request: Message, bytes: [UInt8], flow: Flow, session: InviteSession?, timers: TimerValues,
         handler: @escaping (ClientOutcome, Instant) -> Void
     ) {
         (self.id, self.serial, self.request, self.flow, self.session, self.handler) = (id, serial, request, flow, session, handler)
-        bytes = request.serialized()
+        self.bytes = bytes
         let isReliable = flow.transport.isReliable
         machine =
             request.method == .invite

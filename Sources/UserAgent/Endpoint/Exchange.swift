@@ -26,7 +26,15 @@ final class Exchange {
     var followsRedirections = false
     /// New headers after a 422 (RFC 4028 §7.1); nil where it is final.
     var onTooBrief: (Message) -> [(HeaderName, Text)]? = { _ in nil }
-    private var flow: Flow
+    /// Where the request is sent.
+    private(set) var flow: Flow
+    /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
+    var otherHops: [Flow] = []
+    var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
+    private var hasAnswered = false
+    /// The request went over TCP although its flow is UDP.
+    private var isOverTCP = false
+    private var staysOnUDP = false
     private var alternatives: [URI] = []
     private var tried: [URI] = []
     private let authentication: ClientAuthentication?
@@ -54,18 +62,84 @@ final class Exchange {
     private func send(at now: Instant) {
         attempts += 1
         let attempt = attempts
-        let transaction = agent.transact(request, over: flow, session: session, at: now) { outcome, now in
+        let (bytes, way) = prepared()
+        let transaction = agent.transact(request, bytes: bytes, over: way, session: session, at: now) { outcome, now in
             if attempt == self.attempts { self.receive(outcome, at: now) }
         }
         self.transaction = transaction
         if let patience { agent.limit(transaction, to: now + patience) }
+        // Where another hop is left, one that says nothing at all is not waited for as long as the last.
+        if !otherHops.isEmpty { agent.limit(transaction, to: now + Self.hopPatience) }
     }
 
+    /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1).
+    private func prepared() -> ([UInt8], Flow) {
+        isOverTCP = false
+        let bytes = request.serialized()
+        guard flow.transport == .udp, !staysOnUDP, let longest = agent.configuration.longestDatagram, bytes.count > longest else { return (bytes, flow) }
+        var way = flow
+        way.transport = .tcp
+        isOverTCP = true
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: way)
+        return (request.serialized(), way)
+    }
+
+    /// Nobody takes the connection: a datagram, however long.
+    private func fallBackToUDP(at now: Instant) {
+        staysOnUDP = true
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        send(at: now)
+    }
+
+    private static var hopPatience: Duration { .seconds(4) }
+
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
+        if failOver(after: outcome, at: now) { return }
         if case .response(let response, _) = outcome, isSentAgain(after: response, at: now) { return }
         let handler = handler
         if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
         handler?(outcome, now)
+    }
+
+    /// The next hop, after one that did not answer, could not be reached or said 503. What else a server says is final.
+    private func failOver(after outcome: ClientOutcome, at now: Instant) -> Bool {
+        if case .transportFailed = outcome, isOverTCP, !hasAnswered, mayRetry {
+            fallBackToUDP(at: now)
+            return true
+        }
+        let failure: (status: Int, response: Message?)
+        switch outcome {
+        case .response(let response, _) where response.status == 503: failure = (503, response)
+        case .response:
+            if !hasAnswered { heard(at: now) }
+            return false
+        case .timedOut where !hasAnswered: failure = (408, nil)
+        case .transportFailed where !hasAnswered: failure = (503, nil)
+        case .timedOut, .transportFailed, .terminated: return false
+        }
+        onHop?(flow, failure.status, failure.response, now)
+        guard mayRetry, !otherHops.isEmpty else { return false }
+        send(over: otherHops.removeFirst(), at: now)
+        return true
+    }
+
+    /// The hop is there: it may take its time from now on.
+    private func heard(at now: Instant) {
+        hasAnswered = true
+        onHop?(flow, nil, nil, now)
+        if !otherHops.isEmpty { transaction?.patience = nil }
+    }
+
+    /// The same request as a new one to another hop: what was counted and named for the first is made anew.
+    private func send(over hop: Flow, at now: Instant) {
+        (flow, hasAnswered, staysOnUDP) = (hop, false, false)
+        request.cseq = CSeq(number: takeSequence(), method: request.method)
+        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: hop)
+        if let contact = request.contact {
+            let isSecure = request.requestURI?.scheme == .sips
+            request.headers.set(.contact, agent.makeContact(user: contact.uri.user, over: hop, isSecure: isSecure).text)
+        }
+        send(at: now)
     }
 
     private func isSentAgain(after response: Message, at now: Instant) -> Bool {

@@ -32,6 +32,12 @@ public struct OutgoingInvite {
     /// Of a forwarded call: what is left of the other leg's, so that a loop of gateways ends.
     public var maxForwards = 70
     public var credentials: Credentials?
+    /// Further next hops, tried in turn where the one before is not there or answers 503 (RFC 3263 §4.3).
+    public var alternatives: [Flow] = []
+    /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no answer, 503).
+    public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
+    /// Meant for this very user agent: its coming back is no loop.
+    public var isToOurselves = false
 
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
@@ -51,11 +57,29 @@ public struct OutgoingOptions {
     }
 }
 
+/// A MESSAGE to be sent outside of a dialog (RFC 3428).
+public struct OutgoingMessage {
+    public var target: URI
+    public var flow: Flow
+    public var from: NameAddress
+    public var to: NameAddress
+    public var routes: [NameAddress] = []
+    public var maxForwards = 70
+    public var contentType: Text = "text/plain"
+    public var body: [UInt8] = []
+    public var credentials: Credentials?
+
+    public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
+        (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
+    }
+}
+
 extension UserAgent {
     /// Sends an INVITE. The delegate hears of everything from the sending on, which happens inside of this call.
     public func invite(_ request: OutgoingInvite, delegate: (any InviteSessionDelegate)? = nil, at now: Instant) -> InviteSession {
         let session = InviteSession(outgoing: request, agent: self)
         session.delegate = delegate
+        session.isToOurselves = request.isToOurselves
         sessions[session.localTag] = session
         session.start(at: now)
         return session
@@ -75,8 +99,27 @@ extension UserAgent {
             .options, uri: options.target, via: makeVia(for: options.target, over: options.flow), from: from, to: options.to,
             callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
         request.headers.append(.accept, accepted)
+        ask(request, over: options.flow, options.credentials, at: now, completion)
+    }
+
+    /// Sends a MESSAGE; the completion gets its final status, as that of `options`.
+    public func message(_ message: OutgoingMessage, at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void) {
+        var from = message.from
+        from.tag = makeTag()
+        var request = Message.request(
+            .message, uri: message.target, via: makeVia(for: message.target, over: message.flow), from: from, to: message.to, callID: makeCallID(),
+            cseq: makeSequence(), maxForwards: message.maxForwards, routes: message.routes)
+        addProduct(to: &request)
+        request.headers.append(.contentType, message.contentType)
+        request.body = message.body
+        ask(request, over: message.flow, message.credentials, at: now, completion)
+    }
+
+    private func ask(
+        _ request: Message, over flow: Flow, _ credentials: Credentials?, at now: Instant, _ completion: @escaping (Int, Message?, Instant) -> Void
+    ) {
         var sequence = request.cseq.number
-        let exchange = Exchange(request, over: options.flow, authentication: makeAuthentication(options.credentials), session: nil, agent: self) {
+        let exchange = Exchange(request, over: flow, authentication: makeAuthentication(credentials), session: nil, agent: self) {
             sequence += 1
             return sequence
         }

@@ -13,6 +13,8 @@ public struct OutgoingRegistration {
     /// Seconds that are asked for.
     public var expires: UInt32 = 600
     public var credentials: Credentials?
+    /// How often an empty line keeps the way open through translators while we are registered (RFC 5626 §3.5.1, §4.4.1); nil: never.
+    public var keepAlive: Duration?
 
     public init(registrar: URI, flow: Flow, address: NameAddress) {
         (self.registrar, self.flow, self.address) = (registrar, flow, address)
@@ -30,15 +32,17 @@ public enum RegistrationEvent {
 
 /// Keeps one Contact registered: refreshes it, tries again after failures, answers challenges.
 public final class Registration {
-    public let request: OutgoingRegistration
+    public private(set) var request: OutgoingRegistration
     public private(set) var isRegistered = false
     /// Hears of everything.
     public var onEvent: ((Registration, RegistrationEvent, Instant) -> Void)?
+    /// Asked when the registrar did not answer or said 5xx: another way to it, which is tried at once; nil waits and tries the same again.
+    public var otherFlow: ((Registration, _ status: Int, Instant) -> Flow?)?
 
     private unowned let agent: UserAgent
     private let authentication: ClientAuthentication?
     private let callID: Text
-    private let contact: NameAddress
+    private var contact: NameAddress
     private let tag: Text
     private var sequence: UInt32
     private var expires: UInt32
@@ -46,6 +50,7 @@ public final class Registration {
     private var isPending = false
     private var isLeaving = false
     private var alarm = Alarm { _ in }
+    private var keepAlive = Alarm { _ in }
 
     init(_ request: OutgoingRegistration, agent: UserAgent) {
         (self.request, self.agent, expires) = (request, agent, request.expires)
@@ -53,6 +58,7 @@ public final class Registration {
         (callID, tag, sequence) = (agent.makeCallID(), agent.makeTag(), agent.makeSequence())
         contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: request.flow)
         alarm = Alarm { [unowned self] now in self.send(at: now) }
+        keepAlive = Alarm { [unowned self] now in self.ping(at: now) }
     }
 
     /// Takes the binding back. One REGISTER with Expires 0 is sent, after the one that is on its way if there is one.
@@ -94,6 +100,7 @@ public final class Registration {
         if isLeaving {
             guard asked == 0 else { return send(at: now) }
             isRegistered = false
+            agent.alarms.set(keepAlive, to: nil)
             agent.registrations[ObjectIdentifier(self)] = nil
             onEvent?(self, .unregistered(status: status), now)
         } else if let response, (200..<300).contains(status) {
@@ -112,7 +119,35 @@ public final class Registration {
         let granted = max(1, grantedSeconds(response) ?? response.expires ?? asked)
         let share = UInt64(granted) * 800...UInt64(granted) * 900
         agent.alarms.set(alarm, to: now + agent.randomDelay(share))
+        scheduleKeepAlive(at: now)
         onEvent?(self, .registered(seconds: granted, response), now)
+    }
+
+    /// Not of the whole time, and not everybody at once (RFC 5626 §4.4.1: 80–100 %).
+    private func scheduleKeepAlive(at now: Instant) {
+        guard let interval = request.keepAlive.map({ UInt64($0.wholeMilliseconds) }), interval > 0 else { return }
+        agent.alarms.set(keepAlive, to: now + agent.randomDelay(interval * 8 / 10...interval))
+    }
+
+    private func ping(at now: Instant) {
+        guard isRegistered, !isLeaving else { return }
+        agent.network.send(Self.emptyLine, over: request.flow)
+        scheduleKeepAlive(at: now)
+    }
+
+    private static let emptyLine: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
+
+    /// The way that the binding was made over is gone: it is made again soon. A registrar that hangs up after each answer is not called at once.
+    func lost(_ flow: Flow, at now: Instant) {
+        guard isRegistered, !isPending, !isLeaving, request.flow.isCarried(by: flow) else { return }
+        agent.alarms.set(keepAlive, to: nil)
+        agent.alarms.set(alarm, to: now + agent.randomDelay(500...1_500))
+    }
+
+    /// From now on over this flow; the Contact names our address as that way's peer sees it.
+    private func move(to flow: Flow) {
+        request.flow = flow
+        contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: flow)
     }
 
     /// The expires parameter of our own Contact among those that the registrar lists.
@@ -124,9 +159,16 @@ public final class Registration {
     /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5).
     private func fail(_ status: Int, _ response: Message?, at now: Instant) {
         isRegistered = false
+        agent.alarms.set(keepAlive, to: nil)
+        if status == 408 || status >= 500, status < 600, let flow = otherFlow?(self, status, now) {
+            onEvent?(self, .failed(status: status, response, retryIn: .zero), now)
+            move(to: flow)
+            return send(at: now)
+        }
         let base = UInt64(30_000) << UInt64(min(failures, 5))
         failures += 1
-        let delay = agent.randomDelay(base / 2...base)
+        let asked = response.flatMap { $0.headers[.retryAfter] }.flatMap { Text($0.bytes.prefix { $0 >= 0x30 && $0 <= 0x39 }).integer(UInt64.self) }
+        let delay = max(agent.randomDelay(base / 2...base), .seconds(Int64(min(asked ?? 0, 3_600))))
         agent.alarms.set(alarm, to: now + delay)
         onEvent?(self, .failed(status: status, response, retryIn: delay), now)
     }

@@ -12,7 +12,14 @@ extension UserAgent {
             session?.receiveAcknowledgement(request, at: now)
             return
         }
-        guard serverTransactions.count < configuration.maximumTransactions else { return refuseStatelessly(request, over: flow) }
+        guard serverTransactions.count < configuration.maximumTransactions else { return refuseStatelessly(request, over: flow, makeRetryAfter()) }
+        if request.to.tag == nil, method != .cancel {
+            switch delegate?.userAgent(self, admits: request, over: flow, at: now) ?? .admitted {
+            case .admitted: break
+            case .refused(let seconds): return refuseStatelessly(request, over: flow, Text(seconds))
+            case .ignored: return
+            }
+        }
         if method == .cancel { return receiveCancel(request, via, id, over: flow, at: now) }
         if request.to.tag != nil {
             receiveInDialog(request, id, session, over: flow, at: now)
@@ -60,10 +67,12 @@ extension UserAgent {
     /// A request outside of dialogs that is not an INVITE.
     private func handle(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
         if delegate?.userAgent(self, handle: request, over: flow, transaction: transaction.id, at: now) == true { return }
-        if request.method == .options {
-            respond(transaction, Refusal(200, headers: capabilities), at: now)
-        } else {
-            respond(transaction, Refusal(request.method == .bye || request.method == .prack ? 481 : 405, headers: [(.allow, allowed)]), at: now)
+        switch request.method {
+        case .options: respond(transaction, Refusal(200, headers: capabilities), at: now)
+        case .bye, .prack, .info, .update, .notify: respond(transaction, Refusal(481), at: now)
+        // Only whoever is in a call may have it transferred.
+        case .refer: respond(transaction, Refusal(403), at: now)
+        default: respond(transaction, Refusal(405, headers: [(.allow, allowed)]), at: now)
         }
     }
 
@@ -78,9 +87,9 @@ extension UserAgent {
         if invite.request != nil { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }
 
-    private func refuseStatelessly(_ request: Message, over flow: Flow) {
+    private func refuseStatelessly(_ request: Message, over flow: Flow, _ retryAfter: Text) {
         var response = Message.response(to: request, status: 503, toTag: makeTag())
-        response.headers.append(.retryAfter, makeRetryAfter())
+        response.headers.append(.retryAfter, retryAfter)
         network.send(response.serialized(), over: flow.responseFlow(to: request.via))
     }
 }
@@ -100,7 +109,7 @@ struct Refusal {
 extension UserAgent {
     /// Why a request cannot be dealt with, in the order of RFC 3261 §8.2 and §16.3.
     private func refusal(of request: Message, isKnownDialog: Bool) -> Refusal? {
-        guard configuration.allowedMethods.contains(request.method) else { return Refusal(405, headers: [(.allow, allowed)]) }
+        guard configuration.allowedMethods.contains(request.method) else { return refusalOfMethod(request.method) }
         guard isKnownDialog else { return Refusal(481) }
         if request.to.tag == nil {
             // What a gateway would send on; inside of a dialog the request has arrived.
@@ -112,6 +121,14 @@ extension UserAgent {
         }
         if !unsupported.isEmpty { return Refusal(420, headers: unsupported.map { (.unsupported, $0) }) }
         return refusalOfBody(request) ?? refusalOfInterval(request)
+    }
+
+    /// Of events we know nothing but what a REFER makes (RFC 6665 §8.3.1, RFC 3903 §6).
+    private func refusalOfMethod(_ method: Method) -> Refusal {
+        switch method {
+        case .subscribe, .publish: Refusal(489, headers: [(.allowEvents, "refer"), (.allow, allowed)])
+        default: Refusal(405, headers: [(.allow, allowed)])
+        }
     }
 
     /// RFC 4028 §9.
@@ -138,6 +155,7 @@ extension UserAgent {
     }
 
     private func isLoop(_ request: Message) -> Bool {
+        if let tag = request.from.tag, sessions[tag]?.isToOurselves == true { return false }
         let vias = request.vias
         guard vias.contains(where: { $0.branch?.hasPrefix(branchPrefix) == true }), let uri = request.requestURI else { return false }
         let ours = branchPrefix + Text(Self.hexadecimal(Self.digest(of: uri), digits: 8))

@@ -66,6 +66,7 @@ public final class UserAgent {
         if flow.connection != 0 { for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 } }
         let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost { transportFailed(transaction, at: now) }
+        for registration in registrations.values { registration.lost(flow, at: now) }
     }
 
     /// When `advance` next has something to do.

@@ -21,6 +21,8 @@ public struct UserAgentConfiguration {
     public var maximumSessions = 20_000
     /// Requests beyond so many server transactions are answered 503 without making one.
     public var maximumTransactions = 200_000
+    /// Requests longer than this go over TCP instead of UDP, and over UDP after all where nobody takes the connection (RFC 3261 §18.1.1); nil: never.
+    public var longestDatagram: Int?
     /// A non-100 provisional response is sent again so often while a call rings (RFC 3261 §13.3.1.1).
     public var provisionalInterval = Duration.seconds(60)
     /// The address that peers on this flow can reach us at: the host and port of our Via and Contact.

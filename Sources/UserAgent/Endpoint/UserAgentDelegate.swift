@@ -9,6 +9,9 @@ public protocol UserAgentDelegate: AnyObject {
     /// extensions and body types, and Max-Forwards 0 were refused before. The INVITE itself is not traced: this call is its trace.
     func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant)
 
+    /// Whether a new request outside of a dialog is dealt with at all. Asked before anything is kept of it.
+    func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission
+
     /// Any other request outside of a dialog whose method is allowed: REGISTER, OPTIONS, MESSAGE ...
     ///
     /// - Returns: true when it was answered, or will be, through `agent.respond(to:…)`; false for the default answer:
@@ -18,7 +21,20 @@ public protocol UserAgentDelegate: AnyObject {
     ) -> Bool
 }
 
+extension UserAgent {
+    /// What becomes of a new request when much comes.
+    public enum Admission: Hashable, Sendable {
+        case admitted
+        /// 503 with this Retry-After in seconds, without a transaction.
+        case refused(retryAfter: Int)
+        /// Nothing is said.
+        case ignored
+    }
+}
+
 extension UserAgentDelegate {
+    public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission { .admitted }
+
     public func userAgent(
         _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
     ) -> Bool { false }

@@ -41,6 +41,8 @@ public final class Registrar {
 
     /// Shared with whoever checks calls.
     public let authenticator: Authenticator
+    /// All that is registered of a user, after each change.
+    public var onChange: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     private let configuration: RegistrarConfiguration
     private let accounts: any AccountDirectory
     private var users: [Text: User] = [:]
@@ -80,10 +82,20 @@ public final class Registrar {
     /// Where a user can be reached, the most recently registered first.
     public func contacts(of user: Text, at now: Instant) -> [Contact] { users[user]?.bindings.current(at: now) ?? [] }
 
+    /// Takes in what was registered when the server ran last; users who have no account any more stay out.
+    public func restore(_ contacts: [Contact], of user: Text, at now: Instant) {
+        guard accounts.account(of: user) != nil, users.count < configuration.users else { return }
+        var entry = users.removeValue(forKey: user) ?? newUser(user)
+        entry.bindings.restore(contacts, at: now)
+        users[user] = entry
+        settle(user)
+    }
+
     /// Takes a contact away that does not answer, so that the next call does not wait for it.
     public func drop(_ uri: URI, of user: Text) {
         users[user]?.bindings.remove(uri)
         settle(user)
+        onChange?(user, contacts(of: user, at: .zero))
     }
 
     /// Takes away what has expired.
@@ -101,7 +113,9 @@ public final class Registrar {
         users[user] = entry
         settle(user)
         switch result {
-        case .success: return listing(of: user, request, now)
+        case .success:
+            if request.contactIsWildcard || !request.contacts.isEmpty { onChange?(user, contacts(of: user, at: now)) }
+            return listing(of: user, request, now)
         case .failure(let refusal): return Self.response(to: request, refusing: refusal)
         }
     }
@@ -128,6 +142,7 @@ public final class Registrar {
     private func expire(_ user: Text, at now: Instant) {
         users[user]?.bindings.advance(to: now)
         settle(user)
+        onChange?(user, contacts(of: user, at: now))
     }
 
     /// Sets the user's alarm to its next expiry; without contacts nothing of the user is left.

@@ -32,11 +32,11 @@ struct CallMedia {
         isRunning = true
     }
 
-    /// No packet leaves after this.
-    mutating func stop(at now: Instant) {
+    /// No packet leaves after this; for good, or for a while.
+    mutating func stop(ending: Bool = false, at now: Instant) {
         guard isRunning else { return }
         isRunning = false
-        _ = try? plane.stop(leg, at: now)
+        _ = try? plane.stop(leg, ending: ending, at: now)
         try? plane.deactivate(leg)
     }
 
@@ -50,7 +50,7 @@ struct CallMedia {
 
     /// Everything that is still due: stop, deactivate, close, release.
     mutating func end(at now: Instant) {
-        stop(at: now)
+        stop(ending: true, at: now)
         if isOpen { statistics = try? plane.close(leg, at: now) }
         if let reservation { try? plane.release(reservation, at: now) }
         (isOpen, reservation) = (false, nil)

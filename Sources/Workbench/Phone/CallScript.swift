@@ -2,6 +2,25 @@ import Media
 import Primitives
 import RTP
 
+/// One thing that a telephone of ours does while it is connected.
+public enum CallStep: Hashable, Sendable {
+    case wait(Duration)
+    case press([DTMFDigit])
+    /// By re-INVITE; the next step waits for the answer.
+    case hold, resume
+    /// A re-INVITE that changes nothing; the next step waits for the answer.
+    case reinvite
+    case hangUp
+
+    /// What is played goes on as if nothing was; keys and hold make it wait.
+    var leavesSoundAlone: Bool {
+        switch self {
+        case .wait, .reinvite, .hangUp: true
+        case .press, .hold, .resume: false
+        }
+    }
+}
+
 /// What a telephone of ours does with one call once it is connected, and what it hopes to hear.
 public struct CallScript: Sendable {
     /// What should arrive, for the verdict.
@@ -28,6 +47,10 @@ public struct CallScript: Sendable {
     public var duration: Duration?
     /// Hang up so long after the last packet of `.samples`; nil goes on.
     public var hangUpAfterPlaying: Duration?
+    /// What else is done after the connection, one after the other.
+    public var steps: [CallStep] = []
+    /// Whether what comes is decoded and kept for the verdict; without it only packets are counted.
+    public var listens = true
     /// Whether `.recorded` is told while the call lasts.
     public var tellsRecording = false
 

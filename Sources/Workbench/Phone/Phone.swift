@@ -2,6 +2,7 @@ import Media
 import Primitives
 import SDP
 import SIP
+import Runtime
 import UserAgent
 
 /// A telephone of ours: a user agent, media, and the calls on it. `CallClient` and `AnswerClient` say what it does.
@@ -19,6 +20,7 @@ public final class Phone {
     let plane: any MediaPlane
     private var random: any RandomNumberGenerator
     private var nextLeg: UInt64
+    private var alarms = TimerWheel<MediaLegID>()
 
     /// - Parameter firstLeg: names this phone's first media leg, the next ones follow; where phones share a media plane these must not meet.
     public init(identity: PhoneIdentity, agent: UserAgent, plane: any MediaPlane, random: any RandomNumberGenerator, firstLeg: UInt64 = 1) {
@@ -27,33 +29,47 @@ public final class Phone {
     }
 
     /// Calls. The events begin inside of this call.
+    ///
+    /// - Parameters:
+    ///   - caller: who calls; nil: the phone's own identity.
+    ///   - headers: further ones for the INVITE.
+    ///   - began: told of the call before its first event.
     /// - Throws: when there is no port for its media.
     @discardableResult
-    public func call(_ target: URI, script: CallScript, patience: Duration? = nil, at now: Instant) throws(MediaError) -> PhoneCall {
-        let call = try PhoneCall(phone: self, leg: takeLeg(), peer: target.text, isOutgoing: true, script: script, at: now)
+    public func call(
+        _ target: URI, as caller: PhoneIdentity? = nil, headers: [(HeaderName, Text)] = [], script: CallScript, patience: Duration? = nil, at now: Instant,
+        began: (PhoneCall) -> Void = { _ in }
+    ) throws(MediaError) -> PhoneCall {
+        let call = try PhoneCall(phone: self, leg: takeLeg(), peer: target.text, isOutgoing: true, identity: caller ?? identity, script: script, at: now)
         calls[call.leg] = call
         call.givesUpAt = patience.map { now + $0 }
-        call.start(target, at: now)
+        began(call)
+        call.start(target, headers: headers, at: now)
         return call
     }
 
     /// Takes an INVITE and lets it ring; after `delay` (nil: never) it is answered. Refuses with 503 when there is no port for its media.
     @discardableResult
-    public func ring(_ session: InviteSession, answeringAfter delay: Duration?, script: CallScript, at now: Instant) -> PhoneCall? {
+    public func ring(
+        _ session: InviteSession, answeringAfter delay: Duration?, script: CallScript, at now: Instant, began: (PhoneCall) -> Void = { _ in }
+    ) -> PhoneCall? {
         guard let call = take(session, script: script, at: now) else { return nil }
+        began(call)
         call.ring(session, answeringAfter: delay, at: now)
         return call
     }
 
     /// Refuses an INVITE; the call is in the records all the same.
-    public func refuse(_ session: InviteSession, status: Int, at now: Instant) {
-        take(session, script: CallScript(), at: now)?.refuse(session, status: status, at: now)
+    public func refuse(_ session: InviteSession, status: Int, at now: Instant, began: (PhoneCall) -> Void = { _ in }) {
+        guard let call = take(session, script: CallScript(), at: now) else { return }
+        began(call)
+        call.refuse(session, status: status, at: now)
     }
 
     private func take(_ session: InviteSession, script: CallScript, at now: Instant) -> PhoneCall? {
         do throws(MediaError) {
             let peer = session.request.from.uri.text
-            let call = try PhoneCall(phone: self, leg: takeLeg(), peer: peer, isOutgoing: false, script: script, at: now)
+            let call = try PhoneCall(phone: self, leg: takeLeg(), peer: peer, isOutgoing: false, identity: identity, script: script, at: now)
             calls[call.leg] = call
             return call
         } catch {
@@ -62,8 +78,10 @@ public final class Phone {
         }
     }
 
-    /// Registers the identity with its domain and keeps it so.
-    public func register(at now: Instant, onEvent: @escaping (Registration, RegistrationEvent, Instant) -> Void) -> Registration {
+    /// Registers an identity with its domain and keeps it so.
+    /// - Parameter other: nil: the phone's own.
+    public func register(as other: PhoneIdentity? = nil, at now: Instant, onEvent: @escaping (Registration, RegistrationEvent, Instant) -> Void) -> Registration {
+        let identity = other ?? identity
         var request = OutgoingRegistration(registrar: URI(host: identity.domain), flow: identity.flow, address: identity.address)
         request.credentials = identity.credentials
         return agent.register(request, at: now, onEvent: onEvent)
@@ -72,12 +90,35 @@ public final class Phone {
     /// What media has to say about a leg.
     public func receive(_ event: MediaEvent, of leg: MediaLegID, at now: Instant) { calls[leg]?.receive(event, at: now) }
 
-    public var deadline: Instant? { ([agent.deadline] + calls.values.map(\.deadline)).compactMap { $0 }.min() }
+    public var deadline: Instant? {
+        guard let alarm = alarms.nextDeadline else { return agent.deadline }
+        return min(alarm, agent.deadline ?? .distantFuture)
+    }
 
     public func advance(to now: Instant) {
         agent.advance(to: now)
-        for leg in calls.keys.sorted(by: { $0.rawValue < $1.rawValue }) { calls[leg]?.advance(to: now) }
+        for leg in alarms.advance(to: now) { calls[leg]?.alarmed(at: now) }
     }
+
+    /// Sets a call's timer anew; nil only takes it back.
+    func setAlarm(_ token: TimerToken?, of leg: MediaLegID, to due: Instant?) -> TimerToken? {
+        if let token { alarms.cancel(token) }
+        return due.map { alarms.arm(leg, at: $0) }
+    }
+
+    /// How late the sound of all calls left since the last time; empty where nobody measures it.
+    func takePacing() -> Lateness { (plane as? MediaLanes)?.takePacing() ?? Lateness() }
+    func measurePacing() { (plane as? MediaLanes)?.measurePacing() }
+
+    /// What is alive. All zero when nothing is going on.
+    public struct Counts: Hashable, Sendable {
+        public var calls: Int
+        public var timers: Int
+        public var agent: UserAgent.Counts
+        public var media: MediaCounts
+    }
+
+    public func counts(at now: Instant) -> Counts { Counts(calls: calls.count, timers: alarms.count, agent: agent.counts, media: plane.counts(at: now)) }
 
     func report(_ event: PhoneCall.Event, of call: PhoneCall, at now: Instant) { onEvent?(call, event, now) }
 

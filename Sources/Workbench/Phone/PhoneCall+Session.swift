@@ -6,9 +6,9 @@ import UserAgent
 
 extension PhoneCall: InviteSessionDelegate {
     /// Caller: sends the INVITE, with an offer.
-    func start(_ target: URI, at now: Instant) {
-        var invite = OutgoingInvite(target: target, flow: phone.identity.flow, from: phone.identity.address, to: NameAddress(uri: target))
-        invite.credentials = phone.identity.credentials
+    func start(_ target: URI, headers: [(HeaderName, Text)], at now: Instant) {
+        var invite = OutgoingInvite(target: target, flow: identity.flow, from: identity.address, to: NameAddress(uri: target))
+        (invite.credentials, invite.headers) = (identity.credentials, headers)
         invite.body = negotiation.offer().serialized()
         let session = phone.agent.invite(invite, delegate: self, at: now)
         (self.session, record.callID) = (session, session.callID)
@@ -18,6 +18,7 @@ extension PhoneCall: InviteSessionDelegate {
         self.session = session
         switch event {
         case .traced(let direction, let message, let retransmission):
+            if retransmission { record.retransmissions += 1 }
             report(.traced(direction, message, retransmission: retransmission), at: now)
         case .provisional(let response): receiveProvisional(response, at: now)
         case .accepted(let response): receiveAcceptance(response, at: now)
@@ -32,8 +33,11 @@ extension PhoneCall: InviteSessionDelegate {
         case .acknowledgeTimeout: if state != .ending { fail("no ACK", at: now) }
         case .ended:
             if state != .ending { record.endedBy = .them }
+            record.disconnected = now
             close(at: now)
-        case .byeCompleted: close(at: now)
+        case .byeCompleted(let status):
+            if (200..<300).contains(status) { record.disconnected = record.disconnected ?? now }
+            close(at: now)
         case .offered(let offer): receive(offer, at: now)
         case .offerWithdrawn: negotiation.rollback()
         case .reanswered(let response): receiveReanswer(response, at: now)
@@ -42,7 +46,7 @@ extension PhoneCall: InviteSessionDelegate {
         case .refreshDue: refresh(at: now)
         case .expired: if state != .ending { fail("the session was not refreshed", at: now) }
         case .dialogLost: if state != .ending { fail("the dialog is gone", at: now) }
-        case .info: break
+        case .transferRequested, .transferProgress, .info: break
         }
     }
 
@@ -169,7 +173,9 @@ extension PhoneCall {
         } catch {
             return fail(Text("hold: ") + Text(error), at: now)
         }
+        record.offersAgreed += 1
         report(.holdChanged(isHolding: hold), at: now)
+        offerSettled(at: now)
     }
 
     /// The answer to a refresh, which changes nothing.
@@ -179,12 +185,14 @@ extension PhoneCall {
     }
 
     private func receiveRefusal(_ status: Int, at now: Instant) {
-        guard let hold = wishesHold, state == .connected else { return negotiation.rollback() }
+        guard wishesHold != nil, state == .connected else { return negotiation.rollback() }
         wishesHold = nil
+        record.offerRefusal = status
         negotiation.rollback()
         if status == 481 || status == 408 { return fail("the dialog is gone", at: now) }
-        if hold { do throws(MediaError) { try media.start(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) } }
+        if !isHolding { do throws(MediaError) { try media.start(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) } }
         report(.holdRefused(status: status), at: now)
+        offerSettled(at: now)
     }
 
     private func receive(_ offer: OfferRequest, at now: Instant) {

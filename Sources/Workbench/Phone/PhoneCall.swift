@@ -1,6 +1,7 @@
 import Media
 import Primitives
 import RTP
+import Runtime
 import SDP
 import SIP
 import UserAgent
@@ -48,6 +49,8 @@ public final class PhoneCall {
     public internal(set) var isHolding = false
 
     unowned let phone: Phone
+    /// Who we are in it.
+    let identity: PhoneIdentity
     let script: CallScript
     var media: CallMedia
     var negotiation: OfferAnswer
@@ -55,22 +58,26 @@ public final class PhoneCall {
     var wishesHold: Bool?
     var isHeld = false
 
-    var answersAt: Instant?
-    var pressesAt: Instant?
-    var hangsUpAt: Instant?
-    var givesUpAt: Instant?
-    private var lingersUntil: Instant?
+    var answersAt: Instant? { didSet { schedule() } }
+    var pressesAt: Instant? { didSet { schedule() } }
+    var hangsUpAt: Instant? { didSet { schedule() } }
+    var givesUpAt: Instant? { didSet { schedule() } }
+    private var lingersUntil: Instant? { didSet { schedule() } }
+    /// The script's steps: which is next, and when; nil while one waits for an answer, and after the last.
+    var nextStep = 0
+    var stepsAt: Instant? { didSet { schedule() } }
+    private var alarm: (token: TimerToken, due: Instant)?
 
     /// How long after the end media may still tell what it had heard before.
     private static let lingering = Duration.milliseconds(50)
 
-    init(phone: Phone, leg: MediaLegID, peer: Text, isOutgoing: Bool, script: CallScript, at now: Instant) throws(MediaError) {
-        (self.phone, self.script) = (phone, script)
+    init(phone: Phone, leg: MediaLegID, peer: Text, isOutgoing: Bool, identity: PhoneIdentity, script: CallScript, at now: Instant) throws(MediaError) {
+        (self.phone, self.identity, self.script) = (phone, identity, script)
         media = CallMedia(leg: leg, plane: phone.plane)
         try media.reserve(at: now)
         record = CallRecord(peer: peer, isOutgoing: isOutgoing, script: script, began: now)
         let port = media.reservation?.rtp ?? 0
-        var local = LocalMedia(address: phone.identity.mediaAddress, port: port, rtcpPort: port | 1, codecs: phone.identity.codecs)
+        var local = LocalMedia(address: identity.mediaAddress, port: port, rtcpPort: port | 1, codecs: identity.codecs)
         local.security = phone.makeSecurity()
         negotiation = OfferAnswer(local: local, sessionID: phone.takeRandom())
     }
@@ -90,23 +97,48 @@ public final class PhoneCall {
     public func press(_ digits: [DTMFDigit], at now: Instant) throws(MediaError) { try media.send(digits, at: now) }
 
     /// When `advance` next has something to do.
-    var deadline: Instant? { [answersAt, pressesAt, hangsUpAt, givesUpAt, lingersUntil].compactMap { $0 }.min() }
-
-    func advance(to now: Instant) {
-        if isDue(&answersAt, now) { answer(at: now) }
-        if isDue(&pressesAt, now) { pressScripted(at: now) }
-        if isDue(&hangsUpAt, now) || isDue(&givesUpAt, now) { hangUp(at: now) }
-        if isDue(&lingersUntil, now) { phone.finish(self, at: now) }
+    private var deadline: Instant? {
+        var earliest = answersAt
+        for due in [pressesAt, hangsUpAt, givesUpAt, lingersUntil, stepsAt] { if let due { earliest = min(earliest ?? due, due) } }
+        return earliest
     }
 
-    private func isDue(_ alarm: inout Instant?, _ now: Instant) -> Bool {
-        guard let due = alarm, due <= now else { return false }
+    /// Keeps the phone's timer for this call where it must be.
+    private func schedule() {
+        let due = deadline
+        guard due != alarm?.due else { return }
+        let token = phone.setAlarm(alarm?.token, of: leg, to: due)
+        alarm = due.flatMap { due in token.map { ($0, due) } }
+    }
+
+    /// The phone's timer for this call has come.
+    func alarmed(at now: Instant) {
         alarm = nil
-        return true
+        advance(to: now)
+        schedule()
     }
 
-    private func pressScripted(at now: Instant) {
-        do throws(MediaError) { try media.send(script.digits, at: now) } catch { record.failure = record.failure ?? Text("digits cannot be sent: ") + Text(error) }
+    private func advance(to now: Instant) {
+        if isDue(answersAt, now) {
+            answersAt = nil
+            answer(at: now)
+        }
+        if isDue(pressesAt, now) {
+            pressesAt = nil
+            press(script.digits, failingAt: now)
+        }
+        if isDue(stepsAt, now) { takeSteps(at: now) }
+        if isDue(hangsUpAt, now) || isDue(givesUpAt, now) { hangUp(at: now) }
+        if isDue(lingersUntil, now) {
+            lingersUntil = nil
+            phone.finish(self, at: now)
+        }
+    }
+
+    private func isDue(_ alarm: Instant?, _ now: Instant) -> Bool { alarm.map { $0 <= now } ?? false }
+
+    func press(_ digits: [DTMFDigit], failingAt now: Instant) {
+        do throws(MediaError) { try media.send(digits, at: now) } catch { record.failure = record.failure ?? Text("digits cannot be sent: ") + Text(error) }
     }
 
     func report(_ event: Event, at now: Instant) { phone.report(event, of: self, at: now) }
@@ -131,12 +163,15 @@ public final class PhoneCall {
 // The media side of the call's life.
 extension PhoneCall {
     func plan(_ audio: NegotiatedAudio) -> MediaPlan {
-        MediaPlan(localAddress: phone.identity.mediaAddress, audio: audio, source: script.source, sink: .record)
+        MediaPlan(localAddress: identity.mediaAddress, audio: audio, source: script.source, sink: script.listens ? .record : .none)
     }
 
     func open(_ audio: NegotiatedAudio, at now: Instant) throws(MediaError) {
         record.codec = audio.primary.codec.name
-        try media.open(plan(audio), at: now)
+        do throws(MediaError) { try media.open(plan(audio), at: now) } catch {
+            if case .cannotBind = error { record.couldNotBind = true }
+            throw error
+        }
     }
 
     /// Everything is agreed and acknowledged: packets may flow.
@@ -147,6 +182,7 @@ extension PhoneCall {
         if !script.digits.isEmpty { pressesAt = now + script.digitsAfter }
         if let duration = script.duration { hangsUpAt = now + duration }
         report(.connected, at: now)
+        if !script.steps.isEmpty, state == .connected { takeSteps(at: now) }
     }
 
     /// Ends an answered call that cannot be.
@@ -158,7 +194,7 @@ extension PhoneCall {
 
     /// No packet after this; the session may still have to say BYE.
     private func end(at now: Instant) {
-        (answersAt, pressesAt, hangsUpAt, givesUpAt) = (nil, nil, nil, nil)
+        (answersAt, pressesAt, hangsUpAt, givesUpAt, stepsAt) = (nil, nil, nil, nil, nil)
         record.ended = now
         media.end(at: now)
         state = .ending

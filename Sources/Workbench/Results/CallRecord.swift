@@ -22,12 +22,21 @@ public struct CallRecord: Sendable {
     public var endedBy = CallEnder.nobody
     /// Why, where no status says it.
     public var failure: Text?
+    /// This machine had no socket for the media: nothing that the other side did.
+    public var couldNotBind = false
 
     /// When the INVITE was sent or came, and what followed.
     public var began: Instant
     public var ringing: Instant?
     public var answered: Instant?
     public var ended: Instant
+    /// When the end was agreed: the BYE, ours or theirs, was answered; nil when there was none, or no answer.
+    public var disconnected: Instant?
+    /// Messages that either side had to send again.
+    public var retransmissions = 0
+    /// Re-INVITEs of ours that were agreed, and the status of the last that was not.
+    public var offersAgreed = 0
+    public var offerRefusal: Int?
 
     /// A provisional response had a session description. No media was opened for it.
     public var earlyMediaIgnored = false

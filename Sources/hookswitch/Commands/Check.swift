@@ -6,14 +6,42 @@ import Runtime
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Validate the configuration and print what would be advertised to whom.",
-        discussion: "Opens nothing. Exit code 2 with one line when the configuration is wrong.")
+        discussion: "Listens nowhere; reads the call directories and asks the name system where trunks are. Exit code 2 with one line when the configuration is wrong.")
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print one JSON object.") var json = false
 
+    private struct Report: Encodable {
+        let summary: StartupSummary
+        let trunks: [TrunkLookup]
+
+        func encode(to encoder: any Encoder) throws {
+            try summary.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(trunks, forKey: .trunks)
+        }
+
+        private enum CodingKeys: CodingKey { case trunks }
+    }
+
     func run() throws {
         let configuration = try options.load()
+        for source in configuration.directories { try Self.read(source) }
         let summary = StartupSummary(configuration, listeners: configuration.listeners, ephemeral: EphemeralPortRange.current)
-        if json { try printJSON(summary) } else { print("the configuration is good\n\(summary.text)") }
+        let trunks = TrunkLookup.all(of: configuration)
+        if json { return try printJSON(Report(summary: summary, trunks: trunks)) }
+        print("the configuration is good\n\(summary.text)")
+        for trunk in trunks { print("  trunk       \(trunk.text)") }
+    }
+
+    /// Call directories are read to their ends: a line that is wrong is named here, not at the start.
+    private static func read(_ source: DirectorySource) throws {
+        do {
+            try source.block.map(DirectoryFile.init)?.read(.block) { _, _ in }
+            try source.identify.map(DirectoryFile.init)?.read(.identify) { _, _ in }
+        } catch {
+            let isThere = [source.block, source.identify].compactMap(\.self).allSatisfy(FileManager.default.isReadableFile)
+            throw ConfigurationError(place: "directory \(source.name)", message: error.localizedDescription, kind: isThere ? .usage : .environment)
+        }
     }
 }

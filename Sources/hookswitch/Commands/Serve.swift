@@ -1,10 +1,12 @@
 import ArgumentParser
+import CallKit
 import Dispatch
 import Foundation
 import Gateway
 import Logging
 import Primitives
 import Runtime
+import Store
 import Synchronization
 import UserAgent
 
@@ -28,7 +30,8 @@ struct Serve: ParsableCommand {
         try Self.makeFolder(configuration)
         ProcessResources.raiseDescriptorLimit()
         let stop = StopSignals()
-        let server = try Self.start(configuration, log)
+        let store = try Self.openStore(configuration, log)
+        let server = try Self.start(configuration, store, log)
         let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         if json {
             try printJSON(summary)
@@ -38,16 +41,42 @@ struct Serve: ParsableCommand {
         fflush(nil)
         stop.onReload = { server.reload() }
         Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop)
+        guard let store else { return }
+        store.synchronize()
+        if store.lost > 0 { log.error("\(store.lost) changes could not be written to the database in this run") }
     }
 
-    private static func start(_ configuration: ServeConfiguration, _ log: Logger) throws -> GatewayServer {
+    /// nil: all stays in memory.
+    private static func openStore(_ configuration: ServeConfiguration, _ log: Logger) throws -> SQLiteStore? {
+        guard let path = configuration.databaseFile else { return nil }
+        do throws(SQLiteStore.OpenError) {
+            return try SQLiteStore(path: path, recents: configuration.gateway.limits.recents) { notice in
+                switch notice {
+                case .failing(let cause): log.error("the database cannot be written, and calls go on without it: \(cause)")
+                case .recovered(let lost): log.notice("the database is written again; \(lost) changes were lost")
+                }
+            }
+        } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    /// What was kept, into the settings.
+    private static func restore(_ store: SQLiteStore, into settings: inout GatewayServer.Settings) throws {
+        do throws(SQLiteStore.OpenError) { settings.kept = try store.load() } catch { throw Failure.cannotRun(error.description) }
+        (settings.store, settings.callDirectories) = (store, CallDirectories(store: store))
+        do { try settings.callDirectories.restore() } catch { throw Failure.cannotRun("the call directories of the database: \(error)") }
+    }
+
+    private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: Logger) throws -> GatewayServer {
         var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
         settings.tls = configuration.tlsSettings
+        settings.nameServers = configuration.nameServers
         settings.mediaBatch = configuration.mediaBatch
         settings.journalFile = configuration.journalFile
         settings.journalRotation = configuration.journalRotation
         settings.violationsAreFatal = configuration.testMode
         settings.directories = configuration.directories
+        if let store { try restore(store, into: &settings) }
+        settings.push = configuration.pushURL.map { WebhookPushSender(to: $0) }
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {
@@ -147,6 +176,8 @@ struct Drain {
             server.endAll()
             _ = wait(signals, for: .seconds(2))
         }
+        let refusals = server.refusals
+        if !refusals.isEmpty { log.notice("refused in this run: \(refusals.map { "\($0.count) (\($0.cause))" }.joined(separator: ", "))") }
         let violations = server.stop()
         log.notice("stopped; \(violations) violations of the contract in this run")
     }
@@ -154,7 +185,9 @@ struct Drain {
     /// Until no call is left, the time is over, or a second signal came (true).
     private func wait(_ signals: StopSignals, for limit: Duration) -> Bool {
         let end = MonotonicClock.now + limit
-        while server.legs > 0, MonotonicClock.now < end {
+        // A registrar has a moment to hear that we leave; calls have the whole time.
+        let farewell = MonotonicClock.now + min(limit, .seconds(2))
+        while server.legs > 0 || server.registrations > 0 && MonotonicClock.now < farewell, MonotonicClock.now < end {
             if signals.stop.wait(timeout: .now() + .milliseconds(50)) == .success { return true }
         }
         return false

@@ -5,6 +5,7 @@ import UserAgent
 
 /// What a person wants to know when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
 struct StartupSummary: Encodable {
+    struct Directory: Encodable { var name: String, block: String?, identify: String?, lines: [String] }
     struct Number: Encodable { var number: String, does: String, name: String? }
 
     var listens: [String]
@@ -13,6 +14,11 @@ struct StartupSummary: Encodable {
     var legs: Int
     var numbers: [Number]
     var journal: String?
+    /// Of recents, block lists, registrations and so on.
+    var database: String?
+    var directories: [Directory]
+    /// Seconds that a call waits for a sleeping device; nil: nobody is woken.
+    var wakeLimit: Double?
     var tryNext: String
     var warnings: [String]
 
@@ -25,8 +31,18 @@ struct StartupSummary: Encodable {
         legs = (Int(ports.upperBound) + 1) / 2 - (Int(ports.lowerBound) + 1) / 2
         numbers = gateway.lines.map { Number(number: $0.number.description, does: Self.does($0), name: $0.name?.description) }
         journal = configuration.journalFile
+        database = configuration.databaseFile
+        directories = configuration.directories.map { source in
+            let enabled = gateway.lines.filter { $0.directories.contains(source.name) }
+            return Directory(name: source.name, block: source.block, identify: source.identify, lines: enabled.map(\.number.description))
+        }
+        wakeLimit = gateway.push.isOn ? Double(gateway.push.limit.wholeMilliseconds) / 1_000 : nil
         tryNext = Self.next(gateway.lines, listeners.first { $0.transport != .tls }?.address)
-        warnings = []
+        warnings = directories.filter(\.lines.isEmpty).map { "no line has enabled the directory \($0.name) (see 'directories' of a line)" }
+        let rejects = directories.contains { $0.block != nil } && gateway.callInfo == nil
+        if rejects, gateway.lines.contains(where: { !$0.directories.isEmpty && $0.refusals.over(gateway.refusals)[.directory] == 608 }) {
+            warnings.append("a 608 has to say whom to ask (RFC 8688): set directories.call-info, or refusals.directory to 603")
+        }
         if let ephemeral, ephemeral.overlaps(ports) {
             warnings.append("media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one")
         }
@@ -39,7 +55,10 @@ struct StartupSummary: Encodable {
             "  media       UDP \(mediaPorts): \(legs) legs at a time, \(legs / 2) bridged calls or \(legs) calls to an application",
             "  numbers     \(numbers.isEmpty ? "none" : compactNumbers)",
             "  journal     \(journal ?? "not written (set data or journal.file)")",
+            "  remembers   \(database ?? "nothing after a restart (set data)")",
         ]
+        lines += directories.map { "  directory   \($0.name): \([$0.block, $0.identify].compactMap(\.self).joined(separator: ", "))\($0.lines.isEmpty ? "" : ", for \($0.lines.joined(separator: ", "))")" }
+        if let wakeLimit { lines.append("  wakes       sleeping devices; their calls wait \(wakeLimit.formatted()) s for them") }
         lines += warnings.map { "  warning     \($0)" }
         lines.append("  try         \(tryNext)")
         return lines.joined(separator: "\n")
@@ -66,9 +85,17 @@ struct StartupSummary: Encodable {
     private static func does(_ line: LineConfiguration) -> String {
         switch line.endpoint {
         case .devices: line.isOpen ? "devices, no password" : "devices"
-        case .trunk(let trunk): "trunk \(trunk.address)"
+        case .trunk(let trunk):
+            "trunk \(trunk.targets.map(Self.text).joined(separator: ", "))\(trunk.registration == nil ? "" : ", registered")"
         case .application(let application): application.rawValue
+        case .group(let group): "rings \(group.members.map(\.number.description).joined(separator: ", "))"
+        case .script: "script"
         }
+    }
+
+    private static func text(_ target: TrunkConfiguration.Target) -> String {
+        let host = target.host.bytes.contains(0x3A) ? "[\(target.host)]" : "\(target.host)"
+        return host + (target.port.map { ":\($0)" } ?? "") + (target.transport.map { " \($0)" } ?? "")
     }
 
     private static func next(_ lines: [LineConfiguration], _ address: SocketAddress?) -> String {

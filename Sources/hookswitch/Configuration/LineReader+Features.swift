@@ -1,3 +1,4 @@
+import CallKit
 import Foundation
 import Gateway
 import Primitives
@@ -109,6 +110,14 @@ extension SettingValue {
         }
     }
 
+    var handleType: CXHandle.HandleType {
+        get throws {
+            let types: [CXHandle.HandleType] = [.phoneNumber, .generic, .emailAddress]
+            let name = try oneOf(types.map(\.name))
+            return types.first { $0.name == name } ?? .generic
+        }
+    }
+
     /// `22:00`; `24:00` is the midnight that ends the day.
     var minuteOfDay: Int {
         get throws {
@@ -139,6 +148,16 @@ extension SettingValue {
             let parts = try text.split(separator: "=", maxSplits: 1).map { String($0).trimmingSpaces }
             guard let file = parts.last, !file.isEmpty else { throw fail("is written as name=file") }
             return (parts.count == 2 ? parts[0] : URL(filePath: file).deletingPathExtension().lastPathComponent, file)
+        }
+    }
+
+    var webURL: URL {
+        get throws {
+            guard let url = URL(string: try text), url.scheme == "http", url.host()?.isEmpty == false else {
+                // Not shown: it may hold a token.
+                throw fail("takes an address as http://127.0.0.1:8090/push (https is not in this version: put what speaks it in front)")
+            }
+            return url
         }
     }
 

@@ -15,10 +15,10 @@ struct LineReader {
     var placeOfDirectories = ""
 
     static let keys = [
-        "number", "name", "password", "open", "application", "trunk", "match", "ring-timeout", "calls", "takes-calls", "do-not-disturb", "block", "directories",
-        "contacts", "refusals", "max-duration", "media-timeout", "first-media-timeout", "srtp", "srtp-keying",
+        "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls", "takes-calls",
+        "do-not-disturb", "block", "directories", "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout", "first-media-timeout",
+        "srtp", "srtp-keying",
     ]
-    static let trunkKeys = ["host", "tcp", "username", "password", "domain"]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
 
@@ -41,7 +41,10 @@ struct LineReader {
         case "password": line.password = Text(try value.text)
         case "open": line.isOpen = try value.flag
         case "application": try setEndpoint(.application(try application(value)), of: &line)
-        case "trunk": try setEndpoint(.trunk(try trunk(node, value)), of: &line)
+        case "trunk": try setEndpoint(.trunk(try TrunkReader(file: file).read(node, value)), of: &line)
+        case "group": try setEndpoint(.group(try group(node, value)), of: &line)
+        case "script": try setEndpoint(.script(try script(node, value)), of: &line)
+        case "domain": line.domain = Text(try value.text)
         case "match":
             guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
             line.match = pattern
@@ -59,13 +62,15 @@ struct LineReader {
             line.directories = try items(node, value).map { try $0.text }
             placeOfDirectories = value.place
         case "contacts": try entries(node, value) { line.addContact($0, name: try $1.text) }
+        case "recents": line.recents = try value.flag
+        case "handles": line.handles = Set(try items(node, value).map { try $0.handleType })
         case "refusals": try readRefusals(node, value, &line)
         default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
         }
     }
 
     private mutating func setEndpoint(_ endpoint: LineEndpoint, of line: inout LineConfiguration) throws {
-        guard !hasEndpoint else { throw error("line \(line.number) is either a trunk or an application") }
+        guard !hasEndpoint else { throw error("line \(line.number) is one of a trunk, an application, a group and a script") }
         hasEndpoint = true
         line.endpoint = endpoint
     }
@@ -75,28 +80,53 @@ struct LineReader {
         return LineEndpoint.Application(rawValue: name)!
     }
 
-    private func trunk(_ node: Node, _ value: SettingValue) throws -> LineEndpoint.Trunk {
-        guard case .mapping(let mapping) = node else { throw value.fail("is written as { host: 192.0.2.1:5060 }") }
-        guard let host = mapping[Node("host")]?.scalar?.string else { throw value.fail("needs a 'host'") }
-        guard let address = SocketAddress(host, defaultPort: 5060) else {
-            throw value.fail("'\(host)': takes an address as 192.0.2.1:5060 (names are not resolved in this version)")
+    private func group(_ node: Node, _ value: SettingValue) throws -> RingGroup {
+        let usage = "is written as { members: [\"1001\", { number: \"1002\", delay: 5 }] }, with 'in-turn: 20' for one after the other"
+        guard case .mapping(let mapping) = node, case .sequence(let members)? = mapping[Node("members")], !members.isEmpty else { throw value.fail(usage) }
+        var group = RingGroup(try members.map { try member($0, value, usage) })
+        for (key, node) in mapping where key.string != "members" {
+            let setting = item(key, "group", node)
+            guard key.string == "in-turn" else { throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: ["members", "in-turn"]))") }
+            group.strategy = .inTurn(try setting.duration(1...600))
         }
-        var trunk = LineEndpoint.Trunk(address: address)
-        for (key, entry) in mapping {
-            let name = key.string ?? ""
-            let item = SettingValue(scalars: [entry.scalar?.string ?? ""], place: "\(file):\(key.mark?.line ?? 0): trunk.\(name)")
+        if case .inTurn = group.strategy, group.members.contains(where: { $0.delay > .zero }) { throw value.fail("has members in turn, and so none with a 'delay'") }
+        return group
+    }
+
+    private func member(_ node: Node, _ value: SettingValue, _ usage: String) throws -> RingGroup.Member {
+        if let number = node.scalar?.string { return RingGroup.Member(Text(number)) }
+        guard case .mapping(let mapping) = node, let number = mapping[Node("number")]?.scalar?.string else { throw value.fail(usage) }
+        var member = RingGroup.Member(Text(number))
+        for (key, node) in mapping where key.string != "number" {
+            let setting = item(key, "group.members", node)
+            guard key.string == "delay" else { throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: ["number", "delay"]))") }
+            member.delay = try setting.duration(0...600)
+        }
+        return member
+    }
+
+    private func script(_ node: Node, _ value: SettingValue) throws -> LineScript {
+        let usage = "is written as { answer: true }, { ring: true } or { reject: 486 }, with 'after: 500' (ms) and 'busy-every: 3'"
+        guard case .mapping(let mapping) = node else { throw value.fail(usage) }
+        var script = LineScript(.ring), acts = 0
+        for (key, node) in mapping {
+            let setting = item(key, "script", node), name = key.string ?? ""
             switch name {
-            case "host": break
-            case "tcp": trunk.usesTCP = try item.flag
-            case "username": trunk.user = Text(try item.text)
-            case "password": trunk.password = Text(try item.text)
-            case "domain": trunk.host = Text(try item.text)
-            case "register" where try !item.flag: break
-            case "register": throw item.fail("registration with a trunk is not in this version; take the setting out")
-            default: throw item.fail("unknown setting\(Nearest.hint(for: name, among: Self.trunkKeys))")
+            case "answer", "ring":
+                guard try setting.flag else { throw setting.fail("takes true") }
+                (script.act, acts) = (name == "ring" ? .ring : .answer, acts + 1)
+            case "reject": (script.act, acts) = (.reject(try setting.integer(300...699)), acts + 1)
+            case "after": script.after = .milliseconds(Int64(try setting.integer(0...600_000)))
+            case "busy-every": script.busyEvery = try setting.integer(1...1_000_000)
+            default: throw setting.fail("unknown setting\(Nearest.hint(for: name, among: ["answer", "ring", "reject", "after", "busy-every"]))")
             }
         }
-        return trunk
+        guard acts == 1 else { throw value.fail(usage) }
+        return script
+    }
+
+    private func item(_ key: Node, _ group: String, _ node: Node) -> SettingValue {
+        SettingValue(scalars: [node.scalar?.string ?? ""], place: "\(file):\(key.mark?.line ?? 0): \(group).\(key.string ?? "")")
     }
 
     private func check(_ line: LineConfiguration) throws {

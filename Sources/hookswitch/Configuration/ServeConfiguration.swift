@@ -16,12 +16,18 @@ struct ServeConfiguration {
     var keys: [String] = []
     var clientAuthorities: String?
     var serverAuthorities: String?
+    /// The name servers that are asked; empty: those of the system.
+    var nameServers: [SocketAddress] = []
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
+    /// The database of what lines remember; nil: it stays in memory.
+    var databaseFile: String? { dataFolder.map { $0 + "/hookswitch.sqlite" } }
     /// The journal's file; in `dataFolder` unless given.
     var journalFile: String?
     /// Call directories, in the order in which they were named.
     var directories: [DirectorySource] = []
+    /// Where pushes are posted; may hold a token, and is not shown.
+    var pushURL: URL?
     /// What schedules of lines that name none go by.
     var timeZone = TimeZone.current
     /// Bytes after which the journal's file is put aside and a new one begun.
@@ -69,15 +75,23 @@ struct ServeConfiguration {
 
     /// What TLS works with, towards servers also without a certificate of our own; nil where nothing asks for it.
     var tlsSettings: TLSSettings? {
-        guard !tls.isEmpty || !certificates.isEmpty || serverAuthorities != nil else { return nil }
+        guard !tls.isEmpty || !certificates.isEmpty || serverAuthorities != nil || hasSecureTrunk else { return nil }
         var settings = TLSSettings()
         settings.identities = zip(certificates, keys).map { TLSSettings.Identity(certificate: $0, key: $1) }
         (settings.clientAuthorities, settings.serverAuthorities) = (clientAuthorities, serverAuthorities)
         return settings
     }
 
+    private var hasSecureTrunk: Bool {
+        gateway.lines.contains { line in
+            guard case .trunk(let trunk) = line.endpoint else { return false }
+            return trunk.targets.contains { $0.transport == .tls }
+        }
+    }
+
     /// What no single setting can know.
     func check() throws {
+        try checkGroups()
         guard certificates.count == keys.count else {
             throw ConfigurationError(place: "sip.tls", message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
         }
@@ -85,6 +99,24 @@ struct ServeConfiguration {
         guard let settings = tlsSettings else { return }
         do throws(TLSError) { _ = try TLSContexts(settings) } catch {
             throw ConfigurationError(place: "sip.tls", message: error.description, kind: .environment)
+        }
+    }
+
+    /// The members of groups are lines that can ring.
+    private func checkGroups() throws {
+        let lines = Dictionary(gateway.lines.map { ($0.number, $0) }) { first, _ in first }
+        for line in gateway.lines {
+            guard case .group(let group) = line.endpoint else { continue }
+            for member in group.members {
+                switch lines[member.number]?.endpoint {
+                case .devices, .trunk: break
+                case nil:
+                    let hint = Nearest.hint(for: member.number.description, among: lines.keys.map(\.description))
+                    throw ConfigurationError(place: "line \(line.number)", message: "its member \(member.number) is no line\(hint)")
+                case .application, .group, .script:
+                    throw ConfigurationError(place: "line \(line.number)", message: "its member \(member.number) is a line without devices and no trunk")
+                }
+            }
         }
     }
 

@@ -19,12 +19,15 @@ struct Setting: Sendable {
         "HOOKSWITCH_" + path.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    static let all: [Setting] = basic + refusals + directories
+    static let all: [Setting] = basic + refusals + directories + features
 
     private static let basic: [Setting] = [
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
+        Setting(path: "sip.tcp-above", takes: "bytes", help: "longer requests go over TCP instead of UDP (1300); none: never") {
+            $0.gateway.limits.longestDatagram = try $1.text == "none" ? nil : $1.integer(500...60_000)
+        },
         Setting(path: "sip.session-expires", takes: "seconds|none", help: "interval of the session timer that we ask for; none: no timers (1800)") {
             let seconds = try $1.text == "none" ? nil : try $1.integer(90...86_400)
             $0.gateway.sip.sessionTimer = seconds.map { SessionTimer.Policy(interval: UInt32($0)) }
@@ -65,6 +68,9 @@ struct Setting: Sendable {
         Setting(path: "media.opus.dtx", takes: "true|false", help: "whether peers are asked to leave silence out") {
             $0.gateway.media.opus.discontinuous = try $1.flag
         },
+        Setting(path: "media.inband-dtmf", takes: "true|false", help: "keys are sought in the sound of peers without telephone-event, which costs a decoding") {
+            $0.gateway.media.hearsKeys = try $1.flag
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
@@ -77,12 +83,25 @@ struct Setting: Sendable {
         Setting(path: "access.guests", takes: "networks", help: "sources whose callers need not be a line of ours") {
             $0.gateway.access.guests = try $1.list { try $0.network }
         },
+        Setting(path: "access.silent", takes: "true|false", help: "strangers that name no line of ours get no answer") {
+            $0.gateway.access.isSilent = try $1.flag
+        },
         Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
             $0.gateway.access.digests = try $1.list { try $0.digest }
         },
+        Setting(path: "access.asserting", takes: "networks", help: "peers whose P-Asserted-Identity is believed, and that are told ours") {
+            $0.gateway.access.asserting = try $1.list { try $0.network }
+        },
         Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
+        Setting(path: "limits.calls-per-second", takes: "number", help: "calls that may begin in a second; more get 503") {
+            $0.gateway.limits.callsPerSecond = try $1.integer(1...1_000_000)
+        },
+        Setting(path: "limits.requests-per-source", takes: "number", help: "requests outside of calls from one source in a second; more get 503") {
+            $0.gateway.limits.requestsPerSource = try $1.integer(1...1_000_000)
+        },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
-        Setting(path: "data", takes: "folder", help: "where the journal is kept; absent: nothing is written") { $0.dataFolder = try $1.text },
+        Setting(path: "data", takes: "folder", help: "where the journal and the database are kept; absent: nothing is written") { $0.dataFolder = try $1.text },
+        Setting(path: "dns.servers", takes: "addresses", help: "name servers; absent: the system's") { $0.nameServers = try $1.list { try $0.address(53) } },
         Setting(path: "journal.file", takes: "file", help: "the journal's file, when not in the data folder") { $0.journalFile = try $1.text },
         Setting(path: "journal.rotate", takes: "megabytes", help: "size at which a new file is begun") {
             $0.journalRotation = try $1.integer(1...1_000_000) * 1024 * 1024
@@ -110,6 +129,24 @@ struct Setting: Sendable {
             $0.gateway.callInfo = Text(try $1.secureURL)
         },
         Setting(path: "time-zone", takes: "name", help: "of schedules, as Europe/Rome; default: the machine's") { $0.timeZone = try $1.timeZone },
+    ]
+
+    private static let features: [Setting] = [
+        Setting(path: "feature-codes", takes: "true|false", help: "whether devices may dial *78 *79 *60 *80 *69") { $0.gateway.featureCodes = try $1.flag },
+        Setting(path: "limits.recents", takes: "number", help: "calls in the recents of a line") { $0.gateway.limits.recents = try $1.integer(0...100_000) },
+        Setting(path: "push.url", takes: "http://…", help: "where pushes for sleeping devices are posted (RFC 8599); absent: nobody is woken") {
+            $0.pushURL = try $1.webURL
+            $0.gateway.push.isOn = true
+        },
+        Setting(path: "push.limit", takes: "seconds", help: "how long a call waits for a device to wake, before it rings") {
+            $0.gateway.push.limit = try $1.duration(1...300)
+        },
+        Setting(path: "push.keep", takes: "days", help: "how long after its last REGISTER a device may be woken") {
+            $0.gateway.push.keep = .seconds(try $1.integer(1...3_650) * 86_400)
+        },
+        Setting(path: "push.awake", takes: "seconds", help: "how long after a REGISTER a device counts as awake; absent: until the registration expires") {
+            $0.gateway.push.awake = try $1.duration(1...86_400)
+        },
     ]
 
     /// Groups of the design that a later version brings: known by name, so that the error can say so.

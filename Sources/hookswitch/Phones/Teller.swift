@@ -8,7 +8,7 @@ import Synchronization
 final class Teller: Sendable {
     private let queue = DispatchQueue(label: "teller")
     private let file: FileHandle?
-    private let isTerminal: Bool
+    let isTerminal: Bool
     /// The length of the line that is to be written over. Only on the queue.
     private let pending = Mutex(0)
 

@@ -26,7 +26,7 @@ final class Gateway: Sendable {
     let folder: Folder
     let ports: Ports
     private let others: Ports?
-    let program: Program
+    private(set) nonisolated(unsafe) var program: Program
     let mediaRange: ClosedRange<UInt16>
     let sipPort: UInt16
 
@@ -61,6 +61,13 @@ final class Gateway: Sendable {
         ]
         let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
         return (text + journal + setup.settings + ["lines:"] + lines).joined(separator: "\n") + "\n"
+    }
+
+    /// Stops it and starts it again, with all that it keeps.
+    func restart() async throws {
+        try await program.stopped()
+        program = try Program(Place.hookswitch, ["serve", "--config", folder.file("hookswitch.yaml")])
+        try await program.line(containing: "is ready")
     }
 
     private static func tls(_ setup: Setup, _ port: UInt16) -> [String] {

@@ -45,7 +45,7 @@ private struct SecureStation {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TLSTransportsTests {
+@Suite(.timeLimit(.minutes(5))) struct TLSTransportsTests {
     @Test func `messages and answers go over one connection`() async throws {
         let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
         caller.send(request(1), over: caller.flow(to: callee))

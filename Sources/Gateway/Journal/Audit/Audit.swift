@@ -38,7 +38,8 @@ public struct Audit: Sendable {
     public var rememberedCalls: Int { facts.calls.count }
 
     private var facts: AuditFacts
-    private var rules: [JournalEvent.Kind: [AuditRule]] = [:]
+    /// By the ordinal of the event's kind.
+    private var rules: [[AuditRule]] = Array(repeating: [], count: JournalEvent.Kind.allCases.count)
     private let closingRules: [AuditRule]
     private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
@@ -50,7 +51,7 @@ public struct Audit: Sendable {
         self.options = options
         facts = AuditFacts(options: options)
         let chosen = AuditRule.all.filter { options.rules.contains($0.id) && (options.strict || $0.id != .M5s) }
-        for rule in chosen { for kind in rule.kinds { rules[kind, default: []].append(rule) } }
+        for rule in chosen { for kind in rule.kinds { rules[kind.ordinal].append(rule) } }
         closingRules = chosen.filter { $0.checkClosing != nil }
     }
 
@@ -66,14 +67,13 @@ public struct Audit: Sendable {
         }
         (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
         lastSequence = event.sequence
+        dropForgotten(at: event.time, into: &violations)
         facts.look(at: event)
-        violations += dropForgotten(at: event.time)
-        for rule in rules[event.kind] ?? [] where !isCut || canJudge(event, by: rule) {
+        for rule in rules[event.kind.ordinal] where !isCut || canJudge(event, by: rule) {
             guard let sentence = rule.check(event, facts) else { continue }
             violations.append(Violation(rule: rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
         }
-        facts.note(event)
-        if let call = event.call { linger(call, at: event.time) }
+        if facts.note(event), let call = event.call { lingering.append((call, event.time + lingerTime)) }
         return violations
     }
 
@@ -113,20 +113,12 @@ extension Audit {
     /// A new run: what was before is over.
     private mutating func begin() -> [Violation] { lastSequence == nil ? [] : finish() }
 
-    private mutating func linger(_ call: CallUUID, at now: Instant) {
-        guard let known = facts.calls[call], known.isOver, !known.lingers else { return }
-        facts.calls[call]?.lingers = true
-        lingering.append((call, now + lingerTime))
-    }
-
-    private mutating func dropForgotten(at now: Instant) -> [Violation] {
-        var violations: [Violation] = []
+    private mutating func dropForgotten(at now: Instant, into violations: inout [Violation]) {
         while let oldest = lingering.first, oldest.until <= now || lingering.count > Self.mostLingering {
             _ = lingering.popFirst()
             facts.calls[oldest.call]?.lingers = false
             if facts.calls[oldest.call]?.isOver == true { violations += settle(oldest.call) }
         }
-        return violations
     }
 
     /// Judges a call as a whole and forgets it.

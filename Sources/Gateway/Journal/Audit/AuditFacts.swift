@@ -10,6 +10,12 @@ struct AuditFacts: Sendable {
         var running: Set<CallUUID> = []
         /// Those connected and not on hold.
         var active: Set<CallUUID> = []
+
+        fileprivate mutating func note(_ call: CallUUID, isRunning: Bool, isActive: Bool) {
+            calls.insert(call)
+            if isRunning { running.insert(call) } else { running.remove(call) }
+            if isActive { active.insert(call) } else { active.remove(call) }
+        }
     }
 
     struct Session: Sendable {
@@ -25,7 +31,7 @@ struct AuditFacts: Sendable {
     }
 
     struct Action: Sendable {
-        let kind: Text
+        let kind: ActionClass
         let acceptedAt: Instant
         let acceptedSequence: UInt64
         /// Those before it in its transaction.
@@ -54,8 +60,10 @@ struct AuditFacts: Sendable {
     private var lastGroup = 0
     private var acceptedOrder = FIFO<(action: JournalEvent.Value, until: Instant)>()
 
-    /// The state of the event's call; a fresh one when there is none.
+    /// The state of the event's call; a fresh one when there is none. Between `look` and `note` it is here and not in `calls`, where its
+    /// place is kept for it: moving it costs less than copying.
     var current = CallFacts()
+    private var place: [CallUUID: CallFacts].Index?
     /// The event as a SIP message, unless it is none or a retransmission.
     var message: AuditMessage?
 
@@ -67,7 +75,7 @@ struct AuditFacts: Sendable {
     func line(_ number: Text) -> Line { lines[number] ?? Line() }
 
     /// The key of the session that an event of a line names.
-    func sessionKey(_ event: JournalEvent) -> JournalEvent.Value? {
+    func sessionKey(_ event: borrowing JournalEvent) -> JournalEvent.Value? {
         line(event.line).sessionPerGroup ? event.details[.session] : .text(event.line)
     }
 
@@ -93,23 +101,28 @@ struct AuditFacts: Sendable {
 
 extension AuditFacts {
     /// Puts the event's call before the rules.
-    mutating func look(at event: JournalEvent) {
+    mutating func look(at event: borrowing JournalEvent) {
         message = AuditMessage(event)
-        current = event.call.flatMap { calls[$0] } ?? CallFacts()
+        place = event.call.flatMap { calls.index(forKey: $0) }
+        if let place { swap(&current, &calls.values[place]) } else { current = CallFacts() }
         if current.line.isEmpty { current.line = event.line }
     }
 
-    mutating func note(_ event: JournalEvent) {
+    /// True when the event's call is over since this event.
+    mutating func note(_ event: borrowing JournalEvent) -> Bool {
         noteSystem(event)
-        guard let call = event.call, calls[call] != nil || event.beginsFacts(message) else { return }
-        if calls[call] == nil { current.isWhole = message != nil || event.kind == .performStart && event.action.map { actions[$0] != nil } ?? false }
+        guard let call = event.call, place != nil || event.beginsFacts(message) else { return false }
+        if place == nil { current.isWhole = message != nil || event.kind == .performStart && event.action.map { actions[$0] != nil } ?? false }
         if current.group == nil { current.group = newGroup(of: call) }
         if let message { current.note(message, of: event) } else { noteCall(event, call) }
-        calls[call] = current
         refreshSets(call)
+        let isOver = current.isOver && !current.lingers
+        if isOver { current.lingers = true }
+        if let place { swap(&current, &calls.values[place]) } else { calls[call] = current }
+        return isOver
     }
 
-    private mutating func noteSystem(_ event: JournalEvent) {
+    private mutating func noteSystem(_ event: borrowing JournalEvent) {
         switch event.kind {
         case .lineConfigured:
             lines[event.line, default: Line()].sessionPerGroup = event.details.text(.scope) == "perGroup"
@@ -129,14 +142,15 @@ extension AuditFacts {
         }
     }
 
-    private mutating func noteReset(_ event: JournalEvent) {
+    private mutating func noteReset(_ event: borrowing JournalEvent) {
         for call in line(event.line).calls where calls[call]?.ended == nil {
             calls[call]?.resetAt = event.time
+            calls[call]?.countsAsActive = false
             lines[event.line]?.active.remove(call)
         }
     }
 
-    private mutating func noteAccepted(_ event: JournalEvent) {
+    private mutating func noteAccepted(_ event: borrowing JournalEvent) {
         while let oldest = acceptedOrder.first, oldest.until <= event.time {
             _ = acceptedOrder.popFirst()
             if let action = actions[oldest.action], !action.isPerformed || action.call.flatMap({ calls[$0] }) == nil { actions[oldest.action] = nil }
@@ -149,14 +163,12 @@ extension AuditFacts {
         }
     }
 
-    /// Which sets of its line the call belongs to now.
+    /// Which sets of its line the call belongs to now; most events change nothing in that.
     private mutating func refreshSets(_ call: CallUUID) {
-        var line = lines[current.line] ?? Line()
-        lines[current.line] = nil   // so that the sets are not copied
-        line.calls.insert(call)
-        if current.runningSince != nil { line.running.insert(call) } else { line.running.remove(call) }
-        if current.isActive { line.active.insert(call) } else { line.active.remove(call) }
-        lines[current.line] = line
+        let (isRunning, isActive) = (current.runningSince != nil, current.isActive)
+        if place != nil, isRunning == current.countsAsRunning, isActive == current.countsAsActive { return }
+        (current.countsAsRunning, current.countsAsActive) = (isRunning, isActive)
+        lines[current.line, default: Line()].note(call, isRunning: isRunning, isActive: isActive)
     }
 
     /// Forgets a call that is over.
@@ -173,7 +185,7 @@ extension AuditFacts {
 // MARK: - Events of one call
 
 extension AuditFacts {
-    private mutating func noteCall(_ event: JournalEvent, _ call: CallUUID) {
+    private mutating func noteCall(_ event: borrowing JournalEvent, _ call: CallUUID) {
         switch event.kind {
         case .reportIncoming: (current.direction, current.report) = (.incoming, .pending)
         case .reportIncomingAccepted: current.report = .accepted
@@ -184,12 +196,13 @@ extension AuditFacts {
         case .callEnded: current.ended = current.ended ?? event.time
         case .actionFulfilled, .actionFailed, .actionTimedOut: noteCompletion(event, call)
         case .mediaRefused: current.mediaRefused = true
+        case .inviteUnanswered: current.receivedFinal = event.details.number(.status)
         default:
             if event.kind.isPerform { notePerform(event, call) } else { noteMedia(event, call) }
         }
     }
 
-    private mutating func notePerform(_ event: JournalEvent, _ call: CallUUID) {
+    private mutating func notePerform(_ event: borrowing JournalEvent, _ call: CallUUID) {
         switch event.kind {
         case .performStart: (current.direction, current.beganStart) = (.outgoing, true)
         case .performAnswer: current.beganAnswer = true
@@ -199,29 +212,29 @@ extension AuditFacts {
         }
         guard let id = event.action, var action = actions[id] else { return }
         (action.isPerformed, action.call, action.on) = (true, call, event.details.flag(.on))
-        action.with = event.details.text(.with).flatMap(CallUUID.init)
+        action.with = event.details.uuid(.with)
         action.created = event.createdAt
         actions[id] = action
         current.openActions.append(id)
     }
 
-    private mutating func noteCompletion(_ event: JournalEvent, _ call: CallUUID) {
+    private mutating func noteCompletion(_ event: borrowing JournalEvent, _ call: CallUUID) {
         guard let id = event.action, let action = actions.removeValue(forKey: id) else { return }
         current.openActions.removeAll { $0 == id }
         let succeeded = event.kind == .actionFulfilled
         switch action.kind {
-        case "start" where succeeded: current.fulfilledStart = true
-        case "answer" where succeeded: current.fulfilledAnswer = true
-        case "start", "answer": current.failedStartOrAnswer = true
-        case "end" where !succeeded: current.beganEnd = false
-        case "held" where succeeded: current.isHeld = action.on
-        case "held": current.wantsHold = current.isHeld
-        case "group" where succeeded: move(call, toGroupOf: action.with)
+        case .start where succeeded: current.fulfilledStart = true
+        case .answer where succeeded: current.fulfilledAnswer = true
+        case .start, .answer: current.failedStartOrAnswer = true
+        case .end where !succeeded: current.beganEnd = false
+        case .held where succeeded: current.isHeld = action.on
+        case .held: current.wantsHold = current.isHeld
+        case .group where succeeded: move(call, toGroupOf: action.with)
         default: break
         }
     }
 
-    private mutating func noteMedia(_ event: JournalEvent, _ call: CallUUID) {
+    private mutating func noteMedia(_ event: borrowing JournalEvent, _ call: CallUUID) {
         let port = event.details.number(.port)
         switch event.kind {
         case .mediaReserved:

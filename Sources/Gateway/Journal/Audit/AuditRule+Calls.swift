@@ -1,4 +1,5 @@
 import Primitives
+import SIP
 
 // Rules about how a call comes into being and how it is answered or connected.
 extension AuditRule {
@@ -57,29 +58,29 @@ extension AuditRule {
             guard let id = event.action, let action = facts.actions[id] else { return "the action must be accepted and not complete" }
             if event.kind == .actionFulfilled {
                 if !action.isPerformed { return "an action is performed before it is fulfilled" }
-                return facts.current.ended != nil && action.kind != "end" ? "the end of the call failed this action" : nil
+                return facts.current.ended != nil && action.kind != .end ? "the end of the call failed this action" : nil
             }
             guard event.kind == .actionTimedOut else { return nil }
             let due = (event.createdAt ?? action.created ?? action.acceptedAt) + ActionLimits.limit(of: action.kind)
             return event.time < due ? "\(action.kind) has \(ActionLimits.limit(of: action.kind).components.seconds) s" : nil
         },
         closing: { call, facts in
-            let open = call.openActions.compactMap { facts.actions[$0] }.filter { $0.isPerformed && ($0.kind == "end" || call.ended == nil) }
+            let open = call.openActions.compactMap { facts.actions[$0] }.filter { $0.isPerformed && ($0.kind == .end || call.ended == nil) }
             guard let action = open.first, call.resetAt == nil else { return nil }
             return "\(action.kind) must be fulfilled, failed or timed out"
         })
 
     /// The INVITE is sent after `perform.start` and before the call begins to end; another one only after a final response to the one before
-    /// (a challenge, a redirection). `perform.start` is fulfilled after the INVITE was sent.
+    /// (a challenge, a redirection), or after none came (`sip.unanswered`: another server is tried). `perform.start` is fulfilled after the INVITE was sent.
     static let r6 = AuditRule(
         .R6, "an INVITE is sent inside perform.start, which is fulfilled after it", on: [.sipSent, .actionFulfilled],
         check: { event, facts in
             let call = facts.current
             if event.kind == .actionFulfilled {
-                guard let id = event.action, facts.actions[id]?.kind == "start" else { return nil }
+                guard let id = event.action, facts.actions[id]?.kind == .start else { return nil }
                 return call.invitesSent == 0 ? "the INVITE must be sent before start is fulfilled" : nil
             }
-            guard let message = facts.message, message.isRequest("INVITE"), !call.isEstablished else { return nil }
+            guard let message = facts.message, message.isRequest(.invite), !call.isEstablished else { return nil }
             if !call.beganStart { return "an INVITE needs perform.start" }
             if call.invitesSent > 0, call.receivedFinal == nil { return "the INVITE was sent already" }
             return call.ended != nil || call.beganEnd || call.endedReports > 0 ? "the call was ending: no INVITE" : nil

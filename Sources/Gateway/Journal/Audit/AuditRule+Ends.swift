@@ -1,4 +1,5 @@
 import Primitives
+import SIP
 
 // Rules about how a call ends.
 extension AuditRule {
@@ -10,7 +11,7 @@ extension AuditRule {
             let call = facts.current
             guard let message = facts.message, !call.isLostFork(message) else { return nil }
             let isRefusal = message.isInviteResponse(300..<700) && call.isOfInvite(message) && call.sentOK == nil
-            guard message.isRequest("BYE") || message.isRequest("CANCEL") || isRefusal else { return nil }
+            guard message.isRequest(.bye) || message.isRequest(.cancel) || isRefusal else { return nil }
             if call.isEnding || call.mediaRefused || isRefusal && call.report == .none { return nil }
             return "\(message.status.map(String.init) ?? message.method.description) needs perform.end or report.ended"
         })
@@ -56,7 +57,7 @@ extension AuditRule {
         .R11, "a callee sends BYE after the ACK or 64·T1", on: [.sipSent],
         check: { event, facts in
             let call = facts.current
-            guard let message = facts.message, message.isRequest("BYE"), call.direction == .incoming else { return nil }
+            guard let message = facts.message, message.isRequest(.bye), call.direction == .incoming else { return nil }
             guard let answered = call.sentOK else { return "a callee that has not answered has nothing to BYE" }
             return call.receivedACK || event.time >= answered + facts.options.t1 * 64 ? nil : "BYE must wait for the ACK"
         })
@@ -65,7 +66,7 @@ extension AuditRule {
     static let r12 = AuditRule(
         .R12, "no CANCEL before a provisional response", on: [.sipSent],
         check: { _, facts in
-            guard let message = facts.message, message.isRequest("CANCEL") else { return nil }
+            guard let message = facts.message, message.isRequest(.cancel) else { return nil }
             return facts.current.receivedProvisional ? nil : "CANCEL must wait for a provisional response"
         })
 

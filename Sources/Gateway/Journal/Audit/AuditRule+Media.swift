@@ -1,4 +1,5 @@
 import Primitives
+import SIP
 
 // Rules about media and the audio session.
 extension AuditRule {
@@ -37,7 +38,7 @@ extension AuditRule {
             let call = facts.current
             guard call.runningSince != nil, call.resetAt == nil || event.kind != .callEnded else { return nil }
             if event.kind == .sipSent {
-                guard let message = facts.message, message.isRequest("BYE"), !call.isLostFork(message) else { return nil }
+                guard let message = facts.message, message.isRequest(.bye), !call.isLostFork(message) else { return nil }
                 return "media stops before the BYE"
             }
             return "media stops before \(event.kind.rawValue)"
@@ -75,7 +76,7 @@ extension AuditRule {
                 guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message) else { return nil }
                 return call.wasOpened || call.sentOK != nil || !call.beganAnswer ? nil : "media is opened before the 200"
             case .actionFulfilled:
-                guard let id = event.action, facts.actions[id]?.kind == "answer" else { return nil }
+                guard let id = event.action, facts.actions[id]?.kind == .answer else { return nil }
                 return call.wasOpened ? nil : "media is opened before answer is fulfilled"
             default: return call.wasOpened || !call.receivedOK ? nil : "media is opened before connected is reported"
             }

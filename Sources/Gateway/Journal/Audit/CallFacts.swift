@@ -1,4 +1,5 @@
 import Primitives
+import SIP
 
 /// What the audit remembers of one call. Bounded: counters, instants and the ports and actions that are open now.
 struct CallFacts: Sendable {
@@ -53,6 +54,8 @@ struct CallFacts: Sendable {
     var packets: Int64 = 0
     var mediaRefused = false
 
+    /// Which sets of its line it is in.
+    var countsAsRunning = false, countsAsActive = false
     /// Waits to be dropped.
     var lingers = false
 }
@@ -85,7 +88,7 @@ extension CallFacts {
     }
 
     /// Belongs to the transaction of the INVITE that makes the dialog.
-    func isOfInvite(_ message: AuditMessage) -> Bool { message.method == "INVITE" && (message.cseq == nil || message.cseq == inviteCSeq) }
+    func isOfInvite(_ message: AuditMessage) -> Bool { message.method == .invite && (message.cseq == nil || message.cseq == inviteCSeq) }
 
     /// Whether a dialog is there, so that a new INVITE is a re-INVITE.
     var isEstablished: Bool { sentOK != nil || receivedOK }
@@ -102,16 +105,16 @@ extension CallFacts {
 
     private mutating func noteReceivedRequest(_ message: AuditMessage, of event: JournalEvent) {
         switch message.method {
-        case "INVITE" where !isEstablished && report == .none:
+        case .invite where !isEstablished && report == .none:
             if direction == .unknown { direction = .incoming }
             if sentFinal != nil { (invitesReceived, sentTrying, sentFinal, receivedCancel, remoteEnd) = (0, false, nil, false, nil) }
             invitesReceived += 1
             inviteCSeq = message.cseq
-        case "ACK" where sentOK != nil: receivedACK = true
-        case "CANCEL" where sentOK == nil:
+        case .ack where sentOK != nil: receivedACK = true
+        case .cancel where sentOK == nil:
             receivedCancel = true
             noteRemoteEnd(event)
-        case "BYE" where !isLostFork(message):
+        case .bye where !isLostFork(message):
             receivedBye = true
             noteRemoteEnd(event)
         default: break
@@ -120,13 +123,13 @@ extension CallFacts {
 
     private mutating func noteSentRequest(_ message: AuditMessage) {
         switch message.method {
-        case "INVITE" where !isEstablished:
+        case .invite where !isEstablished:
             if direction == .unknown { direction = .outgoing }
             invitesSent += 1
             (inviteCSeq, receivedProvisional, receivedFinal, remoteEnd) = (message.cseq, false, nil, nil)
-        case "ACK" where receivedOK && !isLostFork(message): sentACK = true
-        case "CANCEL": sentCancel = true
-        case "BYE" where !isLostFork(message): sentBye = true
+        case .ack where receivedOK && !isLostFork(message): sentACK = true
+        case .cancel: sentCancel = true
+        case .bye where !isLostFork(message): sentBye = true
         default: break
         }
     }

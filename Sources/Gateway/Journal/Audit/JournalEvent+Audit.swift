@@ -1,13 +1,23 @@
 import Primitives
+import SIP
+
+/// The class of an action, as `actions` and `class` name it.
+enum ActionClass: String, CaseIterable, Sendable {
+    case start, answer, end, held, group, muted, dtmf, translating
+    /// Any other name.
+    case other
+
+    init(_ name: ArraySlice<UInt8>) { self = Self.allCases.first { name.elementsEqual($0.rawValue.utf8) } ?? .other }
+}
 
 /// How long an action may take before the system calls it failed (mapping §10).
 enum ActionLimits {
     static let longest = Duration.seconds(600)
 
-    static func limit(of kind: Text) -> Duration {
+    static func limit(of kind: ActionClass) -> Duration {
         switch kind {
-        case "start": longest
-        case "answer": .seconds(60)
+        case .start: longest
+        case .answer: .seconds(60)
         default: .seconds(5)
         }
     }
@@ -15,16 +25,16 @@ enum ActionLimits {
 
 extension JournalEvent {
     /// The actions of a transaction, in order.
-    var listedActions: [(kind: Text, action: Value)] {
+    var listedActions: [(kind: ActionClass, action: Value)] {
         guard let list = details.text(.actions) else { return [] }
         return list.bytes.split(separator: 0x20).map { item in
-            let parts = item.split(separator: 0x3A, maxSplits: 1, omittingEmptySubsequences: false)
-            return (Text(parts[0]), Value.identity(Text(parts.count == 2 ? parts[1] : [])))
+            let colon = item.firstIndex(of: 0x3A) ?? item.endIndex
+            return (ActionClass(item[..<colon]), Value.text(Text(item[colon...].dropFirst())).identity)
         }
     }
 
     /// The identity of the event's action.
-    var action: Value? { details[.action].map { .identity($0.text) } }
+    var action: Value? { details[.action]?.identity }
 
     /// When the event's action was made, where the event says so.
     var createdAt: Instant? { details.number(.created).flatMap(UInt64.init(exactly:)).map(Instant.init(nanoseconds:)) }
@@ -32,7 +42,7 @@ extension JournalEvent {
     /// Whether the audit begins to remember a call with this event: late echoes of a call that was forgotten do not revive it.
     func beginsFacts(_ message: AuditMessage?) -> Bool {
         switch kind {
-        case .sipReceived, .sipSent: message?.isRequest("INVITE") ?? false
+        case .sipReceived, .sipSent: message?.isRequest(.invite) ?? false
         case .reportIncoming, .mediaReserved: true
         default: kind.isPerform
         }
@@ -49,6 +59,9 @@ extension JournalEvent.Kind {
 }
 
 extension JournalEvent.Value {
-    /// Identities are compared whether they were written as text or as a number.
-    static func identity(_ text: Text) -> Self { text.integer(Int64.self).map(Self.number) ?? .text(text) }
+    /// Identities are compared however they were written: as text, as a UUID or as a number.
+    var identity: Self {
+        guard case .text(let text) = self else { return self }
+        return CallUUID(text).map(Self.uuid) ?? text.integer(Int64.self).map(Self.number) ?? self
+    }
 }

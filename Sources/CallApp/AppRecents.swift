@@ -1,0 +1,95 @@
+import CallKit
+import Foundation
+import Intents
+import Primitives
+
+/// A call that is over, as the user finds it in the recents.
+public struct AppRecent: Hashable, Sendable {
+    public let call: UUID
+    public let handle: CXHandle
+    public let isOutgoing: Bool
+    public let isVideo: Bool
+    /// When it was connected, as the app reported it; nil: never.
+    public let connected: Date?
+    public let ended: Date
+    /// From connected to ended; rings do not count.
+    public var duration: TimeInterval { connected.map { ended.timeIntervalSince($0) } ?? 0 }
+}
+
+/// Why a recent call cannot be called back. The description is for the app's developer, to whom a telephone would say nothing.
+public enum CallBackRefusal: Error, Hashable, CustomStringConvertible {
+    /// The type of the handle is none of the provider's `supportedHandleTypes`.
+    case handleTypeUnsupported(CXHandle.HandleType)
+    /// The app did not take the activity.
+    case notTaken
+
+    public var description: String {
+        switch self {
+        case .handleTypeUnsupported(let type): "handleType unsupported: \(type) is not in the provider's supportedHandleTypes"
+        case .notTaken: "the app did not take the activity"
+        }
+    }
+}
+
+/// The recents of one app: what its provider wants to be seen there, newest first, and the way back from an entry to a call.
+public final class AppRecents {
+    public private(set) var entries: [AppRecent] = []
+    private struct Draft {
+        var handle: CXHandle?
+        var isOutgoing = false, isVideo = false
+        var connected: Date?
+    }
+
+    private var drafts: [UUID: Draft] = [:]
+    private weak var provider: CXProvider?
+    private let limit: Int
+
+    /// - Parameter limit: entries that are kept.
+    public init(of provider: CXProvider, limit: Int = 100) { (self.provider, self.limit) = (provider, limit) }
+
+    /// Hands the activity of a start intent to the app, as a tap on the entry does.
+    ///
+    /// - Parameter open: `UIApplication.hookswitchContinue`, or what stands for it.
+    public func callBack(_ entry: AppRecent, open: (NSUserActivity) -> Bool) throws(CallBackRefusal) {
+        let types = provider?.configuration.supportedHandleTypes ?? []
+        guard types.contains(entry.handle.type) else { throw .handleTypeUnsupported(entry.handle.type) }
+        let person = INPerson(
+            personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), displayName: nil, contactIdentifier: nil)
+        let intent: INIntent = entry.isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(contacts: [person])
+        guard open(NSUserActivity(hookswitch: INInteraction(intent: intent, response: nil))) else { throw .notTaken }
+    }
+
+    /// What the system has said.
+    func note(_ event: CallSystemEvent, of system: CallSystem, at now: Instant) {
+        switch event {
+        case .incomingAdmitted(let call), .updated(let call): drafts[call, default: Draft()].handle = system.call(call)?.handle
+        case .actionPerformed(let action):
+            guard case .start(let handle, let isVideo) = action.kind, let call = action.call else { return }
+            drafts[call] = Draft(handle: handle, isOutgoing: true, isVideo: isVideo)
+        case .actionFulfilled(let action, let date) where action.kind == .answer:
+            if let call = action.call { drafts[call]?.connected = date ?? system.host.date(at: now) }
+        case .connected(let call, let date): drafts[call]?.connected = date ?? system.host.date(at: now)
+        case .endReported(let call, _, let date): if let date { close(call, date) }
+        case .callEnded(let call, _): close(call, system.host.date(at: now))
+        default: break
+        }
+    }
+
+    private func close(_ call: UUID, _ ended: Date) {
+        guard let draft = drafts.removeValue(forKey: call), let handle = draft.handle, provider?.configuration.includesCallsInRecents ?? false else { return }
+        let entry = AppRecent(
+            call: call, handle: handle, isOutgoing: draft.isOutgoing, isVideo: draft.isVideo, connected: draft.connected, ended: ended)
+        entries.insert(entry, at: 0)
+        if entries.count > limit { entries.removeLast() }
+    }
+}
+
+extension CXHandle.HandleType {
+    fileprivate var personType: INPersonHandleType {
+        switch self {
+        case .phoneNumber: .phoneNumber
+        case .emailAddress: .emailAddress
+        case .generic: .unknown
+        }
+    }
+}

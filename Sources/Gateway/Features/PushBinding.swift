@@ -1,0 +1,71 @@
+import Foundation
+import Primitives
+import SIP
+
+/// A push to wake one device for one call (RFC 8599).
+public struct PushMessage: Sendable, Equatable {
+    /// `pn-provider`, `pn-prid` and `pn-param` of the device's Contact.
+    public var provider: String, identifier: String, parameter: String?
+    public var line: String
+    public var call: UUID
+    /// Who calls, for a device that shows it before it has registered.
+    public var caller: String
+    public var name: String?
+
+    public init(provider: String, identifier: String, parameter: String?, line: String, call: UUID, caller: String, name: String?) {
+        (self.provider, self.identifier, self.parameter) = (provider, identifier, parameter)
+        (self.line, self.call, self.caller, self.name) = (line, call, caller, name)
+    }
+}
+
+/// Sends pushes, to whatever pushes further. Never waits: what came of one is told later, on any thread.
+public protocol PushSender: AnyObject, Sendable {
+    /// - Parameter failed: why it was not taken; not called when it was.
+    func send(_ message: PushMessage, failed: @escaping @Sendable (_ cause: String) -> Void)
+}
+
+/// Where a device can be woken that cannot be reached otherwise.
+public struct PushBinding: Sendable, Equatable {
+    public var provider: Text, identifier: Text
+    public var parameter: Text?
+    /// Forgotten then, unless it registers again.
+    public var keptUntil: Date
+
+    public init(provider: Text, identifier: Text, parameter: Text?, keptUntil: Date) {
+        (self.provider, self.identifier, self.parameter, self.keptUntil) = (provider, identifier, parameter, keptUntil)
+    }
+}
+
+/// The push bindings of one line: what its devices' REGISTERs said, beyond the end of their registrations.
+struct PushBindings {
+    private static let limit = 10
+    private static let longest = 2_048
+    private(set) var bindings: [PushBinding]
+
+    init(_ bindings: [PushBinding] = []) { self.bindings = bindings }
+
+    func current(at date: Date) -> [PushBinding] { bindings.filter { $0.keptUntil > date } }
+
+    /// Takes over what an accepted REGISTER says of pushes. A device that unregisters does not want to be woken. True when something changed.
+    mutating func apply(_ request: Message, at date: Date, keep: TimeInterval) -> Bool {
+        guard !request.contactIsWildcard else {
+            defer { bindings = [] }
+            return !bindings.isEmpty
+        }
+        let before = bindings
+        for contact in request.contacts {
+            let parameters = contact.uri.parameters
+            guard let provider = parameters.value(of: "pn-provider"), let identifier = parameters.value(of: "pn-prid"), !identifier.isEmpty else { continue }
+            let parameter = parameters.value(of: "pn-param")
+            guard provider.count + identifier.count + (parameter?.count ?? 0) <= Self.longest else { continue }
+            bindings.removeAll { $0.provider == provider && $0.identifier == identifier }
+            let seconds = contact.parameters.value(of: "expires").map { $0.integer(Int.self) ?? 3_600 } ?? request.expires.map { Int($0) }
+            guard seconds != 0 else { continue }
+            bindings.insert(
+                PushBinding(
+                    provider: provider.detached, identifier: identifier.detached, parameter: parameter?.detached, keptUntil: date.addingTimeInterval(keep)), at: 0)
+        }
+        bindings = Array(bindings.filter { $0.keptUntil > date }.prefix(Self.limit))
+        return bindings != before
+    }
+}

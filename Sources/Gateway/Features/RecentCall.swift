@@ -1,0 +1,102 @@
+import CallKit
+import Foundation
+import Primitives
+
+/// One call in the list of a line's recents.
+public struct RecentCall: Sendable, Equatable, Identifiable {
+    public enum Direction: String, Sendable { case incoming, outgoing }
+
+    /// How it came out for the line.
+    public enum Outcome: String, Sendable {
+        case answered
+        /// Incoming: nobody answered before the caller or the ring limit ended it.
+        case missed
+        case declined
+        case answeredElsewhere, declinedElsewhere
+        /// Outgoing: the caller gave up before the answer.
+        case cancelled
+        /// Outgoing: nobody answered.
+        case unanswered
+        case busy
+        case failed
+    }
+
+    /// The CallKit call; an outgoing one has the UUID of the call that it was at the line that was called.
+    public var id: UUID
+    public var line: String
+    public var direction: Direction
+    public var handleType: CXHandle.HandleType
+    public var handle: String
+    /// The contact, the directory's label, or what the caller said.
+    public var name: String?
+    public var began: Date
+    public var connected: Date?
+    public var ended: Date
+    public var outcome: Outcome
+    /// What ended it, as the journal says it.
+    public var reason: String
+
+    public init(
+        id: UUID, line: String, direction: Direction, handleType: CXHandle.HandleType, handle: String, name: String?, began: Date, connected: Date?, ended: Date,
+        outcome: Outcome, reason: String
+    ) {
+        (self.id, self.line, self.direction, self.handleType, self.handle, self.name) = (id, line, direction, handleType, handle, name)
+        (self.began, self.connected, self.ended, self.outcome, self.reason) = (began, connected, ended, outcome, reason)
+    }
+
+    /// The other party.
+    public var remote: CXHandle { CXHandle(type: handleType, value: handle) }
+    /// From answer to end; zero where nobody answered.
+    public var duration: TimeInterval { connected.map { ended.timeIntervalSince($0) } ?? 0 }
+}
+
+/// The recents of one line, the newest first; the oldest give way.
+struct RecentCalls {
+    private let limit: Int
+    private(set) var calls: [RecentCall]
+
+    init(limit: Int, kept: [RecentCall] = []) { (self.limit, calls) = (limit, Array(kept.prefix(limit))) }
+
+    mutating func add(_ call: RecentCall) {
+        calls.insert(call, at: 0)
+        if calls.count > limit { calls.removeLast() }
+    }
+
+    subscript(id: UUID) -> RecentCall? { calls.first { $0.id == id } }
+    var lastCaller: CXHandle? { calls.first { $0.direction == .incoming }?.remote }
+}
+
+extension RecentCall.Outcome {
+    /// Of the line that was called.
+    init(incoming end: CallEnd, cause: EndCause?, wasAnswered: Bool) {
+        guard !wasAnswered else { self = .answered; return }
+        switch end {
+        case .reported(.answeredElsewhere): self = .answeredElsewhere
+        case .reported(.declinedElsewhere): self = .declinedElsewhere
+        case .reported(.remoteEnded), .reported(.unanswered): self = .missed
+        case .action: self = Self.ofDevices(cause?.status ?? 603)
+        default: self = .failed
+        }
+    }
+
+    /// What the line's devices said.
+    private static func ofDevices(_ status: Int) -> Self {
+        switch status {
+        case 486, 600, 603, 607: .declined
+        case 408, 480, 487: .missed
+        default: .failed
+        }
+    }
+
+    /// Of the line that called.
+    init(outgoing cause: EndCause?, wasAnswered: Bool) {
+        guard !wasAnswered else { self = .answered; return }
+        switch cause?.status {
+        case 487: self = .cancelled
+        case 486, 600: self = .busy
+        case 603, 607, 608, 403: self = .declined
+        case 408, 480: self = .unanswered
+        default: self = .failed
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Primitives
+import SIP
+import UserAgent
+
+/// MESSAGE from one line to another (RFC 3428): to every device that is registered, and good where one of them takes it.
+extension Gateway {
+    func pass(_ request: Message, over flow: Flow, _ transaction: ServerTransactionID) {
+        switch admission(of: request, from: flow.remote.address) {
+        case .admitted(let caller, _): pass(request, from: caller, transaction)
+        case .challenged(let headers): userAgent.respond(to: transaction, status: 401, headers: headers, at: now)
+        case .forbidden: userAgent.respond(to: transaction, status: 403, at: now)
+        }
+    }
+
+    private func pass(_ request: Message, from caller: CallerIdentity, _ transaction: ServerTransactionID) {
+        guard let target = request.requestURI, let dialled = Routing.dialledNumber(target), let index = routing.line(for: dialled, host: target.host) else {
+            userAgent.respond(to: transaction, status: 404, at: now)
+            return
+        }
+        let receivers = destinations(of: lines[index], dialled: dialled, caller: caller, maxForwards: (request.maxForwards ?? 70) - 1)
+        guard !receivers.isEmpty else {
+            userAgent.respond(to: transaction, status: 480, at: now)
+            return
+        }
+        var waiting = receivers.count
+        for receiver in receivers {
+            userAgent.message(outgoing(request, to: receiver), at: now) { [unowned self] status, _, now in
+                waiting -= 1
+                // One that took it is enough; who answers later has no effect.
+                guard status < 300 || waiting == 0 else { return }
+                userAgent.respond(to: transaction, status: status < 300 ? 200 : StatusTable.passedStatus(status), at: now)
+            }
+        }
+    }
+
+    private func outgoing(_ request: Message, to receiver: Destination) -> OutgoingMessage {
+        let caller = receiver.caller
+        let from = caller.isPrivate ? Self.anonymous : NameAddress(displayName: caller.displayName, uri: URI(user: caller.user, host: configuration.domain))
+        var message = OutgoingMessage(target: receiver.target, flow: receiver.flow, from: from, to: NameAddress(uri: receiver.addressOfRecord))
+        (message.routes, message.credentials, message.maxForwards) = (receiver.routes, receiver.credentials, receiver.maxForwards)
+        (message.contentType, message.body) = (request.headers[.contentType] ?? "text/plain", request.body)
+        return message
+    }
+}

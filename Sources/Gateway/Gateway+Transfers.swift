@@ -1,0 +1,123 @@
+import CallKit
+import Foundation
+import Media
+import Primitives
+import SIP
+import UserAgent
+
+/// Transfers within a bridge: who stays keeps its call and its UUID, and is told with whom it talks now.
+extension Gateway {
+    /// A REFER of a leg (mapping §6). Accepted from a leg of a bridge whose party may dial here; the new call is made as the one who stays.
+    func transfer(_ request: TransferRequest, by leg: Leg) {
+        guard let session = leg.session else { return }
+        guard leg.state == .connected, let bridge = leg.bridge, let staying = peer(of: leg), leg.transfer == nil else {
+            return session.refuse(request, status: 603, at: now)
+        }
+        guard case .joined = bridges[bridge]?.state else { return session.refuse(request, status: 491, at: now) }
+        guard leg.mayTransfer else { return session.refuse(request, status: 403, at: now) }
+        leg.transfer = request
+        leg.scribe.write(.transferRequested, at: now, [.remote: .init(request.target.text)])
+        session.accept(request, at: now)
+        if let dialog = request.replaces { return join(staying, withPartnerOf: dialog, for: leg) }
+        call(request, for: staying, in: bridge, by: leg)
+    }
+
+    /// Blind: the number is called as if the one who stays had dialled it.
+    private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg) {
+        guard let dialled = Routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
+        guard legCount < configuration.limits.legs else { return fail(leg, 503) }
+        let target = lines[index]
+        var callees = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70)
+        guard !callees.isEmpty else { return fail(leg, target.rings ? 480 : 488) }
+        let referredBy = request.referredBy ?? Text("<sip:") + (leg.party.user ?? "anonymous") + "@" + configuration.domain + ">"
+        for place in callees.indices { callees[place].headers.append((.referredBy, referredBy)) }
+        _ = bridges[bridge]?.receive(.transfer(by: leg.uuid))
+        for callee in callees { call(callee, for: staying) }
+        tell(bridge, .dialled)
+    }
+
+    /// Attended: both calls of whoever asks are with us, and their other ends are joined.
+    private func join(_ staying: Leg, withPartnerOf dialog: DialogIdentifier, for leg: Leg) {
+        guard let second = self.leg(in: dialog), second !== leg, second.state == .connected, let other = peer(of: second), other !== staying,
+            second.party.user == leg.party.user, let bridge = leg.bridge, let old = second.bridge
+        else { return fail(leg, 481) }
+        bridges[old] = nil
+        bridges[bridge] = Bridge(id: bridge, joining: staying.uuid, with: other.uuid)
+        (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
+        connect(staying, with: other)
+        for held in [staying, other] where held.isHeld { held.line.calls.setHeld(held.uuid, false) }
+        conclude(leg)
+        second.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true)
+    }
+
+    /// The leg whose dialog a Replaces header names.
+    func leg(in dialog: DialogIdentifier) -> Leg? {
+        userAgent.session(dialog).flatMap { session in lines.lazy.flatMap(\.legs.values).first { $0.session === session } }
+    }
+
+    private func fail(_ leg: Leg, _ status: Int) { transferFailed(leg, EndCause(status: status, reasons: [])) }
+
+    // MARK: What the bridge says
+
+    func transferFailed(_ leg: Leg, _ cause: EndCause) {
+        guard let request = leg.transfer else { return }
+        leg.transfer = nil
+        leg.scribe.write(.transferFailed, at: now, [.status: .init(cause.status)])
+        leg.session?.report(request, status: cause.status, phrase: cause.phrase, at: now)
+    }
+
+    func transferred(_ staying: Leg, from leaving: Leg?, to other: Leg) {
+        connect(staying, with: other)
+        if let leaving { conclude(leaving) }
+    }
+
+    /// Media and CallKit of two legs that talk with each other from here on.
+    private func connect(_ staying: Leg, with other: Leg) {
+        for leg in [staying, other] { leg.media.unlink() }
+        staying.media.link(to: other.media, at: now)
+        for (leg, partner) in [(staying, other), (other, staying)] where leg.state == .connected {
+            leg.scribe.write(.transferred, at: now, [.with: .init(CallUUID(partner.uuid).text)])
+            leg.line.provider.reportCall(with: leg.uuid, updated: Self.update(for: partner.party))
+        }
+    }
+
+    /// Whoever asked for the transfer is told that it is done, and its call ends.
+    private func conclude(_ leg: Leg) {
+        if let request = leg.transfer { leg.session?.report(request, status: 200, at: now) }
+        leg.transfer = nil
+        leg.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true)
+    }
+
+    // MARK: INVITE with Replaces
+
+    /// A new call in the place of one that is up (mapping I14, RFC 3891 §3): of the same line or party, and by somebody who proved who it is.
+    func replace(_ session: InviteSession, _ values: [Text], from caller: CallerIdentity) {
+        guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else { return refuse(session, 400, reason: "Bad Replaces") }
+        guard let old = leg(in: dialog) else { return refuse(session, isOver(dialog) ? 603 : 481) }
+        let isOwn = old.party.user == caller.user || old.line.configuration.number == caller.user
+        guard caller.isKnown, isOwn else { return refuse(session, 403) }
+        guard !dialog.isEarlyOnly else { return refuse(session, 486) }
+        guard old.state == .connected, peer(of: old) != nil else { return refuse(session, 481) }
+        receive(session, on: old.line, from: caller, callees: [], replacing: old)
+    }
+
+    private func isOver(_ dialog: DialogIdentifier) -> Bool {
+        lingering.contains { $0.session.map { $0.callID == dialog.callID && $0.localTag == dialog.localTag && $0.remoteTag == dialog.remoteTag } ?? false }
+    }
+
+    // MARK: From code
+
+    /// Asks the far end of a call to call somebody else (REFER): in the place of another call of ours where `other` names one, which was made
+    /// to consult (RFC 5589). The call ends as by a user when the far end did it.
+    /// - Returns: false when there is no such call that is connected, or another transfer is under way.
+    @discardableResult
+    public func refer(_ call: UUID, to target: URI, replacing other: UUID? = nil, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        guard let leg = leg(call), leg.state == .connected, let session = leg.session else { return false }
+        let dialog = other.flatMap { self.leg($0)?.session?.dialogAsPeerSees }
+        if other != nil, dialog == nil { return false }
+        let own = NameAddress(uri: URI(user: leg.line.configuration.number, host: configuration.domain))
+        return session.refer(to: target, replacing: dialog, referredBy: own, at: self.now)
+    }
+}

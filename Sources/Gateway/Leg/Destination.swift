@@ -1,0 +1,41 @@
+import Primitives
+import SIP
+import UserAgent
+
+/// Where an outgoing leg calls, and as whom.
+struct Destination {
+    var target: URI
+    /// Whom the call is for, as the To header says.
+    var addressOfRecord: URI
+    var flow: Flow
+    var routes: [NameAddress] = []
+    /// Further headers of the INVITE.
+    var headers: [(HeaderName, Text)] = []
+    var caller: CallerIdentity
+    /// What is left of the caller's Max-Forwards.
+    var maxForwards = 70
+    /// The number of the line whose device it is, registered with us.
+    var device: Text?
+    /// The trunk whose server it is.
+    var trunk: Trunk?
+    /// Who we are to a trunk that asks.
+    var credentials: Credentials?
+    /// The gateway calls itself, as a device of one of its lines.
+    var isToOurselves = false
+    /// Where it goes when the first way is not there, and who wants to know.
+    var alternatives: [Flow] = []
+    var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
+
+    var isDevice: Bool { device != nil }
+}
+
+/// Whom a call is from, as the called side is told.
+struct CallerIdentity: Equatable {
+    var user: Text?
+    var host: Text
+    var displayName: Text?
+    /// It comes from a trusted source, or proved to be a line of ours.
+    var isKnown = false
+    /// It does not want those that it calls to know (RFC 3323, RFC 3325).
+    var isPrivate = false
+}

@@ -1,0 +1,96 @@
+import Primitives
+
+/// Who is listened to when too much comes: rates by source and in all, and what was refused, by cause.
+///
+/// A value, told the time. Sources that are trusted, and those of trunks, are not brought here.
+struct Doorkeeper {
+    /// Why something was refused, or passed over in silence.
+    enum Cause: String, CaseIterable {
+        /// More legs than `limits.legs`.
+        case legs
+        /// More calls in a second than `limits.calls-per-second`.
+        case callRate = "call-rate"
+        /// More requests of one source in a second than `limits.requests-per-source`.
+        case source
+        /// `access.silent`, and nobody that we know.
+        case stranger
+    }
+
+    private(set) var counts: [Cause: UInt64] = [:]
+    private var calls: Bucket?
+    private let callRate: Double
+    private var sources: SourceRates
+
+    init(_ limits: GatewayConfiguration.Limits) {
+        callRate = Double(limits.callsPerSecond ?? 0)
+        calls = limits.callsPerSecond.map { Bucket(tokens: Double($0), at: .zero) }
+        sources = SourceRates(perSecond: limits.requestsPerSource.map(Double.init))
+    }
+
+    /// Sources that are kept in mind at the moment.
+    var sourceCount: Int { sources.count }
+
+    /// Whether another call may begin now.
+    mutating func admitsCall(at now: Instant) -> Bool {
+        guard calls != nil else { return true }
+        return calls?.take(rate: callRate, burst: max(callRate, 1), at: now) == true || refuse(.callRate)
+    }
+
+    /// Whether another request outside of a dialog is listened to.
+    mutating func admitsRequest(from source: IPAddress, at now: Instant) -> Bool { sources.take(source, at: now) || refuse(.source) }
+
+    /// Counts; false, so that a check can end with it.
+    @discardableResult
+    mutating func refuse(_ cause: Cause) -> Bool {
+        counts[cause, default: 0] += 1
+        return false
+    }
+}
+
+/// What may be taken now, and grows again with time.
+struct Bucket {
+    private var tokens: Double
+    private var updated: Instant
+
+    init(tokens: Double, at now: Instant) { (self.tokens, updated) = (tokens, now) }
+
+    mutating func take(rate: Double, burst: Double, at now: Instant) -> Bool {
+        tokens = filled(rate: rate, burst: burst, at: now)
+        updated = now
+        guard tokens >= 1 else { return false }
+        tokens -= 1
+        return true
+    }
+
+    func filled(rate: Double, burst: Double, at now: Instant) -> Double {
+        min(burst, tokens + rate * Double(max(0, (now - updated).wholeMilliseconds)) / 1_000)
+    }
+}
+
+/// The rates of many sources, bounded in number: with too many at once those that have been quiet are forgotten, and then whoever comes first.
+struct SourceRates {
+    static let limit = 10_000
+    private let rate: Double?
+    private var buckets: [IPAddress: Bucket] = [:]
+
+    init(perSecond rate: Double?) { self.rate = rate }
+
+    var count: Int { buckets.count }
+
+    mutating func take(_ source: IPAddress, at now: Instant) -> Bool {
+        guard let rate else { return true }
+        // Whoever has one address of an IPv6 subnet has them all.
+        let key = source.family == .v6 ? IPAddress(v6High: source.high, low: 0) : source
+        let burst = max(2 * rate, 1)
+        if buckets[key] == nil { makeRoom(rate, burst, at: now) }
+        return buckets[key, default: Bucket(tokens: burst, at: now)].take(rate: rate, burst: burst, at: now)
+    }
+
+    private mutating func makeRoom(_ rate: Double, _ burst: Double, at now: Instant) {
+        guard buckets.count >= Self.limit else { return }
+        buckets = buckets.filter { $0.value.filled(rate: rate, burst: burst, at: now) < burst }
+        // A quarter at once, so that a flood from everywhere does not have us look through all of them for each.
+        guard buckets.count > Self.limit / 4 * 3 else { return }
+        for source in Array(buckets.keys.prefix(buckets.count - Self.limit / 4 * 3)) { buckets[source] = nil }
+    }
+}

@@ -1,0 +1,70 @@
+import Primitives
+import Runtime
+import SIP
+import UserAgent
+
+/// Where a call to a line goes: the contacts of its devices, or the servers of its trunk.
+extension Gateway {
+    /// For a call that goes on from this one: with what is left of its Max-Forwards, and over TLS where its URI is sips (RFC 3261 §26.2.2).
+    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, after invite: Message) -> [Destination] {
+        let found = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (invite.maxForwards ?? 70) - 1)
+        guard invite.requestURI?.scheme == .sips else { return found }
+        return found.filter { $0.flow.transport == .tls }.map { destination in
+            var destination = destination
+            destination.alternatives.removeAll { $0.transport != .tls }
+            return destination
+        }
+    }
+
+    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
+        switch line.configuration.endpoint {
+        case .application, .script, .group: []
+        case .trunk: trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map { [$0] } ?? []
+        case .devices: contacts(of: line, caller: caller, maxForwards: maxForwards)
+        }
+    }
+
+    private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
+        let record = URI(user: line.configuration.number, host: configuration.domain)
+        return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).map { contact in
+            Destination(
+                target: contact.uri, addressOfRecord: record, flow: contact.path.isEmpty ? contact.origin.towards(contact.uri) : contact.origin,
+                routes: contact.path, caller: caller, maxForwards: maxForwards, device: line.configuration.number)
+        }
+    }
+
+    private func isAwake(_ contact: Registrar.Contact) -> Bool {
+        guard push != nil, let awake = configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else { return true }
+        return contact.refreshed + awake > now
+    }
+
+    /// The best server first; the others are for when it does not answer. They are told the same address for media, for there is one offer for all.
+    private func destination(over trunk: Trunk, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> Destination? {
+        let flows = trunk.flows(at: now)
+        guard let first = flows.first else { return nil }
+        let rules = trunk.configuration
+        let host = rules.requestHost
+        let target = URI(user: rules.rewrites.rewritten(dialled), host: host.host, port: host.port)
+        var caller = caller
+        if let number = rules.caller { (caller.user, caller.displayName) = (number, nil) }
+        if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
+        var destination = Destination(target: target, addressOfRecord: target, flow: first, caller: caller, maxForwards: maxForwards)
+        (destination.trunk, destination.credentials) = (trunk, trunk.credentials)
+        destination.alternatives = flows.dropFirst().filter { addresses.media($0) == addresses.media(first) }
+        destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }
+        return destination
+    }
+
+    /// The way to a server, from the socket of ours that speaks its transport and family; over connections also where we listen for none.
+    func flow(to member: ServerPool.Member) -> Flow? {
+        let (transport, remote) = (member.server.transport, member.server.address)
+        let listener = listeners.first { $0.transport == transport && $0.address.address.family == remote.address.family }
+        guard transport.isReliable || listener != nil else { return nil }
+        let local = listener?.address ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0)
+        return Flow(transport: transport, local: local, remote: remote, peer: transport == .tls ? member.name : .empty)
+    }
+
+    /// What we can send over, and the families of addresses that we have.
+    var transports: [Transport] { [.udp, .tcp, .tls].filter { transport in listeners.contains { $0.transport == transport } } }
+    var families: [IPAddress.Family] { [.v4, .v6].filter { family in listeners.contains { $0.address.address.family == family } } }
+}

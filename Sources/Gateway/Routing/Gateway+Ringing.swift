@@ -1,0 +1,92 @@
+import CallKit
+import Foundation
+import Primitives
+import SIP
+import UserAgent
+
+/// What rings when an incoming call was accepted: the line's devices or trunk, the members of a ring group in their order, a script.
+extension Gateway {
+    /// 180, and then whoever the line has: its application answers, its devices or its trunk are called.
+    func ring(_ leg: Leg, _ callees: [Destination]) {
+        guard leg.state == .new else { return }
+        leg.state = .ringing
+        if leg.replaced != nil { return leg.line.calls.answer(leg.uuid) }
+        if leg.mayRing { leg.session?.respond(status: 180, at: now) }
+        switch leg.line.configuration.endpoint {
+        case .application: leg.line.calls.answer(leg.uuid)
+        case .script(let script): follow(script, leg)
+        case .devices, .trunk:
+            open(leg, isGroup: false)
+            join(callees, to: leg)
+            tell(leg.bridge, .dialled)
+        case .group(let group):
+            open(leg, isGroup: true)
+            hunts[leg.uuid] = Hunt(group)
+            hunt(for: leg.uuid)
+        }
+    }
+
+    private func open(_ leg: Leg, isGroup: Bool) {
+        leg.bridge = leg.uuid
+        open(Bridge(caller: leg.uuid, isGroup: isGroup))
+        let snapshot = leg.line.system.call(leg.uuid)
+        leg.origin?.name = snapshot?.identification?.name ?? snapshot?.localizedCallerName
+    }
+
+    /// Calls them for a call that rings.
+    func join(_ callees: [Destination], to leg: Leg) {
+        guard isCalling(leg.uuid) else { return }
+        for callee in callees { call(named(callee, leg), for: leg) }
+    }
+
+    /// With the name that the line knows its caller by.
+    private func named(_ callee: Destination, _ leg: Leg) -> Destination {
+        var callee = callee
+        let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
+        callee.caller.displayName = name ?? callee.caller.displayName
+        return callee
+    }
+
+    // MARK: Ring groups
+
+    /// The next stage that anybody can be reached in. After the last one running out of callees ends the call.
+    func hunt(for caller: UUID) {
+        guard let leg = leg(caller), leg.state == .ringing else { return hunts[caller] = nil }
+        disarm(.hunt, of: leg)
+        while let stage = hunts[caller]?.next() {
+            let before = callees(of: caller)
+            let found = stage.members.flatMap { destinations(ofMember: $0, for: leg) }
+            guard !found.isEmpty else { continue }
+            for destination in found { call(named(destination, leg), for: leg) }
+            if stage.endsOthers { for callee in before { self.leg(callee).map { end($0, .ringTimeout) } } }
+            if let time = stage.next { return arm(.hunt, of: leg, after: time) }
+            break
+        }
+        hunts[caller] = nil
+        tell(caller, .dialled)
+    }
+
+    private func destinations(ofMember number: Text, for leg: Leg) -> [Destination] {
+        guard let index = routing.line(numbered: number), let session = leg.session else { return [] }
+        return destinations(of: lines[index], dialled: number, caller: leg.party, after: session.request)
+    }
+
+    // MARK: Scripts
+
+    private func follow(_ script: LineScript, _ leg: Leg) {
+        let (act, after) = script.act(onCall: countCall(of: leg.line))
+        guard act != .ring else { return }
+        guard after > .zero else { return perform(act, leg) }
+        arm(.script, of: leg, after: after)
+    }
+
+    func perform(_ act: LineScript.Act, _ leg: Leg) {
+        guard leg.state == .ringing else { return }
+        switch act {
+        case .answer: leg.line.calls.answer(leg.uuid)
+        case .ring: break
+        case .reject(let status):
+            end(leg, EndCause(status: status, reasons: StatusTable.q850(forStatus: status).map { [.q850($0)] } ?? []))
+        }
+    }
+}

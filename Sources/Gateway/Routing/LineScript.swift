@@ -1,0 +1,27 @@
+import Primitives
+
+/// A callee that does as it is told, to test callers with.
+public struct LineScript: Sendable, Equatable {
+    public enum Act: Sendable, Equatable {
+        /// Answers, and sends every packet back to its sender.
+        case answer
+        /// Rings and does nothing else; the ring limit of the line ends that.
+        case ring
+        /// 300–699.
+        case reject(Int)
+    }
+
+    public var act: Act
+    /// How long it rings before that.
+    public var after: Duration
+    /// Every so many calls are answered 486 instead, the first of them when that many have come.
+    public var busyEvery: Int?
+
+    public init(_ act: Act, after: Duration = .zero, busyEvery: Int? = nil) { (self.act, self.after, self.busyEvery) = (act, after, busyEvery) }
+
+    /// What becomes of a call, the first one being number 1.
+    func act(onCall number: Int) -> (act: Act, after: Duration) {
+        if let busyEvery, number % busyEvery == 0 { return (.reject(486), .zero) }
+        return (act, after)
+    }
+}

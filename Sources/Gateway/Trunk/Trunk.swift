@@ -1,0 +1,202 @@
+import Primitives
+import Runtime
+import SIP
+import UserAgent
+
+/// A trunk line at work: finds its servers, keeps us registered there, and knows which of them answer. Lives on the signalling lane.
+final class Trunk {
+    let configuration: TrunkConfiguration
+    let line: Text
+    private unowned let gateway: Gateway
+    private(set) var pool = ServerPool()
+    private var locations: [Location]
+    private var registration: Registration?
+    private var nextHealth: Instant?
+    /// Ways that a registration has tried since it last succeeded.
+    private var triedFlows: [Flow] = []
+    private var isLeaving = false
+    /// What the registration is: nothing, until there is an answer.
+    private(set) var registrationStatus: Int?
+
+    /// What is known of one target.
+    private struct Location {
+        let target: TrunkConfiguration.Target
+        var search: ServerLocation?
+        var servers: [ServerLocation.Server] = []
+        /// When it is asked for again.
+        var due: Instant?
+    }
+
+    /// Out of use for so long after it did not answer, unless it says otherwise.
+    private static let rest: Duration = .seconds(30)
+
+    init(_ configuration: TrunkConfiguration, line: Text, gateway: Gateway) {
+        (self.configuration, self.line, self.gateway) = (configuration, line, gateway)
+        locations = configuration.targets.map { Location(target: $0) }
+    }
+
+    /// Looks for the servers, and registers as soon as there is one.
+    func start(at now: Instant) {
+        for index in locations.indices { locate(index, at: now) }
+        nextHealth = configuration.health.map { _ in now }
+    }
+
+    /// Takes the registration back.
+    func leave(at now: Instant) {
+        isLeaving = true
+        registration?.unregister(at: now)
+        registration = nil
+    }
+
+    var deadline: Instant? {
+        locations.reduce(nextHealth) { soonest, location in location.due.map { min($0, soonest ?? $0) } ?? soonest }
+    }
+
+    func advance(to now: Instant) {
+        for index in locations.indices where locations[index].due.map({ $0 <= now }) == true { locate(index, at: now) }
+        if let due = nextHealth, due <= now { checkHealth(at: now) }
+    }
+
+    /// The ways to its servers, the best first. Empty while none is known.
+    func flows(at now: Instant) -> [Flow] {
+        pool.order(at: now, random: gateway.randomNumber).compactMap { gateway.flow(to: $0) }
+    }
+
+    /// A server of it did or did not answer.
+    func note(_ flow: Flow, failure: Int?, _ response: Message?, at now: Instant) {
+        guard failure != nil else { return pool.answered(flow.remote, flow.transport) }
+        let asked = response?.headers[.retryAfter].flatMap { Text($0.bytes.prefix { $0 >= 0x30 && $0 <= 0x39 }).integer(UInt32.self) }
+        pool.failed(flow.remote, flow.transport, until: now + (asked.map { .seconds(Int64(min($0, 3_600))) } ?? Self.rest))
+    }
+
+    /// Whether a call over this flow comes from it: from a server of it, or from a network that is its own.
+    func sends(_ flow: Flow) -> Bool {
+        configuration.sources.contains { $0.contains(flow.remote.address) }
+            || pool.members.contains { $0.server.address == flow.remote && ($0.server.transport == flow.transport) }
+    }
+
+    private func write(_ state: Text, at now: Instant, _ details: JournalEvent.Details) {
+        var details = details
+        details[.cause] = .init(state)
+        gateway.journal.record(.trunkState, line: line, at: now, details)
+    }
+
+    // MARK: Servers
+
+    private func locate(_ index: Int, at now: Instant) {
+        let target = locations[index].target
+        let domain = ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)
+        var search = ServerLocation(domain, transports: gateway.transports, families: gateway.families)
+        let questions = search.start()
+        locations[index].due = nil
+        locations[index].search = search
+        settle(index, questions, at: now)
+    }
+
+    private func settle(_ index: Int, _ questions: [DNSQuestion], at now: Instant) {
+        if let result = locations[index].search?.result { return found(result, index, at: now) }
+        for question in questions {
+            gateway.ask(question) { [unowned self] answer, now in
+                guard var search = locations[index].search else { return }
+                let next = search.receive(answer, to: question)
+                locations[index].search = search
+                settle(index, next, at: now)
+            }
+        }
+    }
+
+    /// What was known stays where the name system does not answer: an old address is better than none.
+    private func found(_ result: ServerLocation.Result, _ index: Int, at now: Instant) {
+        guard locations[index].search != nil else { return }
+        locations[index].search = nil
+        if !IPAddress.isText(locations[index].target.host) { locations[index].due = now + result.timeToLive }
+        if !(result.hasFailed && result.servers.isEmpty) { locations[index].servers = result.servers }
+        pool.set(locations.flatMap(Self.members))
+        write("resolved", at: now, [.text: .init(pool.members.map { "\($0.server.transport):\($0.server.address)" }.joined(separator: " "))])
+        if registration == nil { register(at: now) }
+    }
+
+    private static func members(_ location: Location) -> [ServerPool.Member] {
+        location.servers.map { server in
+            var server = server
+            // The target's place before the name system's.
+            server.priority += location.target.priority << 33
+            server.weight = max(server.weight, 0) * location.target.weight
+            return ServerPool.Member(server, name: location.target.host)
+        }
+    }
+
+    // MARK: Registration
+
+    private func register(at now: Instant) {
+        guard !isLeaving, let wanted = configuration.registration, let flow = flows(at: now).first else { return }
+        let user = configuration.contactUser(line: line)
+        let host = configuration.requestHost
+        var request = OutgoingRegistration(
+            registrar: URI(host: host.host, port: host.port), flow: flow, address: NameAddress(uri: URI(user: user, host: host.host, port: host.port)))
+        (request.contactUser, request.expires, request.keepAlive) = (user, wanted.expires, wanted.keepAlive)
+        request.credentials = credentials
+        let registration = gateway.userAgent.register(request, at: now) { [unowned self] registration, event, now in did(event, registration, at: now) }
+        registration.otherFlow = { [unowned self] registration, status, now in otherFlow(than: registration.request.flow, status, at: now) }
+        self.registration = registration
+    }
+
+    var credentials: Credentials? { configuration.user.flatMap { user in configuration.password.map { Credentials(username: user, password: $0) } } }
+
+    private func did(_ event: RegistrationEvent, _ registration: Registration, at now: Instant) {
+        let remote = registration.request.flow.remote
+        switch event {
+        case .registered(let seconds, _):
+            (triedFlows, registrationStatus) = ([], 200)
+            note(registration.request.flow, failure: nil, nil, at: now)
+            write("registered", at: now, [.count: .init(Int(seconds)), .remote: .init(remote.description)])
+        case .failed(let status, let response, let delay):
+            registrationStatus = status
+            if status == 408 || status == 503 { note(registration.request.flow, failure: status, response, at: now) }
+            // After the wait every way is open again.
+            if delay > .zero { triedFlows = [] }
+            write("refused", at: now, [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
+        case .unregistered(let status):
+            registrationStatus = nil
+            write("unregistered", at: now, [.status: .init(status), .remote: .init(remote.description)])
+        }
+    }
+
+    private func otherFlow(than flow: Flow, _ status: Int, at now: Instant) -> Flow? {
+        triedFlows.append(flow)
+        note(flow, failure: status, nil, at: now)
+        return flows(at: now).first { !triedFlows.contains($0) }
+    }
+
+    // MARK: Health
+
+    private func checkHealth(at now: Instant) {
+        nextHealth = configuration.health.map { now + $0 }
+        let host = configuration.requestHost
+        let target = URI(host: host.host, port: host.port)
+        for member in pool.members {
+            guard let flow = gateway.flow(to: member) else { continue }
+            let from = NameAddress(uri: URI(user: configuration.contactUser(line: line), host: gateway.configuration.domain))
+            let options = OutgoingOptions(target: target, flow: flow, from: from, to: NameAddress(uri: target))
+            gateway.userAgent.options(options, at: now) { [unowned self] status, response, now in checked(flow, status, response, at: now) }
+        }
+    }
+
+    /// Any answer but 503 says that somebody is there.
+    private func checked(_ flow: Flow, _ status: Int, _ response: Message?, at now: Instant) {
+        let isDown = status == 503 || response == nil
+        let wasDown = pool.members.contains { $0.server.address == flow.remote && pool.isDown($0, at: now) }
+        if isDown, let health = configuration.health {
+            // Until the next check but one has told otherwise.
+            pool.failed(flow.remote, flow.transport, until: now + health + health)
+        } else {
+            note(flow, failure: isDown ? status : nil, response, at: now)
+        }
+        guard wasDown != isDown else { return }
+        write(isDown ? "down" : "up", at: now, [.remote: .init(flow.remote.description), .status: .init(status)])
+    }
+}
+
+extension IPAddress {
+    fileprivate static func isText(_ host: Text) -> Bool { IPAddress(host.withoutBrackets) != nil }
+}

@@ -1,0 +1,81 @@
+import Primitives
+import SIP
+import UserAgent
+
+/// A SIP peer or carrier: where it is, who we are to it, whose calls we take from it, and what becomes of numbers and headers on the way.
+public struct TrunkConfiguration: Sendable, Equatable {
+    /// One server, or a domain that the name system knows the servers of.
+    public struct Target: Sendable, Equatable {
+        public var host: Text
+        public var port: UInt16?
+        /// Nil: what the name system says, else UDP.
+        public var transport: Transport?
+        /// Lower first.
+        public var priority = 0
+        /// The share of calls among targets of one priority.
+        public var weight = 1
+
+        public init(host: Text, port: UInt16? = nil, transport: Transport? = nil) { (self.host, self.port, self.transport) = (host, port, transport) }
+    }
+
+    public struct Registration: Sendable, Equatable {
+        /// Seconds asked for.
+        public var expires: UInt32 = 600
+        /// How often the way is kept open; nil: never.
+        public var keepAlive: Duration? = .seconds(25)
+
+        public init() {}
+    }
+
+    public var targets: [Target]
+    /// The host part of request URIs and of our address there; the first target's host when nil.
+    public var domain: Text?
+    public var user: Text?
+    public var password: Text?
+    /// We register with it, and are called at our Contact; nil: it knows where we are.
+    public var registration: Registration?
+    /// How often each server is asked with OPTIONS whether it is there; nil: only calls tell.
+    public var health: Duration?
+    /// Networks that calls come from, beside the servers themselves.
+    public var sources: [IPNetwork] = []
+    /// The number that calls to our Contact are for; nil takes the one in To.
+    public var incoming: Text?
+    /// Whom our calls are from, in place of the caller's number.
+    public var caller: Text?
+    /// What becomes of numbers that are called there, and of those that are called from there; the first that matches.
+    public var rewrites: [NumberRewrite] = []
+    public var incomingRewrites: [NumberRewrite] = []
+    public var headers = HeaderRules()
+
+    public init(targets: [Target]) {
+        precondition(!targets.isEmpty, "a trunk has somewhere to go")
+        self.targets = targets
+    }
+
+    /// One server at an address.
+    public init(address: SocketAddress) { self.init(targets: [Target(host: Text("\(address.address)"), port: address.port)]) }
+
+    /// The host part of request URIs, and its port where one was written out.
+    var requestHost: (host: Text, port: UInt16?) { domain.map { ($0, nil) } ?? (targets[0].host, targets[0].port) }
+
+    /// Who we are there: the user part of our address of record and of our Contact.
+    func contactUser(line: Text) -> Text { user ?? line }
+}
+
+/// What becomes of a number that matches: digits off the front, others in their place.
+public struct NumberRewrite: Sendable, Equatable {
+    public var pattern: NumberPattern
+    public var strip: Int
+    public var prefix: Text
+
+    public init(pattern: NumberPattern, strip: Int = 0, prefix: Text = "") { (self.pattern, self.strip, self.prefix) = (pattern, strip, prefix) }
+}
+
+extension [NumberRewrite] {
+    /// The number after the first rule that matches it; without one as it is. What a rule leaves nothing of stays as it is too.
+    func rewritten(_ number: Text) -> Text {
+        guard let rule = first(where: { $0.pattern.matches(number) }) else { return number }
+        let result = rule.prefix + Text(number.bytes.dropFirst(rule.strip))
+        return result.isEmpty ? number : result
+    }
+}

@@ -1,0 +1,51 @@
+import Primitives
+
+/// How late things were done, as counts in steps that grow with the value: 6 % apart, from 16 µs to an hour. Takes no memory after `init`.
+public struct Lateness: Hashable, Sendable {
+    public private(set) var count: UInt64 = 0
+    public private(set) var greatest = Duration.zero
+    private var steps = [UInt64](repeating: 0, count: 32 * 16)
+
+    public init() {}
+
+    /// Earlier than due counts as in time.
+    public mutating func note(_ lateness: Duration) {
+        let late = max(.zero, lateness)
+        count += 1
+        greatest = max(greatest, late)
+        steps[Self.step(of: UInt64(late.wholeNanoseconds / 1_000))] += 1
+    }
+
+    /// What `percent` of all were no later than; nil before the first.
+    public func percentile(_ percent: Double) -> Duration? {
+        guard count > 0 else { return nil }
+        let wanted = max(1, UInt64((Double(count) * percent / 100).rounded(.up)))
+        var seen: UInt64 = 0
+        for (step, counted) in steps.enumerated() {
+            seen += counted
+            if seen >= wanted { return min(greatest, .microseconds(Int64(Self.upperEdge(of: step)))) }
+        }
+        return greatest
+    }
+
+    public static func + (one: Lateness, other: Lateness) -> Lateness {
+        var sum = one
+        sum.count += other.count
+        sum.greatest = max(one.greatest, other.greatest)
+        for step in sum.steps.indices { sum.steps[step] += other.steps[step] }
+        return sum
+    }
+
+    /// Sixteen steps to each doubling; below 16 µs one for each microsecond.
+    private static func step(of microseconds: UInt64) -> Int {
+        guard microseconds >= 16 else { return Int(microseconds) }
+        let octave = 63 - microseconds.leadingZeroBitCount - 4
+        return min(32 * 16 - 1, (octave + 1) * 16 + Int(microseconds >> UInt64(octave)) - 16)
+    }
+
+    private static func upperEdge(of step: Int) -> UInt64 {
+        guard step >= 16 else { return UInt64(step) + 1 }
+        let octave = UInt64(step / 16 - 1)
+        return UInt64(step % 16 + 17) << octave
+    }
+}

@@ -1,0 +1,83 @@
+public import Primitives
+
+/// The servers of a trunk, and which of them answer: whom to ask first, and whom next.
+///
+/// A value. One that failed is asked last until its time is over or it has answered; where all have failed, all are asked all the same.
+public struct ServerPool: Sendable {
+    public struct Member: Hashable, Sendable {
+        public var server: ServerLocation.Server
+        /// Whom a TLS certificate must name: the domain that led to the server.
+        public var name: Text
+
+        public init(_ server: ServerLocation.Server, name: Text) { (self.server, self.name) = (server, name) }
+    }
+
+    private struct Entry {
+        var member: Member
+        var downUntil: Instant?
+    }
+
+    private var entries: [Entry] = []
+
+    public init() {}
+
+    public var members: [Member] { entries.map(\.member) }
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// Replaces the members; what is known of those that stay is kept.
+    public mutating func set(_ members: [Member]) {
+        let known = entries
+        entries = members.map { member in
+            Entry(member: member, downUntil: known.first { $0.member.server.isSame(as: member.server) }?.downUntil)
+        }
+    }
+
+    /// Everybody, in the order in which they are to be asked: those that answer before those that do not, by priority, and drawn by weight among equals
+    /// (RFC 2782).
+    public func order(at now: Instant, random: () -> UInt64) -> [Member] {
+        let groups = Dictionary(grouping: entries) { entry in
+            Rank(isDown: entry.downUntil.map { $0 > now } ?? false, priority: entry.member.server.priority)
+        }
+        return groups.sorted { $0.key < $1.key }.flatMap { Self.draw($0.value.map(\.member), random) }
+    }
+
+    /// It did not answer, or answered 503. - Parameter until: when it is asked first again.
+    public mutating func failed(_ address: SocketAddress, _ transport: Transport, until: Instant) { note(address, transport, until) }
+
+    public mutating func answered(_ address: SocketAddress, _ transport: Transport) { note(address, transport, nil) }
+
+    public func isDown(_ member: Member, at now: Instant) -> Bool {
+        entries.first { $0.member == member }?.downUntil.map { $0 > now } ?? false
+    }
+
+    private mutating func note(_ address: SocketAddress, _ transport: Transport, _ until: Instant?) {
+        for index in entries.indices where entries[index].member.server.address == address && entries[index].member.server.transport == transport {
+            entries[index].downUntil = until
+        }
+    }
+
+    private struct Rank: Hashable, Comparable {
+        let isDown: Bool
+        let priority: Int
+        static func < (left: Self, right: Self) -> Bool { left.isDown == right.isDown ? left.priority < right.priority : right.isDown }
+    }
+
+    private static func draw(_ members: [Member], _ random: () -> UInt64) -> [Member] {
+        var left = members, drawn: [Member] = []
+        while left.count > 1 {
+            // Those of weight zero get a small chance (RFC 2782), which one in a hundred of the smallest is.
+            let weights = left.map { max($0.server.weight * 100, 1) }
+            var mark = Int(random() % UInt64(weights.reduce(0, +)))
+            let index = weights.firstIndex { weight in
+                mark -= weight
+                return mark < 0
+            }
+            drawn.append(left.remove(at: index ?? 0))
+        }
+        return drawn + left
+    }
+}
+
+extension ServerLocation.Server {
+    fileprivate func isSame(as other: Self) -> Bool { transport == other.transport && address == other.address }
+}

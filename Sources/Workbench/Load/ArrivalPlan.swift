@@ -1,0 +1,71 @@
+import Glibc
+import Primitives
+
+/// When calls begin.
+public struct ArrivalPlan: Hashable, Sendable {
+    /// So many calls a second, for so long; nil: until the end.
+    public struct Step: Hashable, Sendable {
+        public var rate: Double
+        public var time: Duration?
+
+        public init(rate: Double, time: Duration? = nil) { (self.rate, self.time) = (rate, time) }
+    }
+
+    /// One after the other; the last may have no end.
+    public var steps: [Step]
+    /// Independent of each other, as people call, instead of one every so often.
+    public var isPoisson: Bool
+
+    public init(steps: [Step], isPoisson: Bool = false) { (self.steps, self.isPoisson) = (steps, isPoisson) }
+    public init(rate: Double, isPoisson: Bool = false) { self.init(steps: [Step(rate: rate)], isPoisson: isPoisson) }
+
+    /// From one rate to another in equal steps.
+    public init(from: Double, to: Double, by: Double, every time: Duration, isPoisson: Bool = false) {
+        let count = by > 0 ? Int(((to - from) / by).rounded(.down)) : 0
+        self.init(steps: (0...max(0, count)).map { Step(rate: from + Double($0) * by, time: time) }, isPoisson: isPoisson)
+    }
+}
+
+/// The times of the calls to come, one after the other. A value; chance is given.
+public struct ArrivalSchedule: Sendable {
+    private let plan: ArrivalPlan
+    private var random: SeededRandom
+    /// Of the next call, in seconds after the beginning; nil when no more are to come.
+    private var next: Double?
+    private var stepBegan = 0.0
+    /// The step that the next call belongs to.
+    public private(set) var step = 0
+
+    public init(_ plan: ArrivalPlan, seed: UInt64) {
+        (self.plan, random, next) = (plan, SeededRandom(seed: seed), 0)
+        if plan.steps.isEmpty { next = nil } else if plan.isPoisson { advance() }
+    }
+
+    /// When the next call begins, after the beginning; nil when no more are to come.
+    public var due: Duration? { next.map { .nanoseconds(Int64(($0 * 1e9).rounded())) } }
+
+    /// The next call begins: on to the one after it.
+    public mutating func advance() {
+        guard let now = next else { return }
+        var time = now + gap(plan.steps[step].rate)
+        while let length = plan.steps[step].time, time >= stepBegan + length.inSeconds - 1e-9 {
+            guard step + 1 < plan.steps.count else { return next = nil }
+            stepBegan += length.inSeconds
+            step += 1
+            time = stepBegan + (plan.isPoisson ? gap(plan.steps[step].rate) : 0)
+        }
+        next = time
+    }
+
+    private mutating func gap(_ rate: Double) -> Double {
+        guard plan.isPoisson else { return 1 / rate }
+        return -log(1 - Double.random(in: 0..<1, using: &random)) / rate
+    }
+}
+
+extension Duration {
+    var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
+    /// Milliseconds, to the microsecond.
+    var inMilliseconds: Double { Double(wholeNanoseconds / 1_000) / 1_000 }
+    static func seconds(fraction seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
+}

@@ -1,0 +1,176 @@
+import Media
+import Primitives
+import RTP
+
+/// Makes figures of a call that is over. Takes its time where the call was listened to; needs no lane.
+public struct CallJudge: Sendable {
+    /// Media that ran shorter than this proves nothing.
+    private static let shortest = Duration.milliseconds(400)
+    /// Packets that may be on their way, or wait at the other end, when a call ends.
+    private static let inFlight: UInt64 = 10
+
+    private let call: LoadedCall
+    private var findings: [Finding] = []
+
+    public static func figures(of call: LoadedCall) -> CallFigures {
+        var judge = CallJudge(call)
+        return judge.figures()
+    }
+
+    private init(_ call: LoadedCall) { self.call = call }
+
+    private mutating func figures() -> CallFigures {
+        let (caller, callee) = (call.caller, call.callee)
+        let ends = (caller: end(caller, peer: callee, side: .caller), callee: callee.flatMap { end($0, peer: caller, side: .callee) })
+        judgeSignalling()
+        judgeMedia(ends.caller, ends.callee)
+        let final = caller.answered ?? (caller.status >= 300 ? caller.ended : nil)
+        return CallFigures(
+            number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)", outcome: outcome, status: caller.status,
+            setup: (caller.ringing ?? final).map { ($0 - caller.began).inMilliseconds },
+            ring: caller.answered.flatMap { answered in caller.ringing.map { (answered - $0).inMilliseconds } },
+            answer: caller.answered.map { ($0 - caller.began).inMilliseconds },
+            media: caller.answered.flatMap { answered in caller.statistics?.firstReceived.map { ($0 - answered).inMilliseconds } },
+            end: caller.endedBy == .us ? caller.disconnected.map { ($0 - caller.ended).inMilliseconds } : nil,
+            duration: caller.answered.map { (caller.ended - $0).inMilliseconds },
+            inviteTransit: callee.map { ($0.began - caller.began).inMilliseconds },
+            answerTransit: callee?.answered.flatMap { left in caller.answered.map { ($0 - left).inMilliseconds } },
+            byeTransit: caller.answered != nil && caller.endedBy == .us && callee?.endedBy == .them ? callee.map { ($0.ended - caller.ended).inMilliseconds } : nil,
+            retransmissions: caller.retransmissions + (callee?.retransmissions ?? 0), caller: ends.caller, callee: ends.callee, findings: findings)
+    }
+
+    private var outcome: CallFigures.Outcome {
+        if call.caller.couldNotBind || call.callee?.couldNotBind == true { return .notTried }
+        if call.caller.status == 0, call.caller.answered == nil, call.caller.failure != nil { return .notTried }
+        if isAsPlanned { return findings.isEmpty ? .good : .faulty }
+        return .failed
+    }
+
+    /// Whether the INVITE ended as this kind of call wants it.
+    private var isAsPlanned: Bool {
+        switch call.kind {
+        case .cancel: call.caller.status == 487 || call.caller.answered != nil
+        case .busy where call.calleeExpected: call.caller.status == 486
+        case .plain, .hold, .dtmf, .reinvite, .busy: call.caller.answered != nil
+        }
+    }
+
+    private mutating func note(_ kind: Finding.Kind, _ text: String) { findings.append(Finding(kind, text)) }
+}
+
+// Signalling.
+extension CallJudge {
+    private mutating func judgeSignalling() {
+        let caller = call.caller
+        guard caller.answered != nil else { return judgeRefusal() }
+        if let failure = caller.failure { note(.failure, "\(failure)") }
+        if call.calleeExpected, call.callee?.answered == nil { note(.notConnectedThrough, "answered, but not by the callee: its INVITE \(call.callee == nil ? "did not come" : "was not answered")") }
+        if call.calleeWasForgotten { note(.forgottenEnd, "the callee was not told of the end within \(LoadClient.patienceForCallee)") }
+        if caller.endedBy == .them { note(.endedEarly, "the target ended it after \(text(((caller.ended - (caller.answered ?? caller.ended)).inSeconds))) s") }
+        if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, "the BYE was not answered") }
+        if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
+        let heard = String((call.callee ?? caller).digits.map(\.character))
+        if !call.keys.isEmpty, call.callee != nil || call.expectsEcho, heard != call.keys { note(.keysLost, "pressed \(call.keys), heard '\(heard)'") }
+    }
+
+    private mutating func judgeRefusal() {
+        let caller = call.caller
+        if isAsPlanned { return }
+        if caller.status == 0 {
+            note(.failure, caller.failure.map { "\($0)" } ?? "no final response")
+        } else if caller.endedBy == .us || caller.endedBy == .nobody {
+            note(.noAnswer, "given up after \(text((caller.ended - caller.began).inSeconds)) s, \(caller.ringing == nil ? "nothing came" : "it rang")")
+        } else {
+            note(.refused, "\(caller.status) \(caller.reason)")
+        }
+    }
+
+    private func text(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+}
+
+// Media.
+extension CallJudge {
+    private func end(_ record: CallRecord, peer: CallRecord?, side: SoundSignature.Side) -> EndFigures? {
+        guard let statistics = record.statistics else { return nil }
+        let (sending, receiving) = (statistics.sending, statistics.receiving)
+        var figures = EndFigures(codec: record.codec.map { "\($0)" }, sent: sending.packets, received: receiving.packets)
+        figures.lossPercent = receiving.lossFraction.map { 100 * $0 }
+        if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > Self.inFlight { figures.lossPercent = 100 }
+        let quality = statistics.receivingQuality ?? (figures.lossPercent == 100 ? CallQuality(.g711, loss: 1, delay: nil) : nil)
+        (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
+        (figures.jitter, figures.roundTrip) = (receiving.jitter, statistics.roundTrip.map(\.inMilliseconds))
+        guard call.isListenedTo, ran(record) else { return figures }
+        let hearing = SignatureHearing(record.heard.samples), own = side == .caller ? call.signatures.caller : call.signatures.callee
+        let other = side == .caller ? call.signatures.callee : call.signatures.caller
+        figures.audio = sound(hearing, statistics, expected: peer == nil ? own : other, own: own)
+        if let peer = peer?.statistics { (figures.delay, figures.lastDelay) = delays(hearing, record, statistics, peer, of: other) }
+        return figures
+    }
+
+    /// Whether its media ran long enough to say something.
+    private func ran(_ record: CallRecord) -> Bool { record.answered.map { record.ended - $0 >= Self.shortest } ?? false }
+
+    private func sound(_ hearing: SignatureHearing, _ statistics: MediaStatistics, expected: SoundSignature, own: SoundSignature) -> HeardSound? {
+        if statistics.receiving.packets == 0 { return .nothing }
+        let heard = Set(hearing.sightings.map(\.signature))
+        if let wrong = heard.first(where: { $0 != expected }) { return wrong == own ? .own : whose(wrong) }
+        if !heard.isEmpty { return .right }
+        return hearing.loudPart < 0.05 ? .silence : .unsigned
+    }
+
+    private func whose(_ signature: SoundSignature) -> HeardSound {
+        guard signature.run == call.signatures.caller.run else { return .foreign }
+        return signature.call != 0 && signature.call < call.signatures.caller.call && !call.upAtBeginning.contains(signature.call) ? .stale : .crossTalk
+    }
+
+    /// How long sound took from the other end to this one: of the first round heard, and of the last where nothing was held.
+    private func delays(
+        _ hearing: SignatureHearing, _ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics, of signature: SoundSignature
+    ) -> (Double?, Double?) {
+        let rounds = hearing.sightings.filter { $0.signature == signature }, isSteady = call.caller.script.steps.allSatisfy(\.leavesSoundAlone)
+        guard isSteady || call.kind == .hold, let began = there.firstSent, let first = here.firstReceived, let sighting = rounds.lazy.compactMap(hearing.refined).first else { return (nil, nil) }
+        let rate = Double(SoundSignature.sampleRate), cycle = Double(SoundSignature.length) / rate
+        func delay(_ sighting: SignatureHearing.Sighting, arrivedFrom arrival: Instant) -> Double {
+            let sent = Double(sighting.round * SoundSignature.roundLength) / rate, heard = (arrival - began).inSeconds + Double(sighting.position) / rate
+            let late = heard - sent
+            return 1_000 * (late - ((late + 0.005) / cycle).rounded(.down) * cycle)
+        }
+        let now = delay(sighting, arrivedFrom: first)
+        guard isSteady, record.heard.seconds * rate == Double(record.heard.samples.count), let last = here.lastReceived, let end = rounds.reversed().lazy.compactMap(hearing.refined).first else { return (now, nil) }
+        // The last packet holds the last 20 ms of the recording.
+        let start = last + .nanoseconds(-Int64((Double(record.heard.samples.count) / rate - 0.02) * 1e9))
+        return (now, delay(end, arrivedFrom: start))
+    }
+
+    private mutating func judgeMedia(_ caller: EndFigures?, _ callee: EndFigures?) {
+        guard call.caller.answered != nil, ran(call.caller), let caller, !call.expectsSilence, call.kind != .cancel else { return }
+        let toCaller = arrival(at: caller, from: callee), toCallee = callee.flatMap { arrival(at: $0, from: caller) }
+        switch (toCaller, callee == nil ? nil : toCallee) {
+        case (.none, .none): break
+        case (.some(let fault), .none):
+            note(fault.kind, "\(callee == nil ? "from the target to the caller" : "from callee to caller"): \(fault.text)")
+        case (.none, .some(let fault)): note(fault.kind, "from caller to callee: \(fault.text)")
+        case (.some(let back), .some(let there)):
+            let isBoth = back.kind == .oneWay && there.kind == .oneWay
+            note(isBoth ? .noAudio : back.kind, "from callee to caller: \(back.text)")
+            note(isBoth ? .noAudio : there.kind, "from caller to callee: \(there.text)")
+        }
+    }
+
+    /// What is wrong with what came here; nil: nothing, as far as it was looked at.
+    private func arrival(at end: EndFigures, from peer: EndFigures?) -> Finding? {
+        let sent = peer?.sent ?? end.sent
+        if end.received == 0, sent > Self.inFlight { return Finding(.oneWay, peer == nil ? "no packet came" : "none of \(sent) packets came") }
+        switch end.audio {
+        case .silence: return Finding(.silence, "packets came, with silence in them")
+        case .crossTalk: return Finding(.crossTalk, "the sound of another call of the same time")
+        case .stale: return Finding(.stale, "the sound of an earlier call")
+        case .foreign: return Finding(.stale, "the sound of an earlier run")
+        case .own: return Finding(.wrongSound, "its own sound instead of the other end's")
+        case .unsigned where peer != nil || call.expectsEcho: return Finding(.wrongSound, "sound, but not what was played")
+        case .right, .unsigned, .nothing, nil: break
+        }
+        if let peer, peer.sent > end.received + max(Self.inFlight, peer.sent / 10) { return Finding(.missing, "\(peer.sent - end.received) of \(peer.sent) packets did not come") }
+        return nil
+    }
+}

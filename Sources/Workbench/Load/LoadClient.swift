@@ -1,0 +1,168 @@
+import Media
+import Primitives
+import SIP
+import UserAgent
+
+/// Many calls on one lane: begins them by the plan, plays the other end where it is its own, and hands each one out when both ends are over.
+///
+/// What `hookswitch load` runs. Lives on its phone's lane.
+public final class LoadClient: PhoneClient {
+    public enum Event: Sendable {
+        case registered
+        /// The first call may begin.
+        case began
+        case call(LoadedCall)
+        /// The last event: why it could not run, if it could not.
+        case finished(failure: String?)
+    }
+
+    public let phone: Phone
+    public let plan: LoadPlan
+    public internal(set) var progress = LoadProgress()
+    /// Hears of everything.
+    public var onEvent: ((Event, Instant) -> Void)?
+    public var onFinish: (() -> Void)?
+
+    var random: SeededRandom
+    var schedule: ArrivalSchedule
+    var began = Instant.zero
+    var numbers: UInt32 = 0
+    var open: [UInt32: OpenCall] = [:]
+    var ends: [MediaLegID: End] = [:]
+    /// Calls whose INVITE has not come to our other end, by caller and callee, oldest first.
+    var awaited: [Acquaintance: [UInt32]] = [:]
+    /// Calls whose caller is over and whose callee is not, oldest first.
+    var halfOver: [(number: UInt32, until: Instant)] = []
+    /// Calls that are listened to and not over.
+    var listened: Set<UInt32> = []
+    /// What calls play that are not listened to.
+    var commonSound: MediaSource?
+    private var registrations: [Registration] = []
+    private var waiting: [LoadAccount] = []
+    private var failure: String?
+    private var isStopping = false
+
+    /// How long the other end may take to hear of the end of a call.
+    static let patienceForCallee = Duration.seconds(5)
+    private static let registrationsAtOnce = 50
+
+    public init(phone: Phone, plan: LoadPlan) {
+        (self.phone, self.plan, random) = (phone, plan, SeededRandom(seed: plan.seed))
+        schedule = ArrivalSchedule(plan.arrivals, seed: plan.seed &+ 1)
+        progress.accounts = plan.accounts.count
+        phone.onIncoming = { [unowned self] session, now in receive(session, at: now) }
+        phone.onEvent = { [unowned self] call, event, now in receive(event, of: call, at: now) }
+    }
+
+    public func start(at now: Instant) {
+        waiting = plan.accounts.reversed()
+        guard !waiting.isEmpty else { return begin(at: now) }
+        for _ in 0..<Self.registrationsAtOnce { registerNext(at: now) }
+    }
+
+    /// Begins no more, hangs up what is up, and finishes.
+    public func stop(at now: Instant) {
+        guard progress.phase != .over else { return }
+        isStopping = true
+        if progress.phase == .registering { return finish("stopped before the first call", at: now) }
+        progress.phase = .ending
+        for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.hangUp(at: now) }
+        leaveIfDone(at: now)
+    }
+
+    /// Begins no more; what is up goes on to its end.
+    public func endArrivals(at now: Instant) {
+        guard progress.phase == .running else { return }
+        progress.phase = .ending
+        leaveIfDone(at: now)
+    }
+
+    public var deadline: Instant? {
+        [phone.deadline, nextArrival, halfOver.first?.until].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
+    }
+
+    public func advance(to now: Instant) {
+        phone.advance(to: now)
+        while let due = nextArrival, due <= now { arrive(due: due, at: now) }
+        while let half = halfOver.first, half.until <= now {
+            halfOver.removeFirst()
+            forgetCallee(of: half.number, at: now)
+        }
+    }
+
+    /// When the next call is due.
+    private var nextArrival: Instant? {
+        guard progress.phase == .running, let due = schedule.due else { return nil }
+        return began + due
+    }
+
+    private func arrive(due: Instant, at now: Instant) {
+        if let calls = plan.calls, progress.begun >= calls { return endArrivals(at: now) }
+        if let duration = plan.duration, due - began >= duration { return endArrivals(at: now) }
+        (progress.step, progress.rate) = (schedule.step, plan.arrivals.steps[schedule.step].rate)
+        schedule.advance()
+        if open.count >= plan.concurrent { progress.skipped += 1 } else { call(due: due, at: now) }
+        let isLast = schedule.due == nil || plan.calls.map { progress.begun >= $0 } ?? false
+        if isLast { endArrivals(at: now) }
+    }
+
+    func leaveIfDone(at now: Instant) {
+        guard progress.phase == .ending, open.isEmpty, phone.calls.isEmpty else { return }
+        finish(nil, at: now)
+    }
+}
+
+// Registrations.
+extension LoadClient {
+    private func registerNext(at now: Instant) {
+        guard let account = waiting.popLast() else { return }
+        let registration = phone.register(as: identity(of: account), at: now) { [unowned self] _, event, now in receive(event, of: account, at: now) }
+        registrations.append(registration)
+    }
+
+    func identity(of account: LoadAccount) -> PhoneIdentity {
+        var identity = phone.identity
+        (identity.user, identity.credentials, identity.displayName) = (account.user, account.credentials, nil)
+        return identity
+    }
+
+    private func receive(_ event: RegistrationEvent, of account: LoadAccount, at now: Instant) {
+        switch event {
+        case .registered where progress.phase == .registering:
+            progress.registered += 1
+            onEvent?(.registered, now)
+            registerNext(at: now)
+            if progress.registered == plan.accounts.count { begin(at: now) }
+        case .failed(let status, _, _) where progress.phase == .registering:
+            finish("the registration of \(account.user) failed with \(status)", at: now)
+        case .unregistered:
+            progress.registered -= 1
+            conclude(at: now)
+        case .registered, .failed: break
+        }
+    }
+
+    private func begin(at now: Instant) {
+        (began, progress.phase) = (now, .running)
+        onEvent?(.began, now)
+        advance(to: now)
+    }
+
+    /// Takes the registrations back, and is over when all are.
+    private func finish(_ failure: String?, at now: Instant) {
+        guard progress.phase != .over else { return }
+        (progress.phase, self.failure) = (.over, failure)
+        registrations = registrations.filter(\.isRegistered)
+        progress.registered = registrations.count
+        for registration in registrations { registration.unregister(at: now) }
+        conclude(at: now)
+    }
+
+    private func conclude(at now: Instant) {
+        guard progress.phase == .over, progress.registered <= 0 else { return }
+        progress.registered = 0
+        onEvent?(.finished(failure: failure), now)
+        onEvent = nil
+        onFinish?()
+    }
+}

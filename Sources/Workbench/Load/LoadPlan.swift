@@ -1,0 +1,108 @@
+import Glibc
+import Primitives
+import RTP
+import SIP
+import UserAgent
+
+/// What a call is made to do.
+public enum CallKind: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Talks, and hangs up.
+    case plain
+    /// Holds the other side for a third of its time.
+    case hold
+    /// Presses keys.
+    case dtmf
+    /// Offers again what is agreed.
+    case reinvite
+    /// Gives up while it rings.
+    case cancel
+    /// Is refused as busy; where the tool plays the other end.
+    case busy
+}
+
+/// How many calls of a hundred are of which kind; the rest is plain.
+public struct CallMix: Hashable, Sendable {
+    public var percent: [CallKind: Double]
+
+    public init(_ percent: [CallKind: Double] = [:]) { self.percent = percent }
+
+    func draw(using random: inout SeededRandom) -> CallKind {
+        var left = Double.random(in: 0..<100, using: &random)
+        for kind in CallKind.allCases {
+            left -= percent[kind] ?? 0
+            if left < 0 { return kind }
+        }
+        return .plain
+    }
+}
+
+/// How long a call lasts from its answer on.
+public enum HoldTime: Hashable, Sendable {
+    case fixed(Duration)
+    /// Exponential, as people talk; of this mean.
+    case exponential(Duration)
+
+    func draw(using random: inout SeededRandom) -> Duration {
+        switch self {
+        case .fixed(let time): time
+        case .exponential(let mean): .seconds(fraction: max(0.2, -mean.inSeconds * log(1 - Double.random(in: 0..<1, using: &random))))
+        }
+    }
+
+    /// What it is on average.
+    public var mean: Duration {
+        switch self {
+        case .fixed(let time), .exponential(let time): time
+        }
+    }
+}
+
+/// Which calls have their sound decoded and judged.
+public enum Listening: Hashable, Sendable {
+    /// Every call, while no more than so many are listened to at a time.
+    case upTo(Int)
+    /// A share of all, 0–1, spread evenly.
+    case share(Double)
+}
+
+/// A line that the tool registers and plays.
+public struct LoadAccount: Hashable, Sendable {
+    public var user: Text
+    public var credentials: Credentials?
+
+    public init(user: Text, credentials: Credentials? = nil) { (self.user, self.credentials) = (user, credentials) }
+}
+
+/// A load to be put on something.
+public struct LoadPlan: Sendable {
+    /// Who is called; nil with accounts, whose first half then calls the second.
+    public var target: URI?
+    /// Registered before the first call.
+    public var accounts: [LoadAccount] = []
+    /// The tool plays the other end as well, and misses it where no INVITE comes.
+    public var playsBothEnds = false
+    public var arrivals = ArrivalPlan(rate: 1)
+    /// No more are begun after so many, or so long.
+    public var calls: Int?
+    public var duration: Duration?
+    /// At most so many at a time; those that would be more are not begun, and counted.
+    public var concurrent = 100
+    public var hold = HoldTime.fixed(.seconds(10))
+    public var mix = CallMix()
+    public var listening = Listening.upTo(64)
+    /// One end: what is heard must be what was played.
+    public var expectsEcho = false
+    /// No sound is expected.
+    public var expectsSilence = false
+    /// A caller cancels what was not answered for so long.
+    public var patience = Duration.seconds(32)
+    /// How long the tool's own callees ring.
+    public var answersAfter = Duration.zero
+    public var keys: [DTMFDigit] = []
+    /// Of a scenario: in place of what the mix makes of a call.
+    public var steps: [CallStep]?
+    /// The same one makes the same calls.
+    public var seed: UInt64 = 1
+
+    public init() {}
+}

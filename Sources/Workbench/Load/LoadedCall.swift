@@ -1,0 +1,52 @@
+import Media
+import Primitives
+
+/// One call of a load, when both ends are over: what is known of each.
+public struct LoadedCall: Sendable {
+    /// From 1 on, in the order of their beginning.
+    public var number: UInt32
+    public var kind: CallKind
+    /// Of the arrival plan.
+    public var step: Int
+    /// After the first call could begin.
+    public var began: Duration
+    /// When it was due by the plan, and was begun so much later.
+    public var lateness: Duration
+    public var caller: CallRecord
+    /// The end that the tool answered; nil where it plays none, or no INVITE came.
+    public var callee: CallRecord?
+    /// When that INVITE came.
+    public var calleeExpected: Bool
+    public var isListenedTo: Bool
+    /// What each side played; 0 is nobody's number.
+    public var signatures: (caller: SoundSignature, callee: SoundSignature)
+    public var expectsEcho: Bool
+    public var expectsSilence: Bool
+    public var keys: String
+    /// The callee was not told of the end, and the tool had to end that side.
+    public var calleeWasForgotten = false
+    /// Listened-to calls that were not over when this one began: what tells cross-talk from the sound of an earlier call.
+    public var upAtBeginning: Set<UInt32> = []
+}
+
+/// How a run is going.
+public struct LoadProgress: Hashable, Sendable {
+    public enum Phase: String, Codable, Hashable, Sendable { case registering, running, ending, over }
+
+    public var phase = Phase.registering
+    public var registered = 0, accounts = 0
+    public var begun = 0, active = 0, mostActive = 0, answered = 0, over = 0
+    /// Not begun, because so many were there already.
+    public var skipped = 0
+    /// Not begun, because the tool had no port left.
+    public var withoutPort = 0
+    /// INVITEs that came and belong to no call of this run.
+    public var strangers = 0
+    /// Of the arrival plan; its rate.
+    public var step = 0
+    public var rate = 0.0
+    /// How late calls were begun, by the plan.
+    public var lateness = Lateness()
+
+    public init() {}
+}

@@ -1,0 +1,75 @@
+/// The verdicts as JUnit XML: a test case for validity, for each term of the service level, for each kind of finding, and for what was left behind.
+public enum LoadJUnit {
+    private struct Case {
+        var group: String, name: String
+        /// Nil: passed.
+        var failure: String?
+        /// The run could not be judged.
+        var isError = false
+    }
+
+    public static func text(_ report: LoadReport) -> String {
+        let cases = cases(report), failures = cases.count { $0.failure != nil && !$0.isError }, errors = cases.count { $0.isError }
+        let head = "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\" time=\"\(report.run.elapsed)\""
+        let body = cases.map(element).joined(separator: "\n")
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuites \(head)>
+            <testsuite name="hookswitch load" timestamp="\(Markup.escaped(report.run.began))" \(head)>
+            \(body)
+            <system-out>\(Markup.escaped(LoadText.lines(report).joined(separator: "\n")))</system-out>
+            </testsuite>
+            </testsuites>
+
+            """
+    }
+
+    private static func cases(_ report: LoadReport) -> [Case] {
+        var cases = [
+            Case(
+                group: "validity", name: "the run can be believed", failure: report.validity.isBelievable ? nil : report.validity.reasons.joined(separator: "\n"),
+                isError: !report.validity.isBelievable)
+        ]
+        cases += report.slo.map { verdict in
+            let actual = verdict.actual.map { "was \(Number.text($0))" } ?? "was not measured"
+            return Case(group: "slo", name: verdict.term, failure: verdict.isKept ? nil : actual, isError: verdict.isToolsFault)
+        }
+        if report.slo.isEmpty, report.knee == nil {
+            let bad = report.counts.failed + report.counts.faulty
+            cases.append(Case(group: "calls", name: "every call is good", failure: bad == 0 ? nil : "\(bad) of \(report.counts.begun) are not"))
+        }
+        cases += Finding.Kind.allCases.map { kind in
+            let found = report.findings.first { $0.kind == kind }
+            return Case(group: "findings", name: "\(kind.rawValue) does not occur", failure: found.map { "\($0.calls) calls: \($0.text)" })
+        }
+        if let leaks = report.leaks { cases.append(Case(group: "leaks", name: "nothing is left behind", failure: leaks.isClean ? nil : leaks.leftovers.joined(separator: "\n"))) }
+        return cases
+    }
+
+    private static func element(_ test: Case) -> String {
+        let head = "<testcase classname=\"load.\(test.group)\" name=\"\(Markup.escaped(test.name))\""
+        guard let failure = test.failure else { return head + "/>" }
+        let tag = test.isError ? "error" : "failure"
+        return head + "><\(tag) message=\"\(Markup.escaped(failure))\"/></testcase>"
+    }
+}
+
+enum Markup {
+    /// For text and attributes of XML and HTML; what XML has no place for is left out.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n": result += "&#10;"
+            case "\t": result += " "
+            case _ where scalar.value < 32 || scalar.value == 127: break
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

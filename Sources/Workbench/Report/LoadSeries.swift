@@ -1,0 +1,48 @@
+/// A run over time, in equal parts.
+public enum LoadSeries {
+    public struct Point: Codable, Hashable, Sendable {
+        /// Seconds after the beginning, and the length of the part.
+        public var time: Double, length: Double
+        public var begun = 0, answered = 0, active = 0
+        public var setupP50: Double?, setupP95: Double?
+        public var loss: Double?, jitterP95: Double?, mosP5: Double?, delayP50: Double?, delayP95: Double?
+        /// Calls that failed or had something wrong, by status, or by finding where they were answered.
+        public var failures: [String: Int] = [:]
+    }
+
+    static func points(of calls: [CallFigures], parts: Int = 120) -> [Point] {
+        let end = calls.map { $0.began + lasted($0) }.max() ?? 0
+        guard end > 0 else { return [] }
+        let length = max(1, (end / Double(parts)).rounded(.up)), count = Int(end / length) + 1
+        var groups = [[CallFigures]](repeating: [], count: count), active = [Int](repeating: 0, count: count)
+        for call in calls {
+            let first = min(count - 1, Int(call.began / length)), last = min(count - 1, Int((call.began + lasted(call)) / length))
+            groups[first].append(call)
+            for part in first...last { active[part] += 1 }
+        }
+        return groups.enumerated().map { index, group in point(group, Double(index) * length, length, active[index]) }
+    }
+
+    private static func lasted(_ call: CallFigures) -> Double { ((call.answer ?? 0) + (call.duration ?? 0)) / 1_000 }
+
+    private static func point(_ calls: [CallFigures], _ time: Double, _ length: Double, _ active: Int) -> Point {
+        var point = Point(time: time, length: length)
+        (point.begun, point.answered, point.active) = (calls.count, calls.count { $0.isAnswered }, active)
+        func sorted(_ metric: LoadMetric) -> [Double] { calls.flatMap(metric.values).sorted() }
+        let setup = sorted(.setup), loss = sorted(.loss), delay = sorted(.delay)
+        (point.setupP50, point.setupP95) = (at(50, setup), at(95, setup))
+        point.loss = loss.isEmpty ? nil : loss.reduce(0, +) / Double(loss.count)
+        (point.jitterP95, point.mosP5) = (at(95, sorted(.jitter)), at(5, sorted(.mos)))
+        (point.delayP50, point.delayP95) = (at(50, delay), at(95, delay))
+        for call in calls where call.outcome != .good {
+            let name = call.outcome == .faulty ? call.findings.first?.kind.rawValue ?? "faulty" : call.status == 0 ? "none" : "\(call.status)"
+            point.failures[name, default: 0] += 1
+        }
+        return point
+    }
+
+    private static func at(_ percent: Double, _ sorted: [Double]) -> Double? {
+        guard !sorted.isEmpty else { return nil }
+        return sorted[min(sorted.count - 1, Int(Double(sorted.count) * percent / 100))]
+    }
+}

@@ -1,0 +1,90 @@
+/// What many calls came to, added up as they end. A value; the same for a whole run and for one step of it.
+public struct LoadTally: Sendable {
+    public private(set) var calls = 0
+    public private(set) var answered = 0
+    public private(set) var outcomes: [CallFigures.Outcome: Int] = [:]
+    public private(set) var kinds: [CallKind: Int] = [:]
+    /// Final statuses of INVITEs; 0 for none.
+    public private(set) var statuses: [Int: Int] = [:]
+    public private(set) var findings: [Finding.Kind: FoundCalls] = [:]
+    public private(set) var listened = 0
+    public private(set) var retransmissions = 0
+    private var distributions: [LoadMetric: Distribution] = [:]
+
+    public init() {}
+
+    public mutating func add(_ call: CallFigures) {
+        calls += 1
+        if call.isAnswered { answered += 1 }
+        outcomes[call.outcome, default: 0] += 1
+        kinds[call.kind, default: 0] += 1
+        statuses[call.status, default: 0] += 1
+        retransmissions += call.retransmissions
+        if call.caller?.audio != nil || call.callee?.audio != nil { listened += 1 }
+        for finding in call.findings { findings[finding.kind, default: FoundCalls()].add(call.number, finding.text) }
+        for metric in LoadMetric.allCases {
+            for value in metric.values(of: call) { distributions[metric, default: Distribution()].record(value) }
+        }
+    }
+
+    public subscript(_ metric: LoadMetric) -> Distribution { distributions[metric] ?? Distribution() }
+    public subscript(_ outcome: CallFigures.Outcome) -> Int { outcomes[outcome] ?? 0 }
+
+    /// Calls that the target had its part in.
+    public var tried: Int { calls - self[.notTried] }
+
+    private func count(_ matches: (Int) -> Bool) -> Int { statuses.filter { matches($0.key) }.values.reduce(0, +) }
+    private var redirected: Int { count { (300..<400).contains($0) } }
+    private func percent(_ part: Int, of whole: Int) -> Double? { whole > 0 ? 100 * Double(part) / Double(whole) : nil }
+
+    /// Session Establishment Ratio, RFC 6076 §4.6, in percent; nil without a call, as all here.
+    public var establishmentRatio: Double? { percent(answered, of: tried - redirected) }
+    /// Session Establishment Effectiveness Ratio, §4.7: also those that the callee refused.
+    public var effectivenessRatio: Double? { percent(answered + count { [480, 486, 600, 603].contains($0) }, of: tried - redirected) }
+    /// Ineffective Session Attempts, §4.8.
+    public var ineffectiveAttempts: Double? { percent(count { [408, 500, 503, 504].contains($0) }, of: tried) }
+    /// Session Completion Ratio, §4.9: answered, and ended as it should.
+    public var completionRatio: Double? { percent(answered - (findings[.endedEarly]?.count ?? 0) - (findings[.noEnd]?.count ?? 0), of: tried) }
+    /// Not as planned, or with something wrong.
+    public var failedPercent: Double? { percent(self[.failed] + self[.faulty], of: tried) }
+    /// 503 to an INVITE: the target limits.
+    public var limited: Int { statuses[503] ?? 0 }
+
+    public func percent(with kinds: [Finding.Kind]) -> Double? {
+        percent(kinds.reduce(0) { $0 + (findings[$1]?.count ?? 0) }, of: tried)
+    }
+}
+
+/// The calls that a finding was made with. The first are kept.
+public struct FoundCalls: Sendable {
+    static let kept = 1_000
+
+    public private(set) var count = 0
+    public private(set) var numbers: [UInt32] = []
+    /// Of the first one.
+    public private(set) var text = ""
+
+    mutating func add(_ number: UInt32, _ text: String) {
+        if numbers.last == number { return }
+        count += 1
+        if numbers.count < Self.kept { numbers.append(number) }
+        if self.text.isEmpty { self.text = text }
+    }
+
+    /// `every 50th call`, where three or more lie so; nil otherwise.
+    public var pattern: String? {
+        let sorted = numbers.sorted(), gaps = Set(zip(sorted.dropFirst(), sorted).map { $0 - $1 })
+        guard sorted.count >= 3, gaps.count == 1, let gap = gaps.first, gap > 1 else { return nil }
+        return "every \(gap)\(Self.ordinal(gap)) call"
+    }
+
+    private static func ordinal(_ number: UInt32) -> String {
+        switch (number % 10, number % 100) {
+        case (_, 11...13): "th"
+        case (1, _): "st"
+        case (2, _): "nd"
+        case (3, _): "rd"
+        default: "th"
+        }
+    }
+}

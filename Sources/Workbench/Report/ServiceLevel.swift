@@ -1,0 +1,144 @@
+/// What a run has to keep: `setup_p95<200ms,mos_p5>=4.0,failed<0.1%`.
+public struct ServiceLevel: Hashable, Sendable {
+    public struct Term: Hashable, Sendable {
+        public enum Quantity: Hashable, Sendable {
+            case percentile(LoadMetric, Double), mean(LoadMetric), minimum(LoadMetric), maximum(LoadMetric)
+            case share(Share)
+        }
+
+        /// As it was written.
+        public var text: String
+        public var quantity: Quantity
+        public var comparison: Comparison
+        public var limit: Double
+
+        /// Whether it depends on the tool having been in time.
+        public var isTimed: Bool { if case .share = quantity { false } else { true } }
+    }
+
+    public enum Comparison: String, Hashable, Sendable, CaseIterable { case atMost = "<=", atLeast = ">=", below = "<", above = ">" }
+
+    /// In percent of the calls.
+    public enum Share: String, Hashable, Sendable, CaseIterable { case failed, refused, oneWay = "one_way", silent, crossTalk = "cross_talk", ser, seer, isa, scr }
+
+    /// One line for a person.
+    public enum ParseError: Error, Hashable, Sendable {
+        case empty
+        case noComparison(term: String)
+        case unknownName(String, term: String)
+        /// A metric alone says nothing: which percentile?
+        case noStatistic(String, term: String)
+        case badStatistic(String, term: String)
+        case badLimit(String, unit: String, term: String)
+    }
+
+    public var terms: [Term]
+
+    public init(parsing text: String) throws(ParseError) {
+        terms = []
+        for part in text.split(separator: ",") { terms.append(try Self.term(String(part.filter { $0 != " " }))) }
+        if terms.isEmpty { throw .empty }
+    }
+
+    /// All that a term may begin with.
+    public static var names: [String] { LoadMetric.allCases.map(\.rawValue) + Share.allCases.map(\.rawValue) }
+
+    private static func term(_ text: String) throws(ParseError) -> Term {
+        guard let place = text.firstIndex(where: { $0 == "<" || $0 == ">" }) else { throw .noComparison(term: text) }
+        let rest = text[place...]
+        guard let comparison = Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else { throw .noComparison(term: text) }
+        let quantity = try quantity(String(text[..<place]), text)
+        let limit = try limit(String(rest.dropFirst(comparison.rawValue.count)), unit: unit(of: quantity), text)
+        return Term(text: text, quantity: quantity, comparison: comparison, limit: limit)
+    }
+
+    private static func quantity(_ name: String, _ term: String) throws(ParseError) -> Term.Quantity {
+        if let share = Share(rawValue: name) { return .share(share) }
+        if LoadMetric(rawValue: name) != nil { throw .noStatistic(name, term: term) }
+        let parts = name.split(separator: "_"), suffix = parts.last.map(String.init) ?? ""
+        guard parts.count > 1, let metric = LoadMetric(rawValue: parts.dropLast().joined(separator: "_")) else {
+            throw .unknownName(parts.count > 1 ? parts.dropLast().joined(separator: "_") : name, term: term)
+        }
+        switch suffix {
+        case "mean": return .mean(metric)
+        case "min": return .minimum(metric)
+        case "max": return .maximum(metric)
+        default:
+            guard suffix.hasPrefix("p"), let percent = Double(suffix.dropFirst()), (0...100).contains(percent) else { throw .badStatistic(suffix, term: term) }
+            return .percentile(metric, percent)
+        }
+    }
+
+    private static func unit(of quantity: Term.Quantity) -> String {
+        switch quantity {
+        case .percentile(let metric, _), .mean(let metric), .minimum(let metric), .maximum(let metric): metric.unit
+        case .share: "%"
+        }
+    }
+
+    private static func limit(_ text: String, unit: String, _ term: String) throws(ParseError) -> Double {
+        let units: [(String, Double)] = unit == "ms" ? [("ms", 1), ("us", 0.001), ("s", 1_000), ("", 1)] : unit.isEmpty ? [("", 1)] : [(unit, 1), ("", 1)]
+        for (suffix, factor) in units where text.hasSuffix(suffix) {
+            if let value = Double(text.dropLast(suffix.count)), value.isFinite { return value * factor }
+        }
+        throw .badLimit(text, unit: unit, term: term)
+    }
+}
+
+extension ServiceLevel {
+    /// How one term came out.
+    public struct Verdict: Codable, Hashable, Sendable {
+        public var term: String
+        /// Nil: never measured, and so not kept.
+        public var actual: Double?
+        public var isKept: Bool
+        /// The tool was late itself, so that a broken term says nothing of the target.
+        public var isToolsFault = false
+    }
+
+    public func verdicts(on tally: LoadTally) -> [Verdict] {
+        terms.map { term in
+            let actual = tally.value(of: term.quantity)
+            return Verdict(term: term.text, actual: actual, isKept: actual.map { term.comparison.holds($0, term.limit) } ?? false)
+        }
+    }
+
+    public func isKept(by tally: LoadTally) -> Bool { verdicts(on: tally).allSatisfy(\.isKept) }
+}
+
+extension ServiceLevel.Comparison {
+    func holds(_ value: Double, _ limit: Double) -> Bool {
+        switch self {
+        case .atMost: value <= limit
+        case .atLeast: value >= limit
+        case .below: value < limit
+        case .above: value > limit
+        }
+    }
+}
+
+extension LoadTally {
+    func value(of quantity: ServiceLevel.Term.Quantity) -> Double? {
+        switch quantity {
+        case .percentile(let metric, let percent): self[metric].percentile(percent)
+        case .mean(let metric): self[metric].mean
+        case .minimum(let metric): self[metric].minimum
+        case .maximum(let metric): self[metric].maximum
+        case .share(let share): value(of: share)
+        }
+    }
+
+    private func value(of share: ServiceLevel.Share) -> Double? {
+        switch share {
+        case .failed: failedPercent
+        case .refused: percent(with: [.refused])
+        case .oneWay: percent(with: [.oneWay])
+        case .silent: percent(with: [.silence, .noAudio])
+        case .crossTalk: percent(with: [.crossTalk, .stale])
+        case .ser: establishmentRatio
+        case .seer: effectivenessRatio
+        case .isa: ineffectiveAttempts
+        case .scr: completionRatio
+        }
+    }
+}

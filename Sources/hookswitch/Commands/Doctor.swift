@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Examine this machine and the configuration: what will go wrong, and what mends it.",
+        discussion: """
+            Looks at what is told to whom, the media ports against the kernel's own and against a compose file, socket buffers, the clock, descriptors, and the names
+            in the configuration. Sends nothing but DNS questions; whether peers can reach this machine only 'hookswitch probe', from outside, can tell.
+            Exit code 1 when something is broken.
+
+            Examples:
+              hookswitch doctor --config hookswitch.yaml
+              hookswitch doctor --config hookswitch.yaml --compose Docker/compose.yaml
+            """)
+
+    @OptionGroup var options: ConfigurationOptions
+
+    @Option(help: ArgumentHelp("The compose file that publishes the gateway's ports.", valueName: "file"))
+    var compose: String?
+
+    @Flag(help: "Print one JSON object.") var json = false
+
+    func run() throws {
+        let report = try examine()
+        if json { try printJSON(report) } else { print(report.text) }
+        if report.isSick { throw ExitCode(1) }
+    }
+
+    func examine() throws -> DoctorReport {
+        let configuration = try options.load()
+        let published = try compose.map(ComposePorts.init(path:))
+        return DoctorReport(findings: Examination(configuration, .here).all(published))
+    }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+struct Load: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put many calls on a SIP system, measure both ends, and say whether the figures can be believed.",
+        discussion: """
+            Calls TARGET at a rate, with sound that names the call and its direction, and judges what comes back. With --accounts the tool registers
+            lines of the target and plays both ends: the first half of them calls the second. SIGINT ends early, and still reports.
+
+            The report opens with whether the run can be believed: when the tool was late itself it says so, and blames nobody. A figure that
+            was not measured is absent. Exit code 0: good; 1: the target is not, or something was left behind; 2: what was typed; 3: the run could not be made or cannot
+            be believed.
+
+            Service levels (--slo) are terms as setup_p95<200ms, mos_p5>=4.0, failed<0.1%, joined by commas. Metrics, each with _pN, _mean, _min or
+            _max: setup, ring, answer, media, end, invite_transit, answer_transit, bye_transit, delay, jitter, loss, rtt, mos, r. Shares of the calls:
+            failed, refused, one_way, silent, cross_talk, ser, seer, isa, scr.
+
+            Examples:
+              hookswitch load sip:9196@127.0.0.1 --rate 10 --calls 100 --hold 5 --expect echo
+              hookswitch load 127.0.0.1 --accounts 1001..1008 --password 'secret-{}' --rate 2 --calls 40 --hold 10 --mix hold=10,dtmf=20,cancel=5
+              hookswitch load sip:9196@10.0.0.5 --find-knee --ramp 10:200:10:15 --hold 20 --concurrent 2000 --slo 'setup_p95<200ms,failed<0.1%' --html load.html
+            """)
+
+    @OptionGroup var options: LoadOptions
+
+    func run() throws {
+        let order = try options.order()
+        let teller = Teller(order.outputs.printsToStandardOutput ? .standardError : .standardOutput)
+        let report = try LoadRun(order, teller: teller).perform()
+        teller.finish()
+        try order.outputs.write(report)
+        if !order.outputs.printsToStandardOutput { print(LoadText.lines(report).joined(separator: "\n")) }
+        if report.exitCode != 0 { throw ExitCode(report.exitCode) }
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+import Primitives
+
+struct Probe: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Call a gateway from outside, and name the direction that is dead: SIP or sound, out or in.",
+        discussion: """
+            Run it where callers are, not on the gateway's machine or in its container. Calls a number that plays a tone and one that echoes, and tells from
+            both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead.
+
+            Examples:
+              hookswitch probe 203.0.113.5
+              hookswitch probe 10.0.0.5:5070 --echo 600 --tone 601 --json
+            """)
+
+    @Argument(help: "The gateway's address, with :PORT unless it is 5060.") var address: String
+
+    @Option(help: ArgumentHelp("The number that sends sound back.", valueName: "number")) var echo = "9196"
+    @Option(help: ArgumentHelp("The number that plays a tone, heard before ours is.", valueName: "number")) var tone = "9197"
+    @Flag(help: "Speak TCP instead of UDP.") var tcp = false
+    @Option(help: ArgumentHelp("Wait so long for an answer.", valueName: "s")) var timeout = 5.0
+    @Flag(help: "Print one JSON object.") var json = false
+
+    func run() throws {
+        let report = try examine()
+        if json { try printJSON(report) } else { print(report.text) }
+        if report.isDead { throw ExitCode(1) }
+    }
+
+    func examine() throws -> ProbeReport {
+        let server = try SocketAddress(ofServer: address)
+        let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...60)
+        let heard = try ProbeCall(number: tone, server: server, usesTCP: tcp, patience: patience).evidence()
+        let echoed = heard.hasAnswer ? try ProbeCall(number: echo, server: server, usesTCP: tcp, patience: patience).evidence() : nil
+        return ProbeReport(server: server, tone: heard, echo: echoed)
+    }
+}

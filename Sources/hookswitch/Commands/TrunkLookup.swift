@@ -1,0 +1,65 @@
+import Dispatch
+import Gateway
+import Primitives
+import Runtime
+import UserAgent
+
+/// Where a trunk's target is, as the name system says now: for a person, before calls depend on it.
+struct TrunkLookup: Encodable {
+    var line: String
+    var target: String
+    /// The best first; empty when there is none.
+    var servers: [String]
+    /// Seconds until it would be asked again; nil for an address.
+    var holds: Int64?
+
+    var text: String {
+        let found = servers.isEmpty ? "not found: calls to it are refused with 503" : servers.joined(separator: ", ")
+        return "\(line): \(target) is \(found)\(holds.map { " for \($0) s" } ?? "")"
+    }
+
+    /// Asks for every target of every trunk, and waits for the answers.
+    static func all(of configuration: ServeConfiguration) -> [TrunkLookup] {
+        var settings = DNSResolver.Settings()
+        settings.servers = configuration.nameServers
+        let resolver = DNSResolver(settings)
+        return configuration.gateway.lines.flatMap { line -> [TrunkLookup] in
+            guard case .trunk(let trunk) = line.endpoint else { return [] }
+            return trunk.targets.map { look($0, line.number, configuration, resolver) }
+        }
+    }
+
+    private static func look(_ target: TrunkConfiguration.Target, _ line: Text, _ configuration: ServeConfiguration, _ resolver: DNSResolver?) -> TrunkLookup {
+        let listeners = configuration.listeners
+        let transports = [Transport.udp, .tcp, .tls].filter { transport in listeners.contains { $0.transport == transport } }
+        let families = [IPAddress.Family.v4, .v6].filter { family in listeners.contains { $0.address.address.family == family } }
+        let domain = ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)
+        var location = ServerLocation(domain, transports: transports, families: families)
+        var waiting = location.start()
+        while !waiting.isEmpty {
+            let question = waiting.removeFirst()
+            waiting += location.receive(ask(question, resolver), to: question)
+        }
+        let servers = (location.result?.servers ?? []).map { "\($0.transport) \($0.address)" }
+        let holds = IPAddress(target.host) == nil ? location.result.map { $0.timeToLive.wholeMilliseconds / 1_000 } : nil
+        return TrunkLookup(line: line.description, target: target.host.description + (target.port.map { ":\($0)" } ?? ""), servers: servers, holds: servers.isEmpty ? nil : holds)
+    }
+
+    private static func ask(_ question: DNSQuestion, _ resolver: DNSResolver?) -> DNSAnswer {
+        guard let resolver else { return DNSAnswer(.failed) }
+        let answered = DispatchSemaphore(value: 0), box = AnswerBox()
+        resolver.ask(question) { answer in
+            box.set(answer)
+            answered.signal()
+        }
+        answered.wait()
+        return box.answer
+    }
+}
+
+/// Carries one answer from the resolver's queue to who waits for it.
+private final class AnswerBox: @unchecked Sendable {
+    // Written before the semaphore is signalled, and read after it was waited for.
+    private(set) var answer = DNSAnswer(.failed)
+    func set(_ answer: DNSAnswer) { self.answer = answer }
+}

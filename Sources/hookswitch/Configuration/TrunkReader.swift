@@ -1,0 +1,184 @@
+import Gateway
+import Primitives
+import SIP
+import UserAgent
+import Yams
+
+/// Reads the `trunk` of a line.
+struct TrunkReader {
+    let file: String
+
+    static let keys = [
+        "host", "tcp", "transport", "targets", "username", "password", "domain", "register", "expires", "keep-alive", "health", "sources", "incoming",
+        "caller", "rewrite", "rewrite-incoming", "headers",
+    ]
+    static let targetKeys = ["host", "transport", "priority", "weight"]
+    static let rewriteKeys = ["match", "strip", "prefix"]
+    static let headerKeys = ["set", "remove", "copy"]
+
+    /// - Parameter value: where the entry stands.
+    func read(_ node: Node, _ value: SettingValue) throws -> TrunkConfiguration {
+        guard case .mapping(let mapping) = node else { throw value.fail("is written as { host: sip.example.test }") }
+        for (key, _) in mapping where !Self.keys.contains(key.string ?? "") {
+            throw item(key, "trunk").fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.keys))")
+        }
+        var trunk = TrunkConfiguration(targets: try targets(of: mapping, value))
+        for (key, node) in mapping { try apply(key.string ?? "", item(key, "trunk", node), node, to: &trunk) }
+        try finish(&trunk, mapping, value)
+        return trunk
+    }
+
+    private func apply(_ name: String, _ value: SettingValue, _ node: Node, to trunk: inout TrunkConfiguration) throws {
+        switch name {
+        case "username": trunk.user = Text(try value.text)
+        case "password": trunk.password = Text(try value.text)
+        case "domain": trunk.domain = Text(try hostName(value).host.description)
+        case "register": trunk.registration = try value.flag ? trunk.registration ?? .init() : nil
+        case "health": trunk.health = try value.text == "none" ? nil : value.duration(1...3600)
+        case "sources": trunk.sources = try list(node, value).map { try $0.network }
+        case "incoming": trunk.incoming = Text(try value.text)
+        case "caller": trunk.caller = Text(try value.text)
+        case "rewrite": trunk.rewrites = try rewrites(node, value)
+        case "rewrite-incoming": trunk.incomingRewrites = try rewrites(node, value)
+        case "headers": trunk.headers = try headers(node, value)
+        default: break
+        }
+    }
+
+    /// What only makes sense together.
+    private func finish(_ trunk: inout TrunkConfiguration, _ mapping: Node.Mapping, _ value: SettingValue) throws {
+        if trunk.password != nil, trunk.user == nil { throw value.fail("has a 'password' and no 'username'") }
+        for name in ["expires", "keep-alive"] {
+            guard let node = mapping[Node(name)] else { continue }
+            let setting = SettingValue(scalars: [node.scalar?.string ?? ""], place: "\(file):\(node.mark?.line ?? 0): trunk.\(name)")
+            guard trunk.registration != nil else { throw setting.fail("is for a trunk with 'register: true'") }
+            if name == "expires" { trunk.registration?.expires = UInt32(try setting.integer(60...86_400)) }
+            if name == "keep-alive" { trunk.registration?.keepAlive = try setting.text == "none" ? nil : setting.duration(5...600) }
+        }
+        if trunk.incoming != nil, trunk.registration == nil { throw value.fail("'incoming' is for a trunk with 'register: true': other calls name their number") }
+    }
+
+    // MARK: Targets
+
+    private func targets(of mapping: Node.Mapping, _ value: SettingValue) throws -> [TrunkConfiguration.Target] {
+        if let node = mapping[Node("targets")] {
+            guard mapping[Node("host")] == nil else { throw value.fail("has a 'host' or 'targets', not both") }
+            guard case .sequence(let sequence) = node, !sequence.isEmpty else { throw value.fail("'targets' takes a list as [{ host: a.example.test, priority: 1 }]") }
+            return try sequence.map { try readTarget($0, value) }
+        }
+        guard let host = mapping[Node("host")] else { throw value.fail("needs a 'host'") }
+        let (name, port) = try hostName(SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.host"))
+        var target = TrunkConfiguration.Target(host: name, port: port)
+        for (key, node) in mapping where key.string == "tcp" || key.string == "transport" {
+            let setting = item(key, "trunk", node)
+            target.transport = key.string == "tcp" ? (try setting.flag ? .tcp : nil) : try transport(setting)
+        }
+        return [target]
+    }
+
+    private func readTarget(_ node: Node, _ value: SettingValue) throws -> TrunkConfiguration.Target {
+        guard case .mapping(let mapping) = node, let host = mapping[Node("host")] else { throw value.fail("a target is written as { host: a.example.test, priority: 1 }") }
+        let (name, port) = try hostName(SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.targets.host"))
+        var target = TrunkConfiguration.Target(host: name, port: port)
+        for (key, node) in mapping {
+            let setting = item(key, "trunk.targets", node)
+            switch key.string ?? "" {
+            case "host": break
+            case "transport": target.transport = try transport(setting)
+            case "priority": target.priority = try setting.integer(0...65_535)
+            case "weight": target.weight = try setting.integer(0...65_535)
+            default: throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.targetKeys))")
+            }
+        }
+        return target
+    }
+
+    /// A name or an address, with a port or without.
+    private func hostName(_ value: SettingValue) throws -> (host: Text, port: UInt16?) {
+        let text = Text(try value.text)
+        if let address = IPAddress(text.withoutBrackets) { return (Text("\(address)"), nil) }
+        if let address = SocketAddress(text) { return (Text("\(address.address)"), address.port) }
+        let parts = text.bytes.split(separator: 0x3A, omittingEmptySubsequences: false).map { Text($0) }
+        let port = parts.count == 2 ? parts[1].integer(UInt16.self) : nil
+        let isName = !parts[0].isEmpty && parts[0].bytes.allSatisfy { byte in
+            byte >= 0x61 && byte <= 0x7A || byte >= 0x41 && byte <= 0x5A || byte >= 0x30 && byte <= 0x39 || byte == 0x2D || byte == 0x2E
+        }
+        guard isName, parts.count == 1 || port != nil else { throw value.fail("takes a name or an address as sip.example.test or 192.0.2.1:5060, got '\(text)'") }
+        return (parts[0], port)
+    }
+
+    private func transport(_ value: SettingValue) throws -> Transport {
+        switch try value.oneOf(["udp", "tcp", "tls"]) {
+        case "tcp": .tcp
+        case "tls": .tls
+        default: .udp
+        }
+    }
+
+    // MARK: Rules
+
+    private func rewrites(_ node: Node, _ value: SettingValue) throws -> [NumberRewrite] {
+        guard case .sequence(let sequence) = node else { throw value.fail("takes a list as [{ match: \"^0\", strip: 1, prefix: \"+49\" }]") }
+        return try sequence.map { element in
+            guard case .mapping(let mapping) = element, let match = mapping[Node("match")]?.scalar?.string, let pattern = NumberPattern(Text(match)) else {
+                throw value.fail("a rule needs a 'match' as \"^0\"")
+            }
+            var rule = NumberRewrite(pattern: pattern)
+            for (key, node) in mapping {
+                let setting = item(key, "rewrite", node)
+                switch key.string ?? "" {
+                case "match": break
+                case "strip": rule.strip = try setting.integer(0...64)
+                case "prefix": rule.prefix = Text(try setting.text)
+                default: throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.rewriteKeys))")
+                }
+            }
+            return rule
+        }
+    }
+
+    private func headers(_ node: Node, _ value: SettingValue) throws -> HeaderRules {
+        guard case .mapping(let mapping) = node else { throw value.fail("is written as { set: { X-Name: value }, copy: [\"X-*\"], remove: [X-Secret] }") }
+        var rules = HeaderRules()
+        for (key, node) in mapping {
+            let setting = item(key, "headers", node)
+            switch key.string ?? "" {
+            case "set":
+                guard case .mapping(let fields) = node else { throw setting.fail("is written as { X-Name: value }") }
+                rules.set = try fields.map { try field($0.key, $0.value) }
+            case "copy": rules.copy = try list(node, setting).map { try namePattern($0) }
+            case "remove": rules.remove = try list(node, setting).map { try namePattern($0) }
+            default: throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.headerKeys))")
+            }
+        }
+        return rules
+    }
+
+    private func field(_ key: Node, _ node: Node) throws -> HeaderRules.Field {
+        let setting = item(key, "headers.set", node)
+        guard let field = HeaderRules.Field(name: Text(key.string ?? ""), value: Text(try setting.text)) else {
+            throw setting.fail("is no name of a header that may be set")
+        }
+        return field
+    }
+
+    private func namePattern(_ value: SettingValue) throws -> HeaderRules.NamePattern {
+        guard let pattern = HeaderRules.NamePattern(Text(try value.text)) else { throw value.fail("'\(try value.text)' is no name of a header that may be passed, as X-Name or \"X-*\"") }
+        return pattern
+    }
+
+    // MARK: Places
+
+    private func item(_ key: Node, _ group: String, _ node: Node? = nil) -> SettingValue {
+        SettingValue(scalars: [node?.scalar?.string ?? ""], place: "\(file):\(key.mark?.line ?? 0): \(group).\(key.string ?? "")")
+    }
+
+    /// The elements of a list, or the one value.
+    private func list(_ node: Node, _ value: SettingValue) throws -> [SettingValue] {
+        guard case .sequence(let sequence) = node else { return [value] }
+        return try sequence.map { element in
+            guard let text = element.scalar?.string else { throw value.fail("takes a list of plain values") }
+            return SettingValue(scalars: [text], place: value.place)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Gateway
+import Primitives
+import Runtime
+
+/// The doctor's questions, one after the other.
+struct Examination {
+    private typealias Finding = DoctorReport.Finding
+    private let configuration: ServeConfiguration
+    private let machine: Machine
+
+    init(_ configuration: ServeConfiguration, _ machine: Machine) { (self.configuration, self.machine) = (configuration, machine) }
+
+    /// - Parameter published: of a compose file, where one is used.
+    func all(_ published: ComposePorts?) -> [DoctorReport.Finding] {
+        advertised() + listeners() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [buffers(), clock(), descriptors()] + names() + [rest()].compactMap(\.self)
+    }
+
+    private var gateway: GatewayConfiguration { configuration.gateway }
+    private var ports: ClosedRange<UInt16> { gateway.media.ports }
+
+    /// What peers outside are told, and whether they can get there.
+    private func advertised() -> [Finding] {
+        let subject = "advertised", own = machine.addresses
+        let bound = Set((configuration.udp + configuration.tcp).map(\.address))
+        if let address = gateway.advertise.address {
+            let inside = gateway.advertise.local.map { "\($0)" }.joined(separator: ", ")
+            let isOwn = own.contains(address) || address.isLoopback
+            var findings = [Finding(grade: .good, subject: subject, text: "\(address) to all but loopback\(inside.isEmpty ? "" : " and \(inside)")\(isOwn ? "" : "; not of this machine, so something must translate")")]
+            if address.isLoopback { findings.append(Finding(grade: .bad, subject: subject, text: "\(address) is told to other machines, which look for it at themselves", remedy: "set advertise.address to the address that callers reach")) }
+            return findings
+        }
+        if bound.allSatisfy(\.isLoopback) {
+            return [Finding(grade: .note, subject: subject, text: "loopback alone: nobody outside of this machine or container can call", remedy: "sip.udp: [\"0.0.0.0:5060\"], and advertise.address")]
+        }
+        let told = bound.contains { $0.isAny } ? own : bound.filter { !$0.isLoopback }
+        return told.map { address in
+            let isContainer = MachineKind.looksContained(address)
+            return Finding(
+                grade: isContainer ? .bad : .good, subject: subject, text: "\(address) to peers that reach it there\(isContainer ? ": an address of a container's network, which others cannot reach" : "")",
+                remedy: isContainer ? "set advertise.address to the address of the host" : nil)
+        }
+    }
+
+    private func listeners() -> [Finding] {
+        configuration.udp.map { address in
+            let failure = machine.bindFailure(address, false)
+            return Finding(
+                grade: failure == nil ? .good : .note, subject: "listens", text: failure.map { "udp \(address): \($0)" } ?? "udp \(address) is free", remedy: failure == nil ? nil : "good, if that is the gateway itself")
+        }
+    }
+
+    private func mediaPorts() -> Finding {
+        let text = "UDP \(ports.lowerBound)-\(ports.upperBound)"
+        guard let kernel = machine.ephemeral else { return Finding(grade: .note, subject: "media ports", text: "\(text); the kernel does not tell which it gives away itself") }
+        guard kernel.overlaps(ports) else { return Finding(grade: .good, subject: "media ports", text: "\(text), clear of the kernel's own \(kernel.lowerBound)-\(kernel.upperBound)") }
+        let shared = kernel.clamped(to: ports)
+        return Finding(
+            grade: .bad, subject: "media ports", text: "\(text): the kernel may give \(shared.lowerBound)-\(shared.upperBound) to any program (ip_local_port_range)",
+            remedy: "media.ports below \(kernel.lowerBound), or sysctl net.ipv4.ip_local_reserved_ports=\(ports.lowerBound)-\(ports.upperBound)")
+    }
+
+    private func capacity() -> Finding {
+        let legs = (Int(ports.upperBound) + 1) / 2 - (Int(ports.lowerBound) + 1) / 2
+        return Finding(grade: legs < 4 ? .note : .good, subject: "capacity", text: "\(legs) legs at a time: \(legs / 2) bridged calls, or \(legs) to an application", remedy: legs < 4 ? "a wider media.ports" : nil)
+    }
+
+    private func compose(_ published: ComposePorts) -> [Finding] {
+        if published.services.isEmpty { return [Finding(grade: .note, subject: "compose", text: "\(published.path) publishes no port")] }
+        return published.services.map { service in
+            if service.usesHostNetwork { return Finding(grade: .good, subject: "compose", text: "\(service.name) is on the host's network: nothing is in the way") }
+            let missing = service.missing(ports), sip = configuration.udp.map(\.port).filter { !service.publishes($0) }
+            if let port = sip.first { return Finding(grade: .bad, subject: "compose", text: "\(service.name) does not publish SIP's \(port)/udp", remedy: "ports: \"\(port):\(port)/udp\"") }
+            if let missing {
+                return Finding(
+                    grade: .bad, subject: "compose", text: "\(service.name) does not publish media ports \(missing.lowerBound)-\(missing.upperBound)/udp: calls there have no sound",
+                    remedy: "ports: \"\(ports.lowerBound)-\(ports.upperBound):\(ports.lowerBound)-\(ports.upperBound)/udp\", or a smaller media.ports")
+            }
+            if let moved = service.moved(ports) { return Finding(grade: .bad, subject: "compose", text: "\(service.name) publishes \(moved) under another number: SDP names the inner one", remedy: "the same number on both sides") }
+            return Finding(grade: .good, subject: "compose", text: "\(service.name) publishes SIP and all media ports")
+        }
+    }
+
+    private func buffers() -> Finding {
+        let wanted = 4 << 20
+        guard let receive = machine.receiveBufferLimit, let send = machine.sendBufferLimit else { return Finding(grade: .note, subject: "buffers", text: "the kernel does not tell its limits") }
+        guard min(receive, send) < wanted else { return Finding(grade: .good, subject: "buffers", text: "sockets may have 4 MiB and more") }
+        return Finding(
+            grade: .note, subject: "buffers", text: "rmem_max is \(receive / 1024) KiB, wmem_max \(send / 1024) KiB: bursts of SIP beyond that are lost",
+            remedy: "sysctl net.core.rmem_max=\(wanted) net.core.wmem_max=\(wanted)")
+    }
+
+    private func clock() -> Finding {
+        guard let source = machine.clockSource else { return Finding(grade: .note, subject: "clock", text: "the kernel does not tell its clock") }
+        let isSlow = ["hpet", "acpi_pm", "jiffies", "pit"].contains(source)
+        return Finding(
+            grade: isSlow ? .bad : .good, subject: "clock", text: source + (isSlow ? ": reading it takes a system call for every packet" : ", read without a system call"),
+            remedy: isSlow ? "boot with clocksource=tsc, or let the hypervisor offer a clock" : nil)
+    }
+
+    private func descriptors() -> Finding {
+        let needed = min(gateway.limits.legs, ports.count / 2) * 2 + 64, limit = machine.descriptorLimit
+        let isTooFew = limit > 0 && limit < needed
+        return Finding(
+            grade: isTooFew ? .bad : .good, subject: "descriptors", text: "\(limit) may be open, \(needed) can be needed", remedy: isTooFew ? "LimitNOFILE=\(needed), ulimit -n, or docker's --ulimit nofile=\(needed)" : nil)
+    }
+
+    /// Names of trunks, and our own.
+    private func names() -> [Finding] {
+        let hosts = gateway.lines.flatMap { line -> [String] in
+            guard case .trunk(let trunk) = line.endpoint else { return [] }
+            return trunk.targets.map(\.host.description).filter { IPAddress($0) == nil }
+        } + (IPAddress("\(gateway.domain)") == nil && gateway.domain != "localhost" ? ["\(gateway.domain)"] : [])
+        return Array(Set(hosts)).sorted().map { host in
+            guard let time = machine.resolve(host) else { return Finding(grade: .note, subject: "names", text: "\(host) has no address here", remedy: "its entry in DNS, or the resolver of this machine") }
+            let isSlow = time > 1_000
+            return Finding(grade: isSlow ? .note : .good, subject: "names", text: "\(host) is found in \(Int(time.rounded())) ms", remedy: isSlow ? "a resolver that is nearer" : nil)
+        }
+    }
+
+    private func rest() -> Finding? {
+        machine.cores < 2 ? Finding(grade: .note, subject: "cores", text: "one core for signalling and media: late packets under load", remedy: "two cores") : nil
+    }
+}
+
+enum MachineKind {
+    /// Of the networks that container engines make by default.
+    static func looksContained(_ address: IPAddress) -> Bool {
+        ["172.17.0.0/16", "172.18.0.0/15", "172.20.0.0/14", "10.88.0.0/16", "192.168.65.0/24"].contains { IPNetwork($0)?.contains(address) == true }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Primitives
+import Runtime
+import Workbench
+
+/// What the doctor looks at on a machine; a test makes its own.
+struct Machine {
+    /// Of interfaces that are up, without loopback.
+    var addresses: [IPAddress]
+    var ephemeral: ClosedRange<UInt16>?
+    var receiveBufferLimit: Int?
+    var sendBufferLimit: Int?
+    var clockSource: String?
+    var descriptorLimit: Int
+    var cores: Int
+    /// Milliseconds, or nil where the name has no address.
+    var resolve: (String) -> Double?
+    /// Nil: the port can be bound; else why not.
+    var bindFailure: (SocketAddress, _ isTCP: Bool) -> String?
+
+    static var here: Machine {
+        Machine(
+            addresses: LocalAddresses.all.filter { $0.isUp && !$0.isLoopback }.map(\.address), ephemeral: EphemeralPortRange.current, receiveBufferLimit: number("/proc/sys/net/core/rmem_max"),
+            sendBufferLimit: number("/proc/sys/net/core/wmem_max"), clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            descriptorLimit: ProcessResources.raiseDescriptorLimit(), cores: MachineReading.cores, resolve: resolved, bindFailure: failure)
+    }
+
+    private static func text(_ path: String) -> String? { MachineReading.text(of: path)?.trimmingCharacters(in: .whitespacesAndNewlines) }
+    private static func number(_ path: String) -> Int? { text(path).flatMap { Int($0) } }
+
+    private static func resolved(_ name: String) -> Double? {
+        let begin = MonotonicClock.now
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(name, nil, nil, &list) == 0 else { return nil }
+        freeaddrinfo(list)
+        return Double((MonotonicClock.now - begin).wholeNanoseconds) / 1e6
+    }
+
+    private static func failure(_ address: SocketAddress, _ isTCP: Bool) -> String? {
+        guard !isTCP else { return nil }
+        do throws(SocketError) {
+            _ = try FileDescriptorOwner.udp(bound: address)
+            return nil
+        } catch { return error.description }
+    }
+}

@@ -1,0 +1,109 @@
+import Dispatch
+import Media
+import Primitives
+import RTP
+import SDP
+import SIP
+import Synchronization
+import UserAgent
+import Workbench
+
+/// What one call of the probe has shown.
+struct ProbeEvidence: Sendable, Equatable {
+    var number: String
+    /// Any response came.
+    var hasAnswer = false
+    var status = 0
+    /// The 200 came again and again: our ACK did not arrive.
+    var repeatedAcceptances = 0
+    var isByeAnswered = false
+    /// What the gateway said of itself, in its Contact and in its SDP.
+    var contact: SocketAddress?
+    var media: SocketAddress?
+    var sent: UInt64 = 0
+    var received: UInt64 = 0
+    /// Our own sound came back.
+    var isOwnHeard = false
+    /// The gateway reports, by RTCP, that ours arrives.
+    var isOursReported = false
+
+    var isConnected: Bool { (200..<300).contains(status) }
+}
+
+/// One call of three seconds, and what it shows.
+struct ProbeCall {
+    var number: String
+    var server: SocketAddress
+    var usesTCP: Bool
+    var patience: Duration
+
+    func evidence() throws -> ProbeEvidence {
+        let ending = DispatchSemaphore(value: 0), shared = Shared(number)
+        let phone = try start(shared, ending)
+        if ending.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds) + 40_000)) == .timedOut { phone.stop() }
+        phone.close()
+        return shared.told()
+    }
+
+    /// Heard on the lane, read when the call is over.
+    private final class Shared: Sendable {
+        private let state: Mutex<ProbeEvidence>
+        private let record = Mutex<CallRecord?>(nil)
+
+        init(_ number: String) { state = Mutex(ProbeEvidence(number: number)) }
+
+        func hear(_ event: CallClient.Event) {
+            switch event {
+            case .call(.traced(.received, let message, let isRepeated)): state.withLock { Self.note(message, isRepeated, in: &$0) }
+            case .finished(let record, _): self.record.withLock { $0 = record }
+            default: break
+            }
+        }
+
+        private static func note(_ message: Message, _ isRepeated: Bool, in evidence: inout ProbeEvidence) {
+            guard let status = message.status else { return }
+            evidence.hasAnswer = true
+            if message.method == .bye, (200..<300).contains(status) { evidence.isByeAnswered = true }
+            guard message.method == .invite, (200..<300).contains(status) else { return }
+            if isRepeated { evidence.repeatedAcceptances += 1 }
+            evidence.contact = message.contact.flatMap { contact in contact.uri.address.map { SocketAddress($0, port: contact.uri.port ?? 5060) } }
+            guard let description = try? SessionDescription(parsing: message.body), let media = description.media.first else { return }
+            evidence.media = (media.connection ?? description.connection)?.address.map { SocketAddress($0, port: media.port) }
+        }
+
+        func told() -> ProbeEvidence {
+            var evidence = state.withLock { $0 }
+            guard let record = record.withLock({ $0 }) else { return evidence }
+            evidence.status = record.status
+            guard let statistics = record.statistics else { return evidence }
+            (evidence.sent, evidence.received) = (statistics.sending.packets, statistics.receiving.packets)
+            evidence.isOursReported = statistics.sending.lost.map { $0 < statistics.sending.packets } ?? false
+            evidence.isOwnHeard = record.judged(.speech).verdict == .bothWays && record.judgedAsEcho
+            return evidence
+        }
+    }
+
+    private func start(_ shared: Shared, _ ending: DispatchSemaphore) throws -> LivePhone<CallClient> {
+        var settings = LivePhoneSettings(user: "probe", server: server)
+        (settings.transport, settings.codecs) = (usesTCP ? .tcp : .udp, [.pcmu, .pcma])
+        settings.mediaPorts = try FreePorts.block(of: 8, server.address.family)
+        let plan = (settings: settings, target: URI(user: Text(number), address: server), patience: patience)
+        do throws(LivePhoneError) {
+            return try LivePhone(settings) { phone in
+                var script = CallScript()
+                (script.source, script.expectation, script.duration) = (Sound.speech.source(repeats: true), .echo, .seconds(3))
+                let client = CallClient(phone: phone, target: plan.target, script: script, patience: plan.patience)
+                client.onEvent = { event, _ in
+                    shared.hear(event)
+                    if case .finished = event { ending.signal() }
+                }
+                return client
+            }
+        } catch { throw Failure.cannotRun(error.description) }
+    }
+}
+
+extension CallRecord {
+    /// What came is what we played.
+    fileprivate var judgedAsEcho: Bool { (result().audio?.correlation ?? 0) >= 0.5 }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import RTP
+import SDP
+import SIP
+import UserAgent
+import Workbench
+
+/// What is typed at `hookswitch load`.
+struct LoadOptions: ParsableArguments {
+    @Argument(help: "sip:9196@127.0.0.1:5060; with --accounts a server alone, as 127.0.0.1:5060.") var target: String?
+
+    @Option(help: ArgumentHelp("Where everything is sent to, if it is not the target's own address.", valueName: "address"))
+    var server: String?
+
+    @Option(help: ArgumentHelp("udp or tcp.", valueName: "transport"))
+    var transport: String?
+
+    @Option(help: ArgumentHelp("What is offered, best first: opus, g722, pcmu, pcma.", valueName: "codec,…"))
+    var codec = "pcmu"
+
+    @Option(help: ArgumentHelp("Who calls, without accounts: 1001, or 1001@example.test.", valueName: "user"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("Lines of the target that the tool registers and plays.", valueName: "first..last"))
+    var accounts: String?
+
+    @Option(help: ArgumentHelp("Their password; {} stands for the line's number.", valueName: "pattern"))
+    var password: String?
+
+    @Option(help: ArgumentHelp("Calls a second.", valueName: "n"))
+    var rate: Double?
+
+    @Flag(help: "Calls begin by chance, as people's do, at the same mean rate.") var poisson = false
+
+    @Option(help: ArgumentHelp("Rates in steps, as 10:100:10:30: from 10 to 100 by 10, each for 30 s.", valueName: "from:to:step:every"))
+    var ramp: String?
+
+    @Option(help: ArgumentHelp("Begin so many calls (default: as many as --duration allows).", valueName: "n"))
+    var calls: Int?
+
+    @Option(help: ArgumentHelp("Begin calls for so long (default without --calls and --ramp: 60).", valueName: "s"))
+    var duration: Double?
+
+    @Option(help: ArgumentHelp("At most so many at a time; more are not begun, and counted.", valueName: "n"))
+    var concurrent = 100
+
+    @Option(help: ArgumentHelp("How long each lasts: 10, or exponential:10 for a mean of 10 s.", valueName: "s"))
+    var hold: String?
+
+    @Option(help: ArgumentHelp("Percentages of other calls: hold=5,dtmf=10,reinvite=2,cancel=3,busy=1.", valueName: "kind=%,…"))
+    var mix: String?
+
+    @Option(help: ArgumentHelp("The keys that dtmf calls press.", valueName: "keys"))
+    var keys = "159#"
+
+    @Option(help: ArgumentHelp("Listen to a share of the calls, as 10% (default: to as many as 64 at a time).", valueName: "share"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("What comes back: sound, echo (our own, or it is a fault), nothing.", valueName: "what"))
+    var expect = "sound"
+
+    @Flag(help: "The target leads the calls back to this tool (--local), which answers them.") var bothEnds = false
+
+    @Option(help: ArgumentHelp("Take SIP at this address and port (default: any port, facing the target).", valueName: "address:port"))
+    var local: String?
+
+    @Option(help: ArgumentHelp("The tool's own callees ring so long.", valueName: "ms"))
+    var answerAfter = 0
+
+    @Option(help: ArgumentHelp("Cancel what is not answered for so long.", valueName: "s"))
+    var timeout: Double = 32
+
+    @Option(help: ArgumentHelp("Media ports (default: a free run of as many as are needed).", valueName: "first-last"))
+    var ports: String?
+
+    @Option(help: ArgumentHelp("What the run has to keep: 'setup_p95<200ms,failed<0.1%'.", valueName: "terms"))
+    var slo: String?
+
+    @Flag(help: "Raise the rate by --ramp until --slo breaks; tell the last step that held.") var findKnee = false
+
+    @Option(help: ArgumentHelp("Calls as this file says (YAML); options given as well go before it.", valueName: "file"))
+    var scenario: String?
+
+    @Option(name: .customLong("target"), help: .hidden) var scenarioTarget: String?
+
+    @Option(help: ArgumentHelp("What a plain call does in place of --hold: wait=1,press=12#,hold=2,reinvite,hang-up.", valueName: "step,…"))
+    var steps: String?
+
+    @Flag(help: "Check everything, make one call as the run would, and end.") var dryRun = false
+
+    @Option(help: ArgumentHelp("The gateway's journal: after the run it must be back to where it was.", valueName: "file"))
+    var targetJournal: String?
+
+    @Option(help: ArgumentHelp("The same number makes the same calls.", valueName: "n"))
+    var seed: UInt64?
+
+    @Option(help: ArgumentHelp("Write the report as JSON; - for standard output.", valueName: "file"))
+    var json: String?
+
+    @Option(help: ArgumentHelp("Write a line for each call as CSV.", valueName: "file"))
+    var csv: String?
+
+    @Option(help: ArgumentHelp("Write the verdicts as JUnit XML.", valueName: "file"))
+    var junit: String?
+
+    @Option(help: ArgumentHelp("Write one page with plots.", valueName: "file"))
+    var html: String?
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Primitives
+import RTP
+import Runtime
+import SDP
+import SIP
+import UserAgent
+import Workbench
+
+/// A load that was asked for, with everything checked.
+struct LoadOrder {
+    var plan: LoadPlan
+    var settings: LivePhoneSettings
+    var slo: ServiceLevel?
+    var findsKnee: Bool
+    var targetJournal: String?
+    var outputs: LoadOutputs
+    /// For the report.
+    var targetText: String
+}
+
+extension LoadOptions {
+    /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
+    func order() throws -> LoadOrder {
+        let outputs = try LoadOutputs(json: json, csv: csv, junit: junit, html: html)
+        let place = try place()
+        var plan = LoadPlan()
+        plan.accounts = try accountList()
+        plan.target = place.uri.user == nil ? nil : place.uri
+        if plan.target == nil, plan.accounts.isEmpty { throw Failure.usage("'\(target ?? scenarioTarget ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST") }
+        if plan.target == nil, plan.accounts.count < 2 { throw Failure.usage("--accounts needs two lines or more: the first half calls the second") }
+        plan.playsBothEnds = bothEnds || plan.target == nil
+        try shape(&plan)
+        let level = try slo.map(Self.level)
+        if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
+        return LoadOrder(
+            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findKnee, targetJournal: targetJournal, outputs: outputs,
+            targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
+    }
+
+    /// Each value by itself, without ports and files.
+    func checkValues() throws {
+        var plan = LoadPlan()
+        try shape(&plan)
+        _ = try (CodecList.parse(codec), slo.map(Self.level), ports.map(Self.range), server.map(SocketAddress.init(ofServer:)), from.map { try Identity($0, option: "--from") })
+        if accounts != nil { _ = try accountList() }
+        if transport != nil || scenarioTarget != nil { _ = try CallTarget(scenarioTarget ?? target ?? "", server: nil, usesTCP: try usesTCP()) }
+    }
+
+    private func usesTCP() throws -> Bool {
+        guard let transport else { return false }
+        guard ["udp", "tcp"].contains(transport) else { throw Failure.usage("--transport is udp or tcp, got '\(transport)'\(transport == "tls" ? " (TLS is not in this version)" : "")") }
+        return transport == "tcp"
+    }
+
+    // MARK: Whom
+
+    private func place() throws -> CallTarget {
+        guard let target = target ?? scenarioTarget else { throw Failure.usage("whom to call? 'hookswitch load sip:9196@ADDRESS'") }
+        let usesTCP = try usesTCP()
+        let server = try server.map(SocketAddress.init(ofServer:))
+        if server != nil, accounts != nil, SocketAddress(target, defaultPort: 5060) != nil { throw Failure.usage("--server and a target that is a server exclude each other") }
+        return try CallTarget(target, server: server, usesTCP: usesTCP)
+    }
+
+    private func accountList() throws -> [LoadAccount] {
+        guard let accounts else {
+            if password != nil, from == nil { throw Failure.usage("--password needs --accounts or --from: whose password is it?") }
+            return []
+        }
+        if from != nil { throw Failure.usage("--from and --accounts exclude each other: accounts call as themselves") }
+        let parts = accounts.components(separatedBy: "..").count == 2 ? accounts.components(separatedBy: "..") : accounts.components(separatedBy: "-")
+        guard parts.count == 2, parts[0].count <= parts[1].count, let first = UInt64(parts[0]), let last = UInt64(parts[1]), first <= last, last - first < 100_000 else {
+            throw Failure.usage("--accounts takes lines as 1001..1100, got '\(accounts)'")
+        }
+        return (first...last).map { number in
+            let bare = "\(number)", user = String(repeating: "0", count: max(0, parts[0].count - bare.count)) + bare
+            let secret = password.map { Text($0.replacingOccurrences(of: "{}", with: user)) }
+            return LoadAccount(user: Text(user), credentials: secret.map { Credentials(username: Text(user), password: $0) })
+        }
+    }
+
+    // MARK: How many, how long
+
+    private func shape(_ plan: inout LoadPlan) throws {
+        plan.arrivals = try arrivals()
+        plan.calls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...10_000_000) }
+        plan.duration = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...604_800) }
+        if calls == nil, duration == nil, ramp == nil { plan.duration = .seconds(60) }
+        plan.concurrent = try Bounded.whole(concurrent, option: "--concurrent", of: "a number of calls", in: 1...20_000)
+        plan.hold = try holdTime(hold ?? "10")
+        plan.mix = try callMix(mix)
+        plan.keys = try digits()
+        plan.listening = try listening()
+        plan.steps = try steps.map { text in
+            do { return try CallSteps.parse(text) } catch let failure as Failure { throw Failure.usage("--steps: \(failure.message)") }
+        }
+        if dryRun { plan.calls = 1 }
+        plan.patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
+        plan.answersAfter = .milliseconds(try Bounded.whole(answerAfter, option: "--answer-after", of: "milliseconds", in: 0...600_000))
+        plan.seed = seed ?? UInt64.random(in: 1...9_999_999)
+        switch expect {
+        case "sound": break
+        case "echo": plan.expectsEcho = true
+        case "nothing": plan.expectsSilence = true
+        default: throw Failure.usage("--expect is sound, echo or nothing, got '\(expect)'\(Nearest.hint(for: expect, among: ["sound", "echo", "nothing"]))")
+        }
+    }
+
+    private func arrivals() throws -> ArrivalPlan {
+        if rate != nil, ramp != nil { throw Failure.usage("--rate and --ramp exclude each other") }
+        if let rate {
+            guard (0.001...10_000).contains(rate) else { throw Failure.usage("--rate takes calls a second from 0.001 to 10000, got \(Bounded.short(rate))") }
+            return ArrivalPlan(rate: rate, isPoisson: poisson)
+        }
+        guard let text = ramp ?? (findKnee ? "10:1000:10:10" : nil) else { return ArrivalPlan(rate: 10, isPoisson: poisson) }
+        let parts = text.split(separator: ":").map { Double($0) }, numbers = parts.compactMap(\.self)
+        guard parts.count == 4, numbers.count == 4, numbers[0] > 0, numbers[1] >= numbers[0], numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400 else {
+            throw Failure.usage("--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '\(text)'")
+        }
+        return ArrivalPlan(from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: poisson)
+    }
+
+    private func holdTime(_ text: String) throws -> HoldTime {
+        let parts = text.split(separator: ":"), value = parts.last.flatMap { Double($0) }
+        guard let value, parts.count == 1 || (parts.count == 2 && "exponential".hasPrefix(parts[0])) else {
+            throw Failure.usage("--hold takes seconds as 10, or exponential:10, got '\(text)'")
+        }
+        let time = try Bounded.seconds(value, option: "--hold", in: 0.1...86_400)
+        return parts.count == 2 ? .exponential(time) : .fixed(time)
+    }
+
+    private func callMix(_ text: String?) throws -> CallMix {
+        let kinds = CallKind.allCases.filter { $0 != .plain }.map(\.rawValue)
+        var percent: [CallKind: Double] = [:]
+        for part in (text ?? "").split(separator: ",") {
+            let pair = part.split(separator: "="), name = String(pair[0])
+            guard let kind = CallKind(rawValue: name), kind != .plain else {
+                throw Failure.usage("--mix knows no '\(name)'\(Nearest.hint(for: name, among: kinds)); there are \(kinds.joined(separator: ", "))")
+            }
+            guard pair.count == 2, let value = Double(pair[1].filter { $0 != "%" }), (0...100).contains(value) else {
+                throw Failure.usage("--mix takes percentages as \(name)=5, got '\(part)'")
+            }
+            percent[kind] = value
+        }
+        guard percent.values.reduce(0, +) <= 100 else { throw Failure.usage("--mix makes more than 100 %: '\(text ?? "")'") }
+        return CallMix(percent)
+    }
+
+    private func digits() throws -> [DTMFDigit] {
+        let digits = keys.compactMap(DTMFDigit.init)
+        guard (1...32).contains(digits.count), digits.count == keys.count else { throw Failure.usage("--keys takes up to 32 keys of 0-9, *, # and A-D, got '\(keys)'") }
+        return digits
+    }
+
+    private func listening() throws -> Listening {
+        guard let listen else { return .upTo(64) }
+        guard listen.hasSuffix("%"), let value = Double(listen.dropLast()), (0...100).contains(value) else { throw Failure.usage("--listen takes a share as 10%, got '\(listen)'") }
+        return .share(value / 100)
+    }
+
+    private static func level(_ text: String) throws -> ServiceLevel {
+        do throws(ServiceLevel.ParseError) { return try ServiceLevel(parsing: text) } catch {
+            switch error {
+            case .empty: throw Failure.usage("--slo takes terms as setup_p95<200ms,failed<0.1%, got '\(text)'")
+            case .noComparison(let term): throw Failure.usage("--slo: '\(term)' compares nothing; write <, <=, > or >=")
+            case .unknownName(let name, let term): throw Failure.usage("--slo: '\(term)': there is no '\(name)'\(Nearest.hint(for: name, among: ServiceLevel.names))")
+            case .noStatistic(let name, let term): throw Failure.usage("--slo: '\(term)': say which: \(name)_p95, \(name)_mean, \(name)_min or \(name)_max")
+            case .badStatistic(let name, let term): throw Failure.usage("--slo: '\(term)': '\(name)' is none of p0 to p100, mean, min, max")
+            case .badLimit(let limit, let unit, let term): throw Failure.usage("--slo: '\(term)': '\(limit)' is no limit\(unit.isEmpty ? "" : " in \(unit)")")
+            }
+        }
+    }
+
+    // MARK: From where
+
+    private func settings(_ place: CallTarget, _ plan: LoadPlan) throws -> LivePhoneSettings {
+        let caller = try from.map { try Identity($0, option: "--from") }
+        var settings = LivePhoneSettings(user: caller?.user ?? "hookswitch", server: place.server)
+        (settings.transport, settings.codecs) = (place.transport, try CodecList.parse(codec))
+        settings.domain = caller?.domain ?? (plan.accounts.isEmpty ? nil : place.uri.host)
+        if let caller, let password { settings.credentials = .init(username: caller.user, password: Text(password)) }
+        if let local {
+            guard let address = SocketAddress(local, defaultPort: 0), !address.address.isAny, address.address.family == place.server.address.family else {
+                throw Failure.usage("--local takes one address of this machine, as 127.0.0.1:5080, got '\(local)'")
+            }
+            (settings.address, settings.port) = (address.address, address.port)
+        }
+        settings.isPunctual = true
+        settings.mediaLanes = plan.concurrent > 200 ? min(4, MachineReading.cores) : 1
+        settings.mediaPorts = try ports.map(Self.range) ?? LoadPorts.block(for: plan, place.server.address.family)
+        return settings
+    }
+
+    private static func range(_ text: String) throws -> ClosedRange<UInt16> {
+        let parts = text.split(separator: "-").map { UInt16($0) }
+        guard parts.count == 2, let first = parts[0], let last = parts[1], first < last, first >= 1_024 else {
+            throw Failure.usage("--ports takes ports as 40000-41999, got '\(text)'")
+        }
+        return first...last
+    }
+}
+
+/// Media ports for a load, and descriptors for their sockets.
+enum LoadPorts {
+    /// A free run: a pair for each end that can be up, and for those that rest after a call; below the kernel's own where it fits.
+    static func block(for plan: LoadPlan, _ family: IPAddress.Family) throws -> ClosedRange<UInt16> {
+        let ends = plan.playsBothEnds ? 2 : 1, rate = plan.arrivals.steps.map(\.rate).max() ?? 1
+        let count = min(2 * ends * (plan.concurrent + Int(min(rate, Double(plan.concurrent)) * 3) + 8), 40_000)
+        try provideDescriptors(for: count)
+        for range in candidates where range.count > count {
+            for _ in 0..<50 {
+                let first = UInt16(Int.random(in: range.lowerBound...(range.upperBound - count)) & ~1), block = first...(first + UInt16(count) - 1)
+                if block.allSatisfy({ isFree($0, family) }) { return block }
+            }
+        }
+        throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
+    }
+
+    /// Above the kernel's own, where hardly anybody is; else below it, where a gateway on this machine may have its own; else anywhere.
+    private static var candidates: [ClosedRange<Int>] {
+        let kernel = EphemeralPortRange.current ?? 32_768...60_999
+        return [min(65_535, Int(kernel.upperBound) + 1)...65_535, min(10_000, Int(kernel.lowerBound) - 1)...(Int(kernel.lowerBound) - 1), 10_000...65_535]
+    }
+
+    private static func provideDescriptors(for sockets: Int) throws {
+        let limit = ProcessResources.raiseDescriptorLimit()
+        guard limit == 0 || limit >= sockets + 64 else {
+            throw Failure.cannotRun("\(sockets) media sockets need more descriptors than the limit of \(limit) (ulimit -n)")
+        }
+    }
+
+    private static func isFree(_ port: UInt16, _ family: IPAddress.Family) -> Bool {
+        (try? FileDescriptorOwner.udp(bound: SocketAddress(family == .v4 ? .anyV4 : .anyV6, port: port))) != nil
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Primitives
+import Synchronization
+import Workbench
+
+/// A load from the first registration to the report.
+struct LoadRun {
+    private let order: LoadOrder
+    private let teller: Teller
+
+    init(_ order: LoadOrder, teller: Teller) { (self.order, self.teller) = (order, teller) }
+
+    /// SIGINT and SIGTERM end it early; a second one ends the process.
+    func perform() throws -> LoadReport {
+        let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
+        let began = Date(), load = try start(), progress = LoadTeller(order.plan, teller)
+        let signals = HangupSignals {
+            stopped.withLock { $0 = true }
+            load.stop()
+        }
+        let outcome = load.run(every: teller.isTerminal ? .milliseconds(500) : .seconds(1)) { progress.tell($0) }
+        withExtendedLifetime(signals) {}
+        if let failure = outcome.failure, outcome.evidence == nil { throw Failure.cannotRun(failure) }
+        let run = LoadReport.Run(
+            command: Self.command, target: order.targetText, version: Hookswitch.version, began: began.formatted(.iso8601),
+            elapsed: Double(outcome.elapsed.wholeMilliseconds) / 1_000, wasStopped: stopped.withLock { $0 }, seed: order.plan.seed)
+        guard var report = outcome.report(run, plan: order.plan, slo: order.slo, findsKnee: order.findsKnee) else { throw Failure.cannotRun("no call was begun") }
+        if let journal { report.leaks?.add(journal.settled()) }
+        return report
+    }
+
+    private func start() throws -> LiveLoad {
+        do throws(LivePhoneError) {
+            return try LiveLoad(order.plan, settings: order.settings, endingWhenBroken: order.findsKnee ? order.slo : nil)
+        } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    /// As it was typed, without the password.
+    private static var command: String {
+        var words = CommandLine.arguments
+        for (index, word) in words.enumerated() {
+            if word == "--password", index + 1 < words.count { words[index + 1] = "…" }
+            if word.hasPrefix("--password=") { words[index] = "--password=…" }
+        }
+        return (["hookswitch"] + words.dropFirst()).joined(separator: " ")
+    }
+}
+
+/// Tells a person how a load goes: a line that is written over on a terminal, and one every five seconds elsewhere.
+final class LoadTeller {
+    private let plan: LoadPlan
+    private let teller: Teller
+    private var lastLine = Instant.zero
+    private var lastPhase: LoadProgress.Phase?
+
+    init(_ plan: LoadPlan, _ teller: Teller) { (self.plan, self.teller) = (plan, teller) }
+
+    func tell(_ snapshot: LoadSnapshot) {
+        let text = text(snapshot), now = Instant(nanoseconds: DispatchTime.now().uptimeNanoseconds)
+        teller.tick(text)
+        guard !teller.isTerminal, snapshot.progress.phase != lastPhase || now - lastLine >= .seconds(5) else { return }
+        (lastLine, lastPhase) = (now, snapshot.progress.phase)
+        teller.say(text)
+    }
+
+    private func text(_ snapshot: LoadSnapshot) -> String {
+        let progress = snapshot.progress
+        guard let elapsed = snapshot.elapsed else { return "registering: \(progress.registered) of \(progress.accounts)" }
+        var parts = [bar(snapshot, elapsed), "\(elapsed.wholeMilliseconds / 1_000) s", "\(progress.begun)\(plan.calls.map { "/\($0)" } ?? "") calls", "\(progress.active) up"]
+        if progress.phase == .running { parts.append("\(CallText.number(progress.rate))/s") }
+        if let setup = snapshot.setupP95 { parts.append("set-up p95 \(CallText.number(setup)) ms") }
+        parts.append("\(snapshot.bad) bad")
+        if let late = snapshot.packetLateness { parts.append("late p99 \(CallText.number(Double(late.wholeNanoseconds) / 1e6)) ms") }
+        if progress.phase == .ending { parts.append("ending") }
+        return parts.joined(separator: "  ")
+    }
+
+    /// How much of the run is over.
+    private func bar(_ snapshot: LoadSnapshot, _ elapsed: Duration) -> String {
+        let byCalls = plan.calls.map { Double(snapshot.progress.begun) / Double($0) }
+        let byTime = (plan.duration ?? ramp).map { Double(elapsed.wholeMilliseconds) / Double(max(1, $0.wholeMilliseconds)) }
+        let part = min(1, max(byCalls ?? 0, byTime ?? 0)), filled = Int(part * 20)
+        return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 20 - filled) + "]"
+    }
+
+    private var ramp: Duration? {
+        let times = plan.arrivals.steps.map(\.time)
+        return times.contains { $0 == nil } ? nil : times.compactMap(\.self).reduce(.zero, +)
+    }
+}

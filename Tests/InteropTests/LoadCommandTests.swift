@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+extension Strains {
+    /// `hookswitch load` as a program, on a running gateway.
+    @Suite(.serialized, .timeLimit(.minutes(5))) struct LoadCommandTests {
+        private static let lines = [
+            #"{ number: "1001", password: secret-1001 }"#, #"{ number: "1002", password: secret-1002 }"#, #"{ number: "1003", password: secret-1003 }"#,
+            #"{ number: "1004", password: secret-1004 }"#, #"{ number: "9196", application: echo }"#,
+        ]
+
+        private static func gateway() async throws -> Gateway { try await Gateway.start(.init(mediaPorts: 400, clientPorts: 500, lines: lines)) }
+
+        private static func ports(_ gateway: Gateway) -> [String] { ["--ports", "\(gateway.clientPort(20))-\(gateway.clientPort(420))"] }
+
+        /// Runs it, and reads its report.
+        private static func load(_ gateway: Gateway, _ arguments: [String]) async throws -> (code: Int32, report: [String: Any], lines: [String]) {
+            let file = gateway.folder.file("load.json")
+            let run = try await Program.run(Place.hookswitch, ["load"] + arguments + ports(gateway) + ["--json", file], within: .seconds(90))
+            let report = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: file))) as? [String: Any]
+            return (run.code, try #require(report), run.lines)
+        }
+
+        @Test func `accounts register and call each other through the gateway, and both are back to where they were`() async throws {
+            let gateway = try await Self.gateway()
+            let arguments = [gateway.address, "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "12", "--hold", "2", "--concurrent", "20"]
+            let run = try await Self.load(gateway, arguments + ["--target-journal", gateway.journalFile, "--slo", "setup_p95<20s"])
+            let counts = try #require(run.report["counts"] as? [String: Any]), metrics = try #require(run.report["metrics"] as? [String: Any])
+            #expect(counts["answered"] as? Int == 12 && counts["good"] as? Int == 12, "\(run.lines.joined(separator: "\n"))")
+            for name in ["setup", "invite_transit", "answer_transit", "bye_transit", "delay", "jitter", "loss"] { #expect(metrics[name] is [String: Any], "\(name) is measured") }
+            let leaks = try #require(run.report["leaks"] as? [String: Any]), journal = try #require(leaks["journal"] as? [String: Int])
+            #expect((leaks["leftovers"] as? [String])?.isEmpty == true)
+            #expect(journal["media.opened"] == 24 && journal["media.closed"] == 24)
+            #expect(run.code == 0 || run.code == 3, "good, or not to be believed on a busy machine")
+            #expect(try #require(run.report["run"] as? [String: Any])["command"] as? String == nil || !run.lines.joined().contains("secret-{}"))
+            try await gateway.stop()
+        }
+
+        @Test func `a number that nobody has is counted by its status, and the exit code is not 0`() async throws {
+            let gateway = try await Self.gateway()
+            let run = try await Self.load(gateway, ["sip:5555@\(gateway.address)", "--rate", "10", "--calls", "5"])
+            let counts = try #require(run.report["counts"] as? [String: Any])
+            #expect((counts["byStatus"] as? [String: Int]) == ["404": 5])
+            #expect(run.code == 1 || run.code == 3)
+            #expect(run.lines.contains { $0.hasPrefix("found        refused: 5 calls (1, 2, 3, 4, 5): 404") })
+            try await gateway.program.stopped()
+        }
+
+        @Test func `interrupted, it hangs up and still reports`() async throws {
+            let gateway = try await Self.gateway()
+            let program = try Program(Place.hookswitch, ["load", "sip:9196@\(gateway.address)", "--rate", "10", "--calls", "1000", "--hold", "60"] + Self.ports(gateway))
+            defer { program.kill() }
+            try await program.line(containing: " up")
+            program.signal(SIGINT)
+            _ = try await program.exitCode(within: .seconds(30))
+            #expect(program.lines.all.contains { $0.hasPrefix("calls ") && $0.hasSuffix("stopped early") }, "\(program.transcript)")
+            #expect(program.lines.all.contains { $0.hasPrefix("left behind  nothing") }, "\(program.transcript)")
+            try await gateway.stop()
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Audio
+import Media
+import Primitives
+import RTP
+import SDP
+import Testing
+
+@Suite struct InbandKeyTests {
+    private let bench = Bench()
+    private var alice = FarEnd("198.51.100.1", port: 4_000, ssrc: 0xA11CE)
+    private let bob = FarEnd("198.51.100.2", port: 5_000, ssrc: 0xB0B)
+
+    private func bridge(_ first: NegotiatedCodec, _ second: NegotiatedCodec, keys: ([NegotiatedCodec], [NegotiatedCodec])) throws -> (MediaLegID, MediaLegID) {
+        let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [first], keys: keys.0)
+        let b = try bench.open(2, port: 20_002, far: bob.address, codecs: [second], keys: keys.1)
+        try bench.engine.link(a, b, at: bench.now)
+        try bench.start(a, b)
+        return (a, b)
+    }
+
+    /// The keys in sound.
+    private func keys(in packets: [[UInt8]], _ codec: AudioCodec) throws -> String {
+        let samples = try WAV(sampleRate: codec.nativeSampleRate, samples: decode(packets, codec)).resampled(to: 8_000).samples
+        var detector = KeyDetector(), keys = ""
+        detector.listen(to: samples.span) { if case .began(let key) = $0 { keys.append(key) } }
+        return keys
+    }
+
+    private mutating func press(_ key: Character, type: UInt8) {
+        let start = alice.timestamp
+        for packet in 1...10 {
+            var bytes = [UInt8](repeating: 0, count: 4)
+            let event = TelephoneEvent(event: DTMFDigit(key)!.event, isEnd: packet >= 8, duration: UInt16(160 * min(packet, 8)))
+            bytes.withUnsafeMutableBytes { event.write(to: $0) }
+            alice.timestamp = start
+            bench.arrive(alice.packet(type, bytes, step: 0, marker: packet == 1), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        alice.timestamp = start &+ 1_600
+    }
+
+    @Test(arguments: [(NegotiatedCodec.pcmu(), AudioCodec.pcmu), (.g722(), .g722), (.opus(), .opus)])
+    mutating func `keys become sound for a far end without telephone-event`(codec: NegotiatedCodec, audio: AudioCodec) throws {
+        _ = try bridge(.pcmu(), codec, keys: ([.keys()], []))
+        for key in "159#" { press(key, type: 101) }
+        bench.pass(.seconds(1))
+        #expect(try keys(in: bench.heard(by: bob.address), audio) == "159#")
+        #expect(bench.digits[MediaLegID(1)] == "159#", "and are told once")
+    }
+
+    @Test(arguments: [(NegotiatedCodec.pcmu(), AudioCodec.pcmu), (.opus(), .opus)])
+    mutating func `keys in the sound of such a far end are told, and become events for one that has them`(codec: NegotiatedCodec, audio: AudioCodec) throws {
+        let (a, _) = try bridge(codec, .pcma(), keys: ([], [.keys()]))
+        try bench.update(a) { $0.hearsKeys = true }
+        var samples: [Int16] = []
+        for key in "73*" {
+            var generator = ToneGenerator(Tone.key(key)!, sampleRate: audio.nativeSampleRate)
+            var press = [Int16](repeating: 0, count: audio.nativeSampleRate / 10), room = press.mutableSpan
+            generator.fill(&room)
+            samples += press + [Int16](repeating: 0, count: audio.nativeSampleRate / 5)
+        }
+        for sound in try encoded(samples, audio) {
+            bench.arrive(alice.packet(codec.receivePayloadType, sound, step: audio.timestampStep(milliseconds: 20)), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        bench.pass(.seconds(1))
+        #expect(bench.digits[a] == "73*")
+        let events = try bench.heard(by: bob.address).filter { try header($0).payloadType == 101 }
+        let timestamps = try events.map { try header($0).timestamp }
+        #expect(Set(timestamps).count == 3, "three presses")
+        #expect(Set(try events.map { try payload($0)[0] }) == [7, 3, 10])
+    }
+
+    @Test mutating func `sound is not searched for keys unless that was asked for`() throws {
+        let (a, _) = try bridge(.pcmu(), .pcmu(), keys: ([], [.keys()]))
+        var generator = ToneGenerator(Tone.key("7")!, sampleRate: 8_000)
+        var press = [Int16](repeating: 0, count: 8_000), room = press.mutableSpan
+        generator.fill(&room)
+        for sound in try encoded(press, .pcmu) { bench.arrive(alice.packet(0, sound), from: alice.address, at: 20_000) }
+        #expect(bench.digits[a] == nil)
+    }
+
+    @Test func `keys that are asked for are played where the far end has no events`() throws {
+        let leg = try bench.open(1, port: 20_000, far: alice.address, codecs: [.pcma()], source: .silence)
+        try bench.start(leg)
+        try bench.engine.send([DTMFDigit("1")!, DTMFDigit("2")!], on: leg, at: bench.now)
+        try bench.engine.send([DTMFDigit("3")!], on: leg, at: bench.now)
+        bench.pass(.seconds(2))
+        #expect(try keys(in: bench.heard(by: alice.address), .pcma) == "123")
+        #expect(bench.events[leg]?.contains(.digitsSent) == true)
+        #expect(throws: MediaError.tooManyDigits) { try bench.engine.send(Array(repeating: DTMFDigit("1")!, count: 65), on: leg, at: bench.now) }
+    }
+}

@@ -1,0 +1,128 @@
+import CallKit
+import Gateway
+import Primitives
+import SIP
+import Testing
+
+@testable import Rehearsal
+
+/// Who calls, as it is believed and told: RFC 3323, RFC 3325.
+@Suite struct IdentityTests {
+    /// The caller's network asserts identities, that of the device does not; or the other way round.
+    private func stage(asserting network: String) -> Stage { Stage { $0.access.asserting = [IPNetwork(network)!] } }
+
+    private func called(_ stage: Stage, _ headers: [String]) throws -> (RawPeer, RawPeer, Message) {
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "who", 1, body: caller.description(), headers: headers)
+        return (caller, device, try device.received(.invite))
+    }
+
+    private func over(_ stage: Stage, _ device: RawPeer) {
+        device.answer(device.request(.invite), 486)
+        stage.expectQuiet()
+    }
+
+    @Test func `an identity is believed of peers that assert, and of nobody else`() throws {
+        for (network, user) in [("192.0.2.1/32", "+15550100"), ("192.0.2.2/32", "peer")] {
+            let stage = stage(asserting: network)
+            let (_, device, invite) = try called(stage, ["P-Asserted-Identity: \"Ann\" <sip:+15550100@carrier.test>"])
+            #expect(invite.from.uri.user == Text(user))
+            // Told to peers that assert alone.
+            #expect(invite.headers[.pAssertedIdentity] == (network == "192.0.2.1/32" ? nil : "<sip:peer@hookswitch.test>"))
+            over(stage, device)
+        }
+    }
+
+    @Test func `a caller that wants to stay unknown is anonymous, but not to peers that assert`() throws {
+        for (network, isTold) in [("192.0.2.1/32", false), ("192.0.2.2/32", true)] {
+            let stage = stage(asserting: network)
+            let (_, device, invite) = try called(stage, ["Privacy: id;critical"])
+            #expect(invite.from.uri.text == "sip:anonymous@anonymous.invalid" && invite.from.displayName == "Anonymous")
+            #expect(invite.headers[.privacy] == "id")
+            #expect(invite.headers.contains(.pAssertedIdentity) == isTold)
+            over(stage, device)
+        }
+    }
+
+    @Test func `without a wish for privacy the caller is named`() throws {
+        let stage = stage(asserting: "192.0.2.1/32")
+        let (_, device, invite) = try called(stage, ["Privacy: none"])
+        #expect(invite.from.uri.user == "peer" && !invite.headers.contains(.privacy))
+        over(stage, device)
+    }
+}
+
+/// What passes between lines beside calls.
+@Suite struct PassingTests {
+    @Test func `a MESSAGE reaches the devices of a line, and the answer comes back`() throws {
+        for (status, told) in [(200, 200), (202, 200), (486, 486), (481, 500)] {
+            let stage = Stage()
+            let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+            device.request("REGISTER", BridgedCall.line, call: "register", 1)
+            caller.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+            let message = try device.received(.message)
+            #expect(String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain" && message.from.uri.user == "peer")
+            #expect(caller.final(.message, 1) == nil)
+            device.answer(message, status)
+            #expect(caller.final(.message, 1)?.status == told)
+            stage.expectQuiet()
+        }
+    }
+
+    @Test(arguments: [("sip:4040@hookswitch.test", 404), ("sip:9196@hookswitch.test", 480), ("sip:2000@hookswitch.test", 480)])
+    func `a MESSAGE to nobody is refused`(target: String, status: Int) {
+        let stage = Stage()
+        let caller = RawPeer(stage, 1)
+        caller.request("MESSAGE", target, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+        #expect(caller.final(.message, 1)?.status == status)
+        stage.expectQuiet()
+    }
+
+    @Test func `a MESSAGE of one of our lines is challenged`() {
+        let stage = Stage { configuration in
+            configuration.access.trusted = []
+            configuration.lines[0].isOpen = false
+            configuration.lines[0].password = "secret"
+        }
+        let caller = RawPeer(stage, 1)
+        caller.request("MESSAGE", "sip:2000@hookswitch.test", call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"], from: "<sip:2000@hookswitch.test>")
+        #expect(caller.final(.message, 1)?.status == 401 && caller.final(.message, 1)?.headers.contains(.wwwAuthenticate) == true)
+        stage.expectQuiet()
+    }
+
+    @Test(arguments: [("dtmf-relay", "Signal=5\r\nDuration=160\r\n", "5"), ("dtmf-relay", "signal = *", "*"), ("dtmf-relay", "Signal=11", "#"), ("dtmf", "b", "B")])
+    func `a key in an INFO is an event like any other`(type: String, body: String, key: String) throws {
+        let stage = Stage()
+        let call = try stage.bridge()
+        call.fromCaller("INFO", body: body, headers: ["Content-Type: application/\(type)"])
+        #expect(stage.events(.dtmfReceived).compactMap { $0.details.text(.digits)?.description } == [key])
+        // The device has no telephone-event: the INFO goes on as it came.
+        let passed = try call.device.received(.info)
+        #expect(String(decoding: passed.body, as: UTF8.self) == body)
+        call.device.answer(passed, 200)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `a key in an INFO becomes an event in the media of a far end that knows those`() throws {
+        let stage = Stage()
+        let call = try stage.bridge("0 101")
+        call.fromCaller("INFO", body: "Signal=5\r\n", headers: ["Content-Type: application/dtmf-relay"])
+        #expect(call.device.request(.info) == nil && stage.events(.dtmfReceived).count == 1)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `what names no key is passed on and is no event; an unknown package is refused`() throws {
+        let stage = Stage()
+        let call = try stage.bridge()
+        call.fromCaller("INFO", body: "Signal=hook", headers: ["Content-Type: application/dtmf-relay"])
+        call.device.answer(try call.device.received(.info), 200)
+        call.fromCaller("INFO", body: "x", headers: ["Content-Type: text/plain", "Info-Package: nobody"])
+        #expect(call.callerAnswer?.status == 469 && call.callerAnswer?.headers.contains("Recv-Info") == true)
+        #expect(stage.events(.dtmfReceived).isEmpty)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+}

@@ -1,0 +1,106 @@
+import Primitives
+import SIP
+import Testing
+
+@testable import Gateway
+@testable import Rehearsal
+
+/// Too much, and from strangers, in virtual time.
+@Suite struct OverloadTests {
+    private static func stage(trusts: [IPNetwork] = [], _ change: @escaping (inout GatewayConfiguration) -> Void) -> Stage {
+        Stage({ configuration in
+            configuration.access.trusted = trusts
+            configuration.access.guests = [IPNetwork("0.0.0.0/0")!]
+            change(&configuration)
+        })
+    }
+
+    private static func calls(_ count: Int, _ peer: RawPeer, from first: Int = 1) -> [Int?] {
+        (first..<(first + count)).map { number in
+            peer.request("INVITE", "sip:9196@gateway.test", call: "c\(peer.address.address.low)n\(number)", number, body: peer.description())
+            return peer.final(.invite, number)?.status
+        }
+    }
+
+    @Test func `calls beyond the rate are refused for now, and counted, and others later are not`() throws {
+        let stage = Self.stage { $0.limits.callsPerSecond = 2 }
+        let peer = RawPeer(stage, 9)
+        // A tenth of a second apart: 2 at once, and one more for each half second.
+        let statuses = Self.calls(10, peer)
+        #expect(statuses.prefix(2) == [200, 200] && statuses.filter { $0 == 200 }.count <= 4 && statuses.filter { $0 == 503 }.count >= 6)
+        #expect(peer.final(.invite, 3)?.headers[.retryAfter] == "5")
+        #expect(stage.gateway.refusals.map(\.cause) == ["call-rate"])
+        stage.run(seconds: 2)
+        #expect(Self.calls(1, peer, from: 50) == [200])
+    }
+
+    @Test func `a trusted peer may call as often as it likes`() throws {
+        let stage = Self.stage(trusts: [IPNetwork("192.0.2.0/24")!]) {
+            $0.limits.callsPerSecond = 1
+            $0.limits.requestsPerSource = 1
+        }
+        #expect(Self.calls(10, RawPeer(stage, 9)).allSatisfy { $0 == 200 })
+        #expect(stage.gateway.refusals.isEmpty)
+    }
+
+    @Test func `one source's requests are limited, and another's are not`() throws {
+        let stage = Self.stage { $0.limits.requestsPerSource = 1 }
+        let flood = RawPeer(stage, 9), other = RawPeer(stage, 8)
+        let statuses = (1...20).map { number -> Int? in
+            flood.request("OPTIONS", "sip:gateway.test", call: "o\(number)", number)
+            return flood.final(.options, number)?.status
+        }
+        #expect(statuses.first == 200 && statuses.filter { $0 == 503 }.count >= 15)
+        other.request("OPTIONS", "sip:gateway.test", call: "other", 1)
+        #expect(other.final(.options, 1)?.status == 200)
+        #expect(stage.gateway.refusals.map(\.cause) == ["source"])
+    }
+
+    @Test func `what belongs to a call is listened to however much else comes`() throws {
+        let stage = Self.stage { $0.limits.requestsPerSource = 1 }
+        let peer = RawPeer(stage, 9)
+        #expect(Self.calls(1, peer) == [200])
+        let tag = try #require(peer.final(.invite, 1)?.to.tag)
+        let call = "c\(peer.address.address.low)n1"
+        for number in 2...20 { peer.request("OPTIONS", "sip:gateway.test", call: "o\(number)", number) }
+        peer.request("ACK", "sip:9196@gateway.test", call: call, 1, toTag: tag)
+        peer.request("BYE", "sip:9196@gateway.test", call: call, 30, toTag: tag)
+        #expect(peer.final(.bye, 30)?.status == 200)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `a stranger hears nothing where that is wanted, and who names a line is asked for its password`() throws {
+        let stage = Self.stage { configuration in
+            configuration.access.guests = [IPNetwork("192.0.2.8/32")!]
+            configuration.access.isSilent = true
+            var line = LineConfiguration(number: "1001")
+            line.password = "secret"
+            configuration.lines.append(line)
+        }
+        let stranger = RawPeer(stage, 9), guest = RawPeer(stage, 8)
+        stranger.request("OPTIONS", "sip:100@gateway.test", call: "scan", 1)
+        stranger.request("INVITE", "sip:9196@gateway.test", call: "scan2", 2, body: stranger.description())
+        stranger.request("REGISTER", "sip:8888@gateway.test", call: "scan3", 3)
+        stage.run(seconds: 1)
+        #expect(stranger.heard.isEmpty)
+        stranger.request("REGISTER", "sip:1001@gateway.test", call: "phone", 4)
+        #expect(stranger.final(.register, 4)?.status == 401)
+        guest.request("OPTIONS", "sip:100@gateway.test", call: "hello", 1)
+        #expect(guest.final(.options, 1)?.status == 200)
+        #expect(stage.gateway.refusals.map(\.cause) == ["stranger"] && stage.gateway.refusals.first?.count == 3)
+    }
+
+    @Test func `sources are kept in mind, and not for ever and not without end`() {
+        var limits = GatewayConfiguration.Limits()
+        limits.requestsPerSource = 1
+        var keeper = Doorkeeper(limits)
+        for number in 0..<30_000 { _ = keeper.admitsRequest(from: IPAddress(v4: UInt32(number)), at: .zero) }
+        #expect((SourceRates.limit / 4 * 3...SourceRates.limit).contains(keeper.sourceCount))
+        for number in 40_000..<45_000 { _ = keeper.admitsRequest(from: IPAddress(v4: UInt32(number)), at: .zero + .seconds(60)) }
+        #expect(keeper.sourceCount <= 5_000, "those that were quiet are forgotten")
+        // One subnet is one source.
+        var one = Doorkeeper(limits)
+        for number in 0..<100 { _ = one.admitsRequest(from: IPAddress(v6High: 0x2001_0DB8_0000_0000, low: UInt64(number)), at: .zero) }
+        #expect(one.sourceCount == 1 && one.counts[.source] == 98)
+    }
+}

@@ -1,0 +1,112 @@
+import CallKit
+import Foundation
+import Primitives
+import SIP
+import Store
+import Testing
+import UserAgent
+
+@testable import Gateway
+@testable import Rehearsal
+
+/// What lines remember when the gateway is started again, with the database in between.
+@Suite struct RestartTests {
+    private final class Folder {
+        let url = FileManager.default.temporaryDirectory.appending(path: "restart-\(UUID())")
+        init() { try! FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+        deinit { try? FileManager.default.removeItem(at: url) }
+    }
+
+    private let folder = Folder()
+
+    /// A gateway on the database as it is now.
+    private func start(_ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) throws -> (stage: Stage, store: SQLiteStore) {
+        let store = try SQLiteStore(path: folder.url.appending(path: "hookswitch.sqlite").path, recents: 10) { Issue.record("\($0)") }
+        let kept = try store.load()
+        let stage = Stage { configuration, environment in
+            (environment.store, environment.kept) = (store, kept)
+            adapt(&configuration, &environment)
+        }
+        return (stage, store)
+    }
+
+    private func invite(_ stage: Stage, _ caller: RawPeer, _ call: String, from sender: String = "Alice <sip:+391@192.0.2.9>") -> Int? {
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: call, 1, body: caller.description(), from: sender)
+        return caller.heard.last { $0.callID == Text(call) }?.status
+    }
+
+    @Test func `a device that was registered rings after a restart, and is gone when its registration ends or it unregisters`() throws {
+        do {
+            let (stage, store) = try start()
+            let device = RawPeer(stage, 2), gone = RawPeer(stage, 3)
+            device.request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1, headers: ["Expires: 600"], contact: "<sip:peer@192.0.2.2:5060>;+sip.instance=\"<urn:x>\"")
+            gone.request("REGISTER", "sip:2000@hookswitch.test", call: "gone", 1)
+            gone.request("REGISTER", "sip:2000@hookswitch.test", call: "gone", 2, headers: ["Expires: 0"])
+            store.synchronize()
+        }
+        do {
+            let (stage, store) = try start()
+            let caller = RawPeer(stage, 1), device = RawPeer(stage, 2), gone = RawPeer(stage, 3)
+            #expect(invite(stage, caller, "after") == 180)
+            #expect(device.request(.invite) != nil && gone.request(.invite) == nil)
+            device.answer(device.request(.invite), 486)
+            #expect(stage.gateway.registrar.contacts(of: "2000", at: stage.world.now).first?.instance == "<urn:x>")
+            stage.run(seconds: 601)
+            #expect(invite(stage, caller, "later") == 480)
+            store.synchronize()
+        }
+        #expect(try start().stage.gateway.registrar.contacts(of: "2000", at: .zero).isEmpty)
+    }
+
+    @Test func `recents, block list and Do Not Disturb are there after a restart`() throws {
+        do {
+            let (stage, store) = try start()
+            let caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+            device.request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1)
+            #expect(invite(stage, caller, "missed") == 180)
+            device.answer(device.request(.invite), 480)
+            device.request("INVITE", "sip:*60@hookswitch.test", call: "block", 1, body: device.description(), from: "<sip:2000@hookswitch.test>")
+            device.request("ACK", "sip:*60@hookswitch.test", call: "block", 1, toTag: device.final(.invite, 1)?.to.tag, from: "<sip:2000@hookswitch.test>")
+            stage.gateway.setDoNotDisturb(true, ofLine: "2000", at: stage.world.now)
+            stage.run(seconds: 2)
+            store.synchronize()
+        }
+        let (stage, _) = try start()
+        let caller = RawPeer(stage, 1)
+        let recent = try #require(stage.gateway.recents(ofLine: "2000")?.first)
+        #expect(recent.handle == "+391" && recent.name == "Alice" && recent.outcome == .missed && recent.direction == .incoming)
+        #expect(invite(stage, caller, "blocked") == 607)
+        #expect(invite(stage, caller, "disturbing", from: "<sip:+392@192.0.2.9>") == 480)
+        #expect(caller.heard.last?.reasonPhrase == "Do Not Disturb")
+        #expect(stage.gateway.line(numbered: "2000")?.features.lastCaller?.value == "+392", "and *69 knows who called")
+    }
+
+    @Test func `a sleeping device is woken after a restart`() throws {
+        do {
+            let (stage, store) = try start { configuration, _ in configuration.push.isOn = true }
+            let device = RawPeer(stage, 2)
+            device.request(
+                "REGISTER", "sip:2000@hookswitch.test", call: "device", 1, headers: ["Expires: 60"], contact: "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-prid=token>")
+            stage.run(seconds: 61)
+            store.synchronize()
+        }
+        var pushes: [PushMessage] = []
+        let (stage, _) = try start { configuration, environment in
+            configuration.push.isOn = true
+            environment.push = { pushes.append($0) }
+        }
+        stage.run(seconds: 61)
+        #expect(invite(stage, RawPeer(stage, 1), "wake") == 100)
+        #expect(pushes.map(\.identifier) == ["token"])
+    }
+
+    @Test func `a line that lost its account is not registered by what was kept`() throws {
+        do {
+            let (stage, store) = try start()
+            RawPeer(stage, 2).request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1)
+            store.synchronize()
+        }
+        let (stage, _) = try start { configuration, _ in configuration.lines.removeFirst() }
+        #expect(stage.gateway.registrar.counts.isEmpty)
+    }
+}

@@ -1,0 +1,224 @@
+import Gateway
+import Media
+import Primitives
+import SIP
+import Testing
+
+@testable import Rehearsal
+
+/// REFER and Replaces through the gateway: who stays keeps its call.
+@Suite struct TransferTests {
+    let stage = Stage { configuration in
+        var other = LineConfiguration(number: "3000")
+        other.isOpen = true
+        configuration.lines.append(other)
+    }
+
+    private static let other = "sip:3000@hookswitch.test"
+
+    private func third() -> RawPeer {
+        let peer = RawPeer(stage, 3)
+        peer.request("REGISTER", Self.other, call: "third", 1)
+        return peer
+    }
+
+    private func fragments(_ peer: RawPeer) -> [String] {
+        peer.heard.filter { $0.isRequest && $0.method == .notify }.map { String(decoding: $0.body, as: UTF8.self).trimmingSuffix }
+    }
+
+    /// Answers the NOTIFYs that came, so that nothing waits for them.
+    private func answerNotifications(_ peer: RawPeer) { for notify in peer.heard where notify.isRequest && notify.method == .notify { peer.answer(notify, 200) } }
+
+    private func connectedMedia() -> Int { stage.gateway.counts(at: stage.world.now).media.started }
+
+    @Test func `the caller transfers the callee blindly: the callee's call goes on with somebody else`() throws {
+        let call = try stage.bridge()
+        let third = third()
+        call.callerOffers("sendonly")
+        call.deviceAnswers(200, "recvonly")
+        call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>"])
+        #expect(call.caller.final(.refer, call.callerSequence)?.status == 202)
+        #expect(fragments(call.caller) == ["SIP/2.0 100 Trying"])
+        #expect(call.caller.request(.notify)?.headers[.event] == "refer")
+        let invite = try #require(third.request(.invite))
+        #expect(invite.headers[.referredBy] == "<sip:peer@hookswitch.test>" && invite.from.uri.user == "2000")
+        third.answer(invite, 200, body: third.description("0"))
+        #expect(fragments(call.caller) == ["SIP/2.0 100 Trying", "SIP/2.0 200 OK"])
+        #expect(call.caller.request(.notify)?.headers[.subscriptionState]?.hasPrefix("terminated") == true)
+        // The callee, which the caller held, is resumed.
+        call.deviceAnswers(200, "sendrecv")
+        answerNotifications(call.caller)
+        call.caller.answer(call.caller.request(.bye), 200)
+        #expect(connectedMedia() == 2)
+        #expect(call.device.request(.bye) == nil)
+        #expect(stage.events(.reportUpdated).count == 2 && Set(stage.events(.transferred).compactMap { $0.details.text(.with) }).count == 2)
+        call.fromDevice("BYE")
+        third.answer(third.request(.bye), 200)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["remoteEnded", "remoteEnded", "action"])
+    }
+
+    @Test func `the callee transfers the caller, too`() throws {
+        let call = try stage.bridge()
+        let third = third()
+        call.fromDevice("REFER", headers: ["Refer-To: <\(Self.other)>", "Referred-By: <sip:2000@hookswitch.test>"])
+        third.answer(third.request(.invite), 180)
+        third.answer(third.request(.invite), 200, body: third.description("0"))
+        answerNotifications(call.device)
+        call.device.answer(call.device.request(.bye), 200)
+        #expect(third.request(.invite)?.headers[.referredBy] == "<sip:2000@hookswitch.test>")
+        #expect(connectedMedia() == 2 && call.caller.request(.bye) == nil)
+        call.fromCaller("BYE")
+        third.answer(third.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `a transfer that nobody takes leaves the call as it was`() throws {
+        let call = try stage.bridge()
+        let third = third()
+        for (target, status) in [(Self.other, 486), ("sip:4040@hookswitch.test", 404)] {
+            call.fromCaller("REFER", headers: ["Refer-To: <\(target)>"])
+            third.answer(third.request(.invite), 486)
+            #expect(fragments(call.caller).last?.hasPrefix("SIP/2.0 \(status)") == true)
+            answerNotifications(call.caller)
+        }
+        #expect(call.caller.request(.notify)?.headers[.event] == Text("refer;id=\(call.callerSequence)"))
+        #expect(connectedMedia() == 2)
+        call.hangUp()
+        stage.expectQuiet()
+        #expect(stage.events(.transferFailed).count == 2)
+    }
+
+    @Test func `whoever asked may hang up before the new call is answered, and then nobody is left when it is not`() throws {
+        for status in [200, 486] {
+            let stage = Stage { configuration in
+                var other = LineConfiguration(number: "3000")
+                other.isOpen = true
+                configuration.lines.append(other)
+            }
+            let call = try stage.bridge()
+            let third = RawPeer(stage, 3)
+            third.request("REGISTER", Self.other, call: "third", 1)
+            call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>", "Refer-Sub: false"])
+            #expect(call.caller.request(.notify) == nil)
+            call.fromCaller("BYE")
+            #expect(call.device.request(.bye) == nil)
+            third.answer(third.request(.invite), status, body: status == 200 ? third.description("0") : "")
+            if status == 200 {
+                #expect(stage.gateway.counts(at: stage.world.now).media.started == 2)
+                call.fromDevice("BYE")
+                third.answer(third.request(.bye), 200)
+            } else {
+                call.device.answer(call.device.request(.bye), 200)
+            }
+            stage.expectQuiet()
+        }
+    }
+
+    @Test func `an attended transfer joins the far ends of two calls`() throws {
+        let first = try stage.bridge()
+        let third = third()
+        first.callerOffers("sendonly")
+        first.deviceAnswers(200, "recvonly")
+        first.caller.request("INVITE", Self.other, call: "consult", 1, body: first.caller.description())
+        third.answer(third.request(.invite), 200, body: third.description("0"))
+        let consulted = try #require(first.caller.heard.last { $0.status == 200 && $0.callID == "consult" })
+        let tag = try #require(consulted.to.tag)
+        first.caller.request("ACK", Self.other, call: "consult", 1, toTag: tag)
+        first.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)?Replaces=consult%3Bto-tag%3D\(tag)%3Bfrom-tag%3Dconsult>"])
+        #expect(fragments(first.caller) == ["SIP/2.0 100 Trying", "SIP/2.0 200 OK"])
+        first.deviceAnswers(200, "sendrecv")
+        answerNotifications(first.caller)
+        for bye in first.caller.heard where bye.isRequest && bye.method == .bye { first.caller.answer(bye, 200) }
+        #expect(connectedMedia() == 2 && first.device.request(.bye) == nil && third.request(.bye) == nil)
+        third.request("BYE", in: try #require(third.request(.invite)), 2)
+        #expect(first.device.request(.bye) != nil)
+        first.device.answer(first.device.request(.bye), 200)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["remoteEnded", "remoteEnded", "remoteEnded", "action"])
+    }
+
+    @Test(arguments: [
+        ("", 400), ("Refer-To: <sip:3000@hookswitch.test>, <sip:2@x>", 400), ("Refer-To: <mailto:x@y>", 416),
+        ("Refer-To: <sip:3000@hookswitch.test?Replaces=x>", 400),
+    ])
+    func `a REFER that says nothing clear is refused`(header: String, status: Int) throws {
+        let call = try stage.bridge()
+        call.fromCaller("REFER", headers: header.isEmpty ? [] : [header])
+        #expect(call.caller.final(.refer, call.callerSequence)?.status == status)
+        #expect(call.caller.request(.notify) == nil)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `outside of a bridge nobody is transferred`() throws {
+        let caller = RawPeer(stage, 1)
+        caller.request("REFER", "sip:2000@hookswitch.test", call: "outside", 1, headers: ["Refer-To: <\(Self.other)>"])
+        #expect(caller.final(.refer, 1)?.status == 403)
+        caller.request("INVITE", "sip:9196@hookswitch.test", call: "echo", 1, body: caller.description())
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", "sip:9196@hookswitch.test", call: "echo", 1, toTag: tag)
+        caller.request("REFER", "sip:9196@hookswitch.test", call: "echo", 2, toTag: tag, headers: ["Refer-To: <\(Self.other)>"])
+        #expect(caller.final(.refer, 2)?.status == 603)
+        caller.request("BYE", "sip:9196@hookswitch.test", call: "echo", 3, toTag: tag)
+        stage.expectQuiet()
+    }
+
+    @Test func `an INVITE with Replaces takes the place of the same party's call`() throws {
+        let call = try stage.bridge()
+        let phone = RawPeer(stage, 3)
+        phone.request(
+            "INVITE", BridgedCall.line, call: "otherphone", 1, body: phone.description("0 8"), headers: ["Replaces: bridged;to-tag=\(call.tag);from-tag=bridged"])
+        let answer = try #require(phone.final(.invite, 1))
+        #expect(answer.status == 200 && !phone.heard.contains { $0.status == 180 })
+        phone.request("ACK", BridgedCall.line, call: "otherphone", 1, toTag: answer.to.tag)
+        call.caller.answer(call.caller.request(.bye), 200)
+        #expect(connectedMedia() == 2 && call.device.request(.bye) == nil)
+        call.fromDevice("BYE")
+        phone.answer(phone.request(.bye), 200)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["remoteEnded", "remoteEnded", "action"])
+    }
+
+    @Test func `a Replaces that fits nothing is refused`() throws {
+        let call = try stage.bridge()
+        let phone = RawPeer(stage, 3)
+        let good = "bridged;to-tag=\(call.tag);from-tag=bridged"
+        let rows = [
+            ("none;to-tag=a;from-tag=b", "<sip:peer@192.0.2.9>", 481), (good + ";early-only", "<sip:peer@192.0.2.9>", 486), ("nonsense", "<sip:peer@192.0.2.9>", 400),
+            (good + ", " + good, "<sip:peer@192.0.2.9>", 400), (good, "<sip:thief@192.0.2.9>", 403),
+        ]
+        for (index, row) in rows.enumerated() {
+            phone.request(
+                "INVITE", BridgedCall.line, call: "replaces\(index)", 1, body: phone.description(), headers: ["Replaces: \(row.0)"], from: row.1)
+            #expect(phone.heard.last { ($0.status ?? 0) >= 200 }?.status == row.2, "\(row)")
+        }
+        #expect(connectedMedia() == 2)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `we ask the far end to call somebody else, and our call ends when it did`() throws {
+        let call = try stage.bridge()
+        let uuid = try #require(stage.events(.reportIncoming).first?.call?.uuid)
+        let target = try URI(parsing: "sip:4000@example.com")
+        #expect(stage.gateway.refer(uuid, to: target, at: stage.world.now))
+        stage.run(seconds: 0.1)
+        let refer = try #require(call.caller.request(.refer))
+        #expect(refer.headers[.referTo] == "<sip:4000@example.com>" && refer.headers[.referredBy] == "<sip:2000@hookswitch.test>")
+        call.caller.answer(refer, 202)
+        for (status, state) in [("180 Ringing", "active"), ("200 OK", "terminated;reason=noresource")] {
+            call.fromCaller(
+                "NOTIFY", body: "SIP/2.0 \(status)\r\n", headers: ["Event: refer", "Subscription-State: \(state)", "Content-Type: message/sipfrag"])
+            #expect(call.caller.final(.notify, call.callerSequence)?.status == 200)
+        }
+        call.caller.answer(call.caller.request(.bye), 200)
+        call.device.answer(call.device.request(.bye), 200)
+        stage.expectQuiet()
+        #expect(stage.endReasons == ["action", "action"])
+    }
+}
+
+extension String {
+    fileprivate var trimmingSuffix: String { Text(self).trimmed.description }
+}

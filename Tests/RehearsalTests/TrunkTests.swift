@@ -1,0 +1,308 @@
+import Primitives
+import Runtime
+import SIP
+import Testing
+import UserAgent
+
+@testable import Gateway
+@testable import Rehearsal
+
+/// Trunks in virtual time: the gateway, and carriers that say what a test makes them say.
+@Suite struct TrunkTests {
+    private static func target(_ last: UInt32, priority: Int = 0) -> TrunkConfiguration.Target {
+        var target = TrunkConfiguration.Target(host: Text("192.0.2.\(last)"), port: 5060)
+        target.priority = priority
+        return target
+    }
+
+    /// Line `carrier`, for numbers that begin with +.
+    private static func stage(_ targets: [TrunkConfiguration.Target], zone: [DNSQuestion: DNSAnswer] = [:], _ change: (inout TrunkConfiguration) -> Void = { _ in }) -> Stage {
+        var trunk = TrunkConfiguration(targets: targets)
+        (trunk.user, trunk.password) = ("account", "secret")
+        change(&trunk)
+        return Stage({ configuration in
+            var line = LineConfiguration(number: "carrier")
+            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+            configuration.lines.append(line)
+        }, zone: zone)
+    }
+
+    private static func register(_ trunk: inout TrunkConfiguration) { trunk.registration = .init() }
+
+    private static func challenge(_ peer: RawPeer, _ request: Message?, _ status: Int = 401) {
+        guard let request else { return }
+        var response = Message.response(to: request, status: status, toTag: "c")
+        let value = DigestChallenge(realm: "carrier", nonce: Text("n\(request.cseq.number)"), algorithm: DigestAlgorithm(.sha512_256), qualities: ["auth"]).value
+        response.headers.append(status == 401 ? .wwwAuthenticate : .proxyAuthenticate, value)
+        peer.send(response.serialized())
+    }
+
+    /// Whether the credentials of a request are those of the account, by a server of our own.
+    private static func isProven(_ request: Message?, _ name: HeaderName) -> Bool {
+        guard let request, let value = request.headers[name], let given = try? DigestCredentials(parsing: value) else { return false }
+        let challenge = DigestChallenge(realm: given.realm, nonce: given.nonce, algorithm: given.algorithm, qualities: ["auth"])
+        let right = DigestCredentials(
+            answering: challenge, user: "account", secret: .password("secret"), method: request.method, uri: given.uri, count: 1, clientNonce: given.clientNonce,
+            hash: OpenSSLDigest.sip)
+        return given.response == right?.response
+    }
+
+    private static func granted(_ peer: RawPeer, _ request: Message?, expires: Int = 600) {
+        guard let request, let contact = request.contact else { return }
+        var response = Message.response(to: request, status: 200, toTag: "c")
+        response.headers.append(.contact, contact.text + ";expires=" + Text(expires))
+        peer.send(response.serialized())
+    }
+
+    @Test func `registers, proves who it is, refreshes, keeps the way open and leaves`() throws {
+        let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)
+        stage.run(seconds: 0.1)
+        let first = try #require(carrier.request(.register))
+        #expect(first.to.uri.user == "account" && first.contact?.uri.user == "account" && first.headers[.authorization] == nil)
+        Self.challenge(carrier, first)
+        let second = try #require(carrier.request(.register))
+        #expect(Self.isProven(second, .authorization) && second.cseq.number == first.cseq.number + 1 && second.callID == first.callID)
+        Self.granted(carrier, second)
+        let seen = carrier.heard.count
+        stage.run(seconds: 470)
+        #expect(carrier.heard.count == seen)
+        stage.run(seconds: 80)
+        let third = try #require(carrier.request(.register))
+        #expect(third.cseq.number > second.cseq.number && third.expires == 600)
+        Self.granted(carrier, third)
+        stage.gateway.drain(at: stage.world.now)
+        stage.run(seconds: 0.1)
+        let last = try #require(carrier.request(.register))
+        #expect(last.expires == 0)
+        carrier.answer(last, 200)
+        #expect(stage.gateway.userAgent.counts.registrations == 0)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `an empty line keeps the way open while it is registered`() throws {
+        var lines = 0
+        let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)
+        stage.network.onSend = { bytes, _, to in if bytes == [13, 10, 13, 10], to == carrier.address { lines += 1 } }
+        stage.run(seconds: 60)
+        #expect(lines == 0, "not registered yet")
+        Self.granted(carrier, carrier.request(.register))
+        stage.run(seconds: 100)
+        #expect((4...5).contains(lines))
+    }
+
+    @Test func `a registrar that wants more time gets it, and one that refuses is asked again later`() throws {
+        let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)
+        stage.run(seconds: 0.1)
+        let request = try #require(carrier.request(.register))
+        var brief = Message.response(to: request, status: 423, toTag: "c")
+        brief.headers.append(.minExpires, "3600")
+        carrier.send(brief.serialized())
+        #expect(carrier.request(.register)?.expires == 3_600)
+        carrier.answer(carrier.request(.register), 403)
+        let seen = carrier.heard.count
+        stage.run(seconds: 14)
+        #expect(carrier.heard.count == seen)
+        stage.run(seconds: 17)
+        #expect(carrier.heard.count > seen)
+    }
+
+    @Test func `where one registrar is silent the next is asked`() throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)], Self.register)
+        let silent = RawPeer(stage, 50), other = RawPeer(stage, 51)
+        stage.run(seconds: 0.1)
+        #expect(silent.request(.register) != nil && other.request(.register) == nil)
+        stage.run(seconds: 33)
+        Self.granted(other, other.request(.register))
+        #expect(stage.gateway.trunksInOrder[0].registrationStatus == 200)
+    }
+
+    // MARK: Calls out
+
+    @Test func `a call answers the carrier's challenge, under our name there`() throws {
+        let stage = Self.stage([Self.target(50)]) { trunk in
+            trunk.domain = "carrier.test"
+            trunk.caller = "+4930555"
+            trunk.rewrites = [NumberRewrite(pattern: NumberPattern("^+")!, strip: 1, prefix: "00")]
+        }
+        let carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        let invite = try #require(carrier.request(.invite))
+        #expect(invite.requestURI?.text == "sip:0039055@carrier.test" && invite.from.uri.text == "sip:+4930555@carrier.test")
+        Self.challenge(carrier, invite, 407)
+        let again = try #require(carrier.request(.invite))
+        #expect(Self.isProven(again, .proxyAuthorization) && again.cseq.number > invite.cseq.number)
+        carrier.answer(again, 200, body: carrier.description())
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 200)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test(arguments: [503, nil])
+    func `where one server is not there the next is called, and first the next time`(status: Int?) throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)])
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        let invite = try #require(first.request(.invite))
+        if let status { first.answer(invite, status) }
+        stage.run(seconds: 5)
+        let other = try #require(second.request(.invite))
+        #expect(other.via.branch != invite.via.branch && other.callID == invite.callID && other.cseq.number > invite.cseq.number)
+        second.answer(other, 200, body: second.description())
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 200)
+        let before = first.heard.count
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", "sip:+39055@gateway.test", call: "one", 1, toTag: tag)
+        caller.request("INVITE", "sip:+39066@gateway.test", call: "two", 1, body: caller.description())
+        #expect(second.request(.invite)?.requestURI?.user == "+39066")
+        #expect(first.heard.dropFirst(before).allSatisfy { $0.method != .invite || !$0.isRequest || $0.callID == invite.callID })
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `a refusal is final, and a server that takes its time has it`() throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)])
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        first.answer(first.request(.invite), 180)
+        stage.run(seconds: 20)
+        #expect(second.request(.invite) == nil)
+        first.answer(first.request(.invite), 486)
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 486 && second.request(.invite) == nil)
+    }
+
+    @Test func `where no server is there the caller hears it`() throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)])
+        let caller = RawPeer(stage, 9), first = RawPeer(stage, 50), second = RawPeer(stage, 51)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        first.answer(first.request(.invite), 503)
+        second.answer(second.request(.invite), 503)
+        stage.run(seconds: 1)
+        #expect((500...503).contains(caller.final(.invite, 1)?.status ?? 0))
+    }
+
+    @Test func `a call that ends meanwhile is not sent elsewhere`() throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)])
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        #expect(first.request(.invite) != nil)
+        stage.gateway.endAll(at: stage.world.now)
+        stage.run(seconds: 10)
+        #expect(second.request(.invite) == nil)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `servers are asked whether they are there`() throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)]) { $0.health = .seconds(60) }
+        let silent = RawPeer(stage, 50), other = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        stage.run(seconds: 0.1)
+        #expect(silent.request(.options) != nil)
+        other.answer(other.request(.options), 404)
+        stage.run(seconds: 33)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        #expect(silent.request(.invite) == nil && other.request(.invite) != nil, "nobody waits for the silent one")
+    }
+
+    // MARK: Names
+
+    @Test func `servers are looked up, and again when their time is over`() throws {
+        func answer(_ record: DNSRecord, _ seconds: Int64) -> DNSAnswer { DNSAnswer(.found, records: [record], timeToLive: .seconds(seconds)) }
+        let target = TrunkConfiguration.Target(host: "carrier.test")
+        let stage = Self.stage([target], zone: [
+            .srv("_sip._udp.carrier.test"): answer(.srv(priority: 0, weight: 0, port: 5060, target: "a.carrier.test"), 600),
+            .a("a.carrier.test"): answer(.address(IPAddress("192.0.2.50")!), 60),
+        ])
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        stage.run(seconds: 0.1)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        #expect(first.request(.invite)?.requestURI?.text == "sip:+39055@carrier.test")
+        stage.zone[.a("a.carrier.test")] = answer(.address(IPAddress("192.0.2.51")!), 60)
+        let asked = stage.questions.count
+        stage.run(seconds: 50)
+        #expect(stage.questions.count == asked)
+        stage.run(seconds: 15)
+        #expect(stage.questions.count > asked)
+        caller.request("INVITE", "sip:+39066@gateway.test", call: "two", 1, body: caller.description())
+        #expect(second.request(.invite)?.requestURI?.user == "+39066")
+        // Where the name system does not answer, what was known goes on.
+        for question in stage.zone.keys { stage.zone[question] = DNSAnswer(.failed) }
+        stage.run(seconds: 100)
+        caller.request("INVITE", "sip:+39077@gateway.test", call: "three", 1, body: caller.description())
+        #expect(second.request(.invite)?.requestURI?.user == "+39077")
+    }
+
+    @Test func `a trunk that nothing is known of refuses calls for now`() throws {
+        let stage = Self.stage([TrunkConfiguration.Target(host: "nowhere.test")]), caller = RawPeer(stage, 9)
+        stage.run(seconds: 0.1)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        #expect(caller.final(.invite, 1)?.status == 503 && caller.final(.invite, 1)?.headers[.retryAfter] != nil)
+    }
+
+    // MARK: Calls in
+
+    @Test func `a carrier that calls our Contact reaches the line that is meant by it`() throws {
+        let stage = Self.stage([Self.target(50)]) { trunk in
+            Self.register(&trunk)
+            trunk.incoming = "9196"
+        }
+        let carrier = RawPeer(stage, 50), stranger = RawPeer(stage, 9)
+        stage.run(seconds: 0.1)
+        Self.granted(carrier, carrier.request(.register))
+        carrier.request("INVITE", "sip:account@192.0.2.1:5060", call: "in", 1, body: carrier.description())
+        #expect(carrier.final(.invite, 1)?.status == 200, "the echo answers")
+        stranger.request("INVITE", "sip:account@192.0.2.1:5060", call: "other", 1, body: stranger.description())
+        #expect(stranger.final(.invite, 1)?.status == 404, "for others it is no number")
+    }
+
+    @Test(arguments: [(8, 200), (9, 404)])
+    func `numbers of a carrier's networks are rewritten, and nobody else's`(last: UInt32, status: Int) throws {
+        let stage = Self.stage([Self.target(50)]) { trunk in
+            trunk.sources = [IPNetwork("192.0.2.8/32")!]
+            trunk.incomingRewrites = [NumberRewrite(pattern: NumberPattern("^4930")!, strip: 4)]
+        }
+        let peer = RawPeer(stage, last)
+        peer.request("INVITE", "sip:49309196@192.0.2.1", call: "in", 1, body: peer.description())
+        #expect(peer.final(.invite, 1)?.status == status)
+    }
+
+    @Test func `a carrier's call does not go back to it`() throws {
+        let stage = Self.stage([Self.target(50)]), carrier = RawPeer(stage, 50)
+        carrier.request("INVITE", "sip:+39055@192.0.2.1", call: "in", 1, body: carrier.description())
+        #expect(carrier.final(.invite, 1)?.status == 482)
+        #expect(carrier.request(.invite) == nil)
+    }
+
+    // MARK: Headers
+
+    @Test func `headers are passed on INVITE, 18x, 200 and BYE, and set towards the trunk`() throws {
+        let stage = Self.stage([Self.target(50)]) { trunk in
+            trunk.headers.copy = [HeaderRules.NamePattern("X-*")!]
+            trunk.headers.remove = [HeaderRules.NamePattern("X-Secret")!]
+            trunk.headers.set = [HeaderRules.Field(name: "X-Tenant", value: "acme")!]
+        }
+        let carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description(), headers: ["X-One: 1", "X-Secret: 2", "Subject: no"])
+        let invite = try #require(carrier.request(.invite))
+        #expect([invite.headers["X-One"], invite.headers["X-Tenant"], invite.headers["X-Secret"], invite.headers["Subject"]] == ["1", "acme", nil, nil])
+        func answer(_ status: Int, _ value: Text, body: String = "") {
+            var response = Message.response(to: invite, status: status, toTag: "raw")
+            response.headers.append(.contact, Text("<sip:peer@\(carrier.address)>"))
+            response.headers.append("X-Two", value)
+            if !body.isEmpty { response.headers.append(.contentType, "application/sdp") }
+            response.body = Array(body.utf8)
+            carrier.send(response.serialized())
+        }
+        answer(183, "early")
+        #expect(caller.heard.contains { $0.status == 180 && $0.headers["X-Two"] == "early" && $0.headers["X-Tenant"] == nil })
+        answer(200, "answered", body: carrier.description())
+        stage.run(seconds: 0.5)
+        let accepted = try #require(caller.final(.invite, 1))
+        #expect(accepted.status == 200 && accepted.headers["X-Two"] == "answered")
+        caller.request("ACK", "sip:+39055@gateway.test", call: "one", 1, toTag: accepted.to.tag)
+        caller.request("BYE", "sip:+39055@gateway.test", call: "one", 2, toTag: accepted.to.tag, headers: ["X-Three: 3", "X-Secret: 2"])
+        stage.run(seconds: 0.5)
+        let bye = try #require(carrier.request(.bye))
+        #expect([bye.headers["X-Three"], bye.headers["X-Tenant"], bye.headers["X-Secret"]] == ["3", "acme", nil])
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+}

@@ -1,0 +1,44 @@
+import Primitives
+import SIP
+import Testing
+import UserAgent
+
+/// RFC 3261 §18.1.1.
+@Suite struct LongRequestTests {
+    private func phones(_ link: Link) -> (Phone, Phone) {
+        (Phone(link, "192.0.2.1:5060") { $0.longestDatagram = 1_300 }, Phone(link, "192.0.2.2:5060"))
+    }
+
+    private func call(_ length: Int, unreachable: Bool = false) -> (vias: [Text], transports: [Transport], caller: Phone) {
+        let link = Link(seed: 4), (caller, callee) = phones(link)
+        if unreachable { link.unreachable.insert(callee.address) }
+        var transports: [Transport] = []
+        link.drops = { packet in
+            if summary(packet.bytes) == "INVITE" { transports.append(packet.flow.transport) }
+            return false
+        }
+        let session = caller.call(callee) { $0.body = Array(repeating: 0x61, count: length) }
+        link.run(seconds: 2)
+        #expect(session.state == .confirmed)
+        session.bye(at: link.now)
+        link.run()
+        #expect(caller.agent.counts == nothingLeft && callee.agent.counts == nothingLeft)
+        return (callee.sessions.map { $0.request.via.transport }, transports, caller)
+    }
+
+    @Test func `a long request goes over TCP, with a Via that says so`() {
+        let (vias, transports, _) = call(1_200)
+        #expect(vias == ["TCP"] && transports == [.tcp])
+    }
+
+    @Test func `a short one stays a datagram`() {
+        let (vias, transports, _) = call(300)
+        #expect(vias == ["UDP"] && transports == [.udp])
+    }
+
+    @Test func `where nobody takes the connection the datagram is long`() {
+        let (vias, _, caller) = call(1_200, unreachable: true)
+        #expect(vias == ["UDP"])
+        #expect(!caller.events.contains { $0.hasPrefix("rejected") })
+    }
+}

@@ -1,0 +1,167 @@
+import Media
+import Primitives
+import RTP
+import SDP
+import SIP
+import Testing
+import UserAgent
+
+@testable import Workbench
+
+/// Loads in a room: every call is ours, at both ends of the wire, in virtual time.
+@Suite struct LoadTests {
+    @Test func `every call is begun, judged by its sound, and nothing is left`() throws {
+        let load = Load { $0.calls = 12 }
+        load.run(seconds: 30)
+        #expect(load.calls.count == 12 && load.calls.allSatisfy { $0.outcome == .good }, "\(load.calls.flatMap(\.findings))")
+        #expect(load.calls.allSatisfy { $0.caller?.audio == .right })
+        #expect(load.calls.map(\.number) == Array(1...12))
+        let setups = load.calls.compactMap(\.setup)
+        #expect(setups.count == 12 && setups.allSatisfy { $0 == 10 }, "5 ms there and 5 ms back")
+        load.expectNothingLeft()
+    }
+
+    @Test func `both ends are played and matched, and one-way delay is measured`() throws {
+        let load = Load(playsItself: true) { $0.calls = 6 }
+        load.run(seconds: 30)
+        #expect(load.calls.count == 6 && load.calls.allSatisfy { $0.outcome == .good }, "\(load.calls.flatMap(\.findings))")
+        #expect(load.calls.allSatisfy { $0.callee?.audio == .right && $0.caller?.audio == .right })
+        let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay] }.compactMap(\.self)
+        #expect(delays.count == 18 && delays.allSatisfy { abs($0 - 3) < 0.5 }, "packets take 3 ms: \(delays)")
+        #expect(load.calls.allSatisfy { ($0.callee?.mos ?? 0) > 4 && ($0.caller?.rating ?? 0) > 90 }, "by G.107, without loss")
+        #expect(load.calls.allSatisfy { $0.inviteTransit == 10 && $0.answerTransit == 10 && $0.byeTransit == 10 }, "\(load.calls.map { [$0.inviteTransit, $0.answerTransit, $0.byeTransit] })")
+        load.expectNothingLeft()
+    }
+
+    @Test func `a target that is silent on every 5th call is found and named`() throws {
+        let load = Load({ $0.calls = 20 }) { number, script in if number % 5 == 0 { script.source = .silence } }
+        load.run(seconds: 40)
+        let found = try #require(load.tally.findings[.oneWay])
+        #expect(found.numbers == [5, 10, 15, 20] && found.pattern == "every 5th call")
+        #expect(found.text == "from the target to the caller: no packet came")
+        #expect(load.tally[.faulty] == 4 && load.tally.findings.count == 1)
+    }
+
+    @Test func `the sound of another call, of an earlier one, and silence in packets are named`() throws {
+        let load = Load({ ($0.calls, $0.arrivals) = (4, ArrivalPlan(rate: 0.3)) }) { number, script in
+            switch number {
+            case 2: script.source = .samples(SoundSignature(run: 1, call: 1, side: .caller).samples(), sampleRate: 8_000, loops: true)
+            case 3: script.source = .samples(SoundSignature(run: 1, call: 4, side: .caller).samples(), sampleRate: 8_000, loops: true)
+            case 4: script.source = .samples([Int16](repeating: 0, count: 8_000), sampleRate: 8_000, loops: true)
+            default: break
+            }
+        }
+        load.run(seconds: 40)
+        #expect(load.calls.map { $0.caller?.audio } == [.right, .stale, .crossTalk, .silence])
+        #expect(load.calls.map { $0.findings.map(\.kind) } == [[], [.stale], [.crossTalk], [.silence]])
+    }
+
+    @Test func `the kinds of a mix do what they are for`() throws {
+        for kind in CallKind.allCases where kind != .plain {
+            let load = Load(playsItself: true) { ($0.calls, $0.mix, $0.keys) = (2, CallMix([kind: 100]), [.init("4"), .init("#")].compactMap(\.self)) }
+            load.run(seconds: 30)
+            #expect(load.calls.count == 2 && load.calls.allSatisfy { $0.kind == kind && $0.outcome == .good }, "\(kind): \(load.calls.flatMap(\.findings))")
+            let status = [.cancel: 487, .busy: 486][kind] ?? 200
+            #expect(load.calls.allSatisfy { $0.status == status }, "\(kind)")
+            if kind == .hold { #expect(load.loaded.allSatisfy { $0.callee?.timesHeld == 1 && $0.caller.offersAgreed == 2 }) }
+            let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay, $0.callee?.lastDelay] }.compactMap(\.self)
+            #expect(delays.allSatisfy { abs($0 - 3) < 0.5 }, "\(kind): \(delays)")
+            if kind == .reinvite { #expect(load.loaded.allSatisfy { $0.caller.offersAgreed == 1 }) }
+            if kind == .dtmf { #expect(load.loaded.allSatisfy { String($0.callee?.digits.map(\.character) ?? []) == "4#" }) }
+            load.expectNothingLeft()
+        }
+    }
+
+    @Test func `no more than so many are up at a time, and those not begun are counted`() {
+        let load = Load { ($0.concurrent, $0.duration, $0.arrivals) = (3, .seconds(5), ArrivalPlan(rate: 10)) }
+        load.run(seconds: 30)
+        #expect(load.client.progress.mostActive == 3)
+        #expect(load.client.progress.begun + load.client.progress.skipped == 50)
+        #expect(load.client.progress.skipped > 20)
+    }
+
+    @Test func `stopped, it hangs up and hands out every call`() {
+        let load = Load { ($0.calls, $0.hold) = (1_000, .fixed(.seconds(600))) }
+        load.run(seconds: 3)
+        load.client.stop(at: load.room.now)
+        load.run(seconds: 2)
+        #expect(load.calls.count == load.client.progress.begun && load.calls.count > 20)
+        #expect(load.isFinished)
+        load.expectNothingLeft()
+    }
+
+    @Test func `refusals are counted by their status`() {
+        let load = Load({ $0.calls = 4 }, refusing: 503)
+        load.run(seconds: 10)
+        #expect(load.tally.statuses == [503: 4] && load.tally.limited == 4 && load.tally.failedPercent == 100)
+        #expect(load.tally.findings[.refused]?.text == "503 Service Unavailable")
+    }
+}
+
+/// A load on an answering telephone with an echo, or on itself.
+private final class Load {
+    let room = Room()
+    let client: LoadClient
+    private let seat: Room.Seat
+    private(set) var loaded: [LoadedCall] = []
+    private(set) var isFinished = false
+    private var answered = 0
+
+    init(
+        playsItself: Bool = false, _ shape: (inout LoadPlan) -> Void, refusing status: Int? = nil, answering: @escaping (Int, inout CallScript) -> Void = { _, _ in }
+    ) {
+        seat = room.seat("caller", 1, server: Room.address(playsItself ? 3 : 2), codecs: [.pcmu])
+        var plan = LoadPlan()
+        (plan.target, plan.arrivals, plan.hold, plan.playsBothEnds) = (URI(user: "callee", address: Room.address(playsItself ? 3 : 2)), ArrivalPlan(rate: 10), .fixed(.seconds(2)), playsItself)
+        plan.expectsEcho = !playsItself
+        shape(&plan)
+        client = LoadClient(phone: seat.phone, plan: plan)
+        seat.client = client
+        client.onEvent = { [unowned self] event, _ in
+            if case .call(let call) = event { loaded.append(call) }
+            if case .finished = event { isFinished = true }
+        }
+        room.place(at: Room.address(3)) { message, _ in Self.forwarded(message) }
+        if !playsItself {
+            let phone = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu]).phone
+            phone.onIncoming = { [unowned self] session, now in
+                answered += 1
+                if let status { return phone.refuse(session, status: status, at: now) }
+                var script = CallScript()
+                script.source = .echo
+                answering(answered, &script)
+                phone.ring(session, answeringAfter: .milliseconds(20), script: script, at: now)
+            }
+        }
+        client.start(at: room.now)
+    }
+
+    /// What a proxy without memory makes of a message that it sends back to where it came from.
+    private static func forwarded(_ message: Message) -> Message {
+        var message = message
+        if case .request(let method, let target) = message.startLine {
+            message.startLine = .request(method, URI(user: target.user, host: "10.0.0.1"))
+            message.headers.prepend(.via, Text("SIP/2.0/UDP 10.0.0.3:5060;branch=\(message.via.branch ?? .empty)-proxy"))
+        } else {
+            var headers = message.headers
+            headers.remove(.via)
+            for via in message.headers.elements(.via).dropFirst().reversed() { headers.prepend(.via, via) }
+            message.headers = headers
+        }
+        return message
+    }
+
+    func run(seconds: Double) { room.run(seconds: seconds) }
+
+    /// In the order of their numbers.
+    var calls: [CallFigures] { loaded.sorted { $0.number < $1.number }.map(CallJudge.figures) }
+
+    var tally: LoadTally { calls.reduce(into: LoadTally()) { $0.add($1) } }
+
+    func expectNothingLeft() {
+        room.run(seconds: 40)   // transactions wait for copies for 32 s
+        let left = seat.phone.counts(at: room.now).leftovers
+        #expect(left.isEmpty, "\(left)")
+        #expect(room.boundSockets == 0 && isFinished)
+    }
+}

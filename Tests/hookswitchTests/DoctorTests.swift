@@ -1,0 +1,149 @@
+import ArgumentParser
+import Audio
+import Foundation
+import Gateway
+import Media
+import Primitives
+import Runtime
+import Testing
+import UserAgent
+import Workbench
+
+@testable import hookswitch
+
+@Suite struct DoctorTests {
+    @Test func `a machine in order is told so`() throws {
+        let report = DoctorReport(findings: Examination(try configuration(), machine()).all(nil))
+        #expect(!report.isSick && report.findings.allSatisfy { $0.grade == .good }, "\(report.text)")
+        for subject in ["advertised", "listens", "media ports", "capacity", "buffers", "clock", "descriptors"] { #expect(report.findings.contains { $0.subject == subject }) }
+    }
+
+    struct Illness: Sendable {
+        var subject: String, text: String, remedy: String
+        var settings: [String] = []
+        var change: @Sendable (inout Machine) -> Void = { _ in }
+    }
+
+    @Test(arguments: [
+        Illness(
+            subject: "media ports", text: "the kernel may give 40000-40099 to any program (ip_local_port_range)", remedy: "net.ipv4.ip_local_reserved_ports=40000-40099",
+            settings: ["media.ports=40000-40099"]),
+        Illness(subject: "advertised", text: "127.0.0.1 is told to other machines", remedy: "advertise.address", settings: ["advertise.address=127.0.0.1"]),
+        Illness(subject: "clock", text: "hpet: reading it takes a system call", remedy: "clocksource=tsc") { $0.clockSource = "hpet" },
+        Illness(subject: "descriptors", text: "1024 may be open, 20064 can be needed", remedy: "ulimit -n", settings: ["media.ports=10000-29999"]) { $0.descriptorLimit = 1_024 },
+        Illness(subject: "advertised", text: "an address of a container's network", remedy: "advertise.address") { $0.addresses = [IPAddress("172.17.0.2")!] },
+    ])
+    func `what is broken is named with what mends it`(illness: Illness) throws {
+        var machine = machine()
+        illness.change(&machine)
+        let report = DoctorReport(findings: Examination(try configuration(illness.settings), machine).all(nil)), bad = report.findings.filter { $0.grade == .bad }
+        #expect(bad.map(\.subject) == [illness.subject] && bad.first?.text.contains(illness.text) == true, "\(report.text)")
+        #expect(bad.first?.remedy?.contains(illness.remedy) == true)
+    }
+
+    @Test func `names that are not found and small buffers are noted`() throws {
+        var machine = machine()
+        (machine.resolve, machine.receiveBufferLimit) = ({ _ in nil }, 212_992)
+        let findings = Examination(try configuration(["domain=calls.example.test"]), machine).all(nil).filter { $0.grade == .note }
+        #expect(findings.map(\.subject) == ["buffers", "names"])
+        #expect(findings[1].text == "calls.example.test has no address here")
+    }
+
+    @Test(arguments: [
+        (#"ports: ["5060:5060/udp", "20000-20199:20000-20199/udp"]"#, nil), (#"network_mode: host"#, nil),
+        (#"ports: ["5060:5060/udp", "${BIND:-127.0.0.1}:20000-20099:20000-20099/udp"]"#, "does not publish media ports 20100-20199/udp"),
+        (#"ports: ["5060:5060/tcp", "20000-20199:20000-20199/udp"]"#, "does not publish SIP's 5060/udp"),
+        (#"ports: ["5060:5060/udp", "30000-30199:20000-20199/udp"]"#, "publishes 20000-20199 under another number"),
+        (#"ports: [{ target: 5060, published: 5060, protocol: udp }, { target: 20000-20199, protocol: udp }]"#, nil),
+    ] as [(String, String?)])
+    func `ports are compared with those that a compose file publishes`(service: String, complaint: String?) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "compose-\(UUID()).yaml")
+        try "services:\n  gateway:\n    \(service)\n".write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let findings = Examination(try configuration(), machine()).all(try ComposePorts(path: file.path)).filter { $0.subject == "compose" }
+        #expect(findings.count == 1 && (findings[0].grade == .bad) == (complaint != nil), "\(findings)")
+        if let complaint { #expect(findings[0].text.contains(complaint)) }
+    }
+
+    @Test func `the repository's own compose file and configuration fit together`() throws {
+        let docker = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "Docker")
+        let configuration = try ConfigurationFile.load(docker.appending(path: "hookswitch.yaml").path, environment: [:], flags: [])
+        let findings = Examination(configuration, machine()).all(try ComposePorts(path: docker.appending(path: "compose.yaml").path)).filter { $0.subject == "compose" }
+        #expect(findings.count == 2 && findings.allSatisfy { $0.grade == .good }, "\(findings)")
+    }
+
+    private func configuration(_ settings: [String] = []) throws -> ServeConfiguration {
+        var configuration = try ConfigurationFile.load(nil, environment: [:], flags: ["sip.udp=0.0.0.0:5060", "sip.tcp=0.0.0.0:5060"] + settings)
+        if !settings.contains(where: { $0.hasPrefix("domain") }) { configuration.gateway.domain = "192.0.2.7" }
+        return configuration
+    }
+
+    private func machine() -> Machine {
+        Machine(
+            addresses: [IPAddress("192.0.2.7")!], ephemeral: 32_768...60_999,
+            receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2, resolve: { _ in 3 }, bindFailure: { _, _ in nil })
+    }
+}
+
+/// Which of the four ways is dead: from what was seen, and from real calls.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProbeTests {
+    private static let good = ProbeEvidence(
+        number: "9197", hasAnswer: true, status: 200, isByeAnswered: true, contact: SocketAddress("192.0.2.7:5060", defaultPort: 1), media: SocketAddress("192.0.2.7:20000", defaultPort: 1), sent: 150,
+        received: 150, isOwnHeard: true)
+
+    struct Case: Sendable {
+        var verdict: String, dead: [String]
+        var remedy: String?
+        var edit: @Sendable (_ tone: inout ProbeEvidence, _ echo: inout ProbeEvidence) -> Void = { _, _ in }
+    }
+
+    @Test(arguments: [
+        Case(verdict: "all four ways work", dead: []),
+        Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "is it running") { tone, _ in tone = ProbeEvidence(number: "9197") },
+        Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2") { tone, _ in
+            (tone.repeatedAcceptances, tone.contact) = (4, SocketAddress("172.17.0.2:5060", defaultPort: 1))
+        },
+        Case(verdict: "dead: RTP out", dead: ["RTP out"], remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2") { tone, echo in
+            (tone.isOwnHeard, echo.isOwnHeard, echo.received, tone.media, echo.media) = (false, false, 0, SocketAddress("172.17.0.2:20000", defaultPort: 1), nil)
+        },
+        Case(verdict: "dead: RTP out", dead: ["RTP out"], remedy: "let UDP 20000 and the rest of media.ports through") { tone, echo in
+            (tone.isOwnHeard, echo.isOwnHeard, echo.received) = (false, false, 0)
+        },
+        Case(verdict: "dead: RTP in", dead: ["RTP in"], remedy: "a firewall or translator before this machine") { tone, echo in
+            (tone.received, echo.received, tone.isOwnHeard, echo.isOwnHeard) = (0, 0, false, false)
+        },
+        Case(verdict: "not known: RTP out, RTP in", dead: [], remedy: "name numbers that answer") { tone, echo in (tone.status, echo.status) = (404, 404) },
+    ])
+    func `the dead way is named, with what mends it`(test: Case) {
+        var tone = Self.good, echo = Self.good
+        echo.number = "9196"
+        test.edit(&tone, &echo)
+        let report = ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, tone: tone, echo: tone.hasAnswer ? echo : nil)
+        #expect(report.text.contains(test.verdict), "\(report.text)")
+        #expect(report.ways.filter { $0.state == .dead }.map(\.name) == test.dead)
+        if let remedy = test.remedy { #expect(report.ways.contains { $0.remedy?.contains(remedy) == true }, "\(report.text)") }
+    }
+
+    @Test func `real calls to a target in order find all four alive`() throws {
+        let target = try FaultyTarget { _, _ in }
+        defer { target.phone.close() }
+        let report = try probe("\(target.address)")
+        #expect(report.ways.allSatisfy { $0.state == .alive }, "\(report.text)")
+    }
+
+    @Test func `where no echo comes back the target's own reports of our packets are believed`() throws {
+        let target = try FaultyTarget { number, call in call.script.source = number == 1 ? .tone(.init(440)) : .silence }
+        defer { target.phone.close() }
+        let report = try probe("\(target.address)")
+        #expect(report.ways.allSatisfy { $0.state == .alive } && report.ways[2].text == "the gateway reports that our packets arrive", "\(report.text)")
+    }
+
+    @Test func `where nobody listens, SIP is dead`() throws {
+        let report = try probe("127.0.0.1:\(try FreePorts.block(of: 2, .v4).lowerBound) --timeout 1")
+        #expect(report.isDead && report.ways[0].state == .dead && report.ways[2].state == .unknown, "\(report.text)")
+    }
+
+    private func probe(_ arguments: String) throws -> ProbeReport {
+        try #require(try Hookswitch.parseAsRoot(("probe " + arguments).split(separator: " ").map(String.init)) as? Probe).examine()
+    }
+}

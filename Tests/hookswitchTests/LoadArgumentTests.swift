@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import Testing
+import UserAgent
+import Workbench
+
+@testable import hookswitch
+
+/// What is typed at `load`.
+@Suite struct LoadArgumentTests {
+    private func order(_ line: String) throws -> LoadOrder {
+        let command = try #require(try Hookswitch.parseAsRoot(["load"] + line.split(separator: " ").map(String.init)) as? Load)
+        return try command.options.order()
+    }
+
+    @Test(arguments: [
+        ("", "whom to call? 'hookswitch load sip:9196@ADDRESS'"),
+        ("127.0.0.1", "'127.0.0.1' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST"),
+        ("127.0.0.1 --accounts 1001..1001", "--accounts needs two lines or more: the first half calls the second"),
+        ("127.0.0.1 --accounts 1001,1002", "--accounts takes lines as 1001..1100, got '1001,1002'"),
+        ("sip:1@127.0.0.1 --transport tpc", "--transport is udp or tcp, got 'tpc'"),
+        ("sip:1@127.0.0.1 --rate 0", "--rate takes calls a second from 0.001 to 10000, got 0"),
+        ("sip:1@127.0.0.1 --rate 5 --ramp 1:2:1:1", "--rate and --ramp exclude each other"),
+        ("sip:1@127.0.0.1 --ramp 10:5:1:1", "--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '10:5:1:1'"),
+        ("sip:1@127.0.0.1 --hold long", "--hold takes seconds as 10, or exponential:10, got 'long'"),
+        ("sip:1@127.0.0.1 --mix hodl=5", "--mix knows no 'hodl' (did you mean 'hold'?); there are hold, dtmf, reinvite, cancel, busy"),
+        ("sip:1@127.0.0.1 --mix hold=60,dtmf=60", "--mix makes more than 100 %: 'hold=60,dtmf=60'"),
+        ("sip:1@127.0.0.1 --listen 10", "--listen takes a share as 10%, got '10'"),
+        ("sip:1@127.0.0.1 --expect ecco", "--expect is sound, echo or nothing, got 'ecco' (did you mean 'echo'?)"),
+        ("sip:1@127.0.0.1 --slo setpu_p95<200ms", "--slo: 'setpu_p95<200ms': there is no 'setpu' (did you mean 'setup'?)"),
+        ("sip:1@127.0.0.1 --slo setup<200ms", "--slo: 'setup<200ms': say which: setup_p95, setup_mean, setup_min or setup_max"),
+        ("sip:1@127.0.0.1 --slo failed<5ms", "--slo: 'failed<5ms': '5ms' is no limit in %"),
+        ("sip:1@127.0.0.1 --find-knee", "--find-knee needs --slo: what must hold?"),
+        ("sip:1@127.0.0.1 --ports 9", "--ports takes ports as 40000-41999, got '9'"),
+        ("sip:1@127.0.0.1 --local 0.0.0.0", "--local takes one address of this machine, as 127.0.0.1:5080, got '0.0.0.0'"),
+        ("sip:1@127.0.0.1 --json - --csv -", "only one report can go to standard output"),
+    ])
+    func `a mistake gets one line, and exit code 2`(arguments: String, line: String) throws {
+        let failure = try #require(throws: Failure.self) { try self.order(arguments) }
+        #expect(failure.message == line && failure.exitCode == 2)
+    }
+
+    @Test func `a place where no report can be written is exit code 3, before a call is made`() throws {
+        let failure = try #require(throws: Failure.self) { try self.order("sip:1@127.0.0.1 --html /nowhere/load.html") }
+        #expect(failure.exitCode == 3 && failure.message == "/nowhere/load.html cannot be written: the place is not writable")
+    }
+
+    @Test func `accounts call each other in pairs, with passwords by their numbers`() throws {
+        let plan = try order("127.0.0.1:5070 --accounts 0098..0101 --password s-{}").plan
+        #expect(plan.accounts.map { "\($0.user)" } == ["0098", "0099", "0100", "0101"])
+        #expect(plan.target == nil && plan.playsBothEnds)
+        #expect(plan.accounts[3].credentials == .init(username: "0101", password: "s-0101"))
+    }
+
+    @Test func `without bounds a run ends after a minute, and a ramp at its end`() throws {
+        #expect(try order("sip:1@127.0.0.1").plan.duration == .seconds(60))
+        let ramp = try order("sip:1@127.0.0.1 --ramp 10:30:10:5").plan
+        #expect(ramp.duration == nil && ramp.arrivals.steps.map(\.rate) == [10, 20, 30] && ramp.arrivals.steps.allSatisfy { $0.time == .seconds(5) })
+    }
+
+    @Test func `a mix, an exponential hold and a share to listen to are read`() throws {
+        let plan = try order("sip:1@127.0.0.1 --mix hold=5,cancel=3% --hold exponential:20 --listen 12.5%").plan
+        #expect(plan.mix == CallMix([.hold: 5, .cancel: 3]) && plan.hold == .exponential(.seconds(20)) && plan.listening == .share(0.125))
+    }
+}

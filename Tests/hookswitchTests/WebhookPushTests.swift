@@ -1,0 +1,78 @@
+import Foundation
+import Gateway
+import Primitives
+import Runtime
+import Testing
+
+@testable import hookswitch
+
+@Suite struct WebhookPushTests {
+    private static let message = PushMessage(
+        provider: "acme", identifier: "token \"1\"", parameter: nil, line: "1001", call: UUID(uuidString: "11111111-2222-3333-4444-555555555555")!, caller: "+391",
+        name: "Alice")
+
+    /// A server for one request, that answers with these bytes; and the request.
+    private func serve(_ answer: String, path: String = "/push?key=1", _ body: (URL) async -> Void) async throws -> String {
+        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = bind(listening, $0, size)
+                listen(listening, 4)
+                getsockname(listening, $0, &size)
+            }
+        }
+        let port = UInt16(bigEndian: address.sin_port)
+        let (heard, hears) = AsyncStream<String>.makeStream()
+        Thread.detachNewThread {
+            let connection = accept(listening, nil, nil)
+            var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 4_096)
+            while !String(decoding: bytes, as: UTF8.self).hasSuffix("}") {
+                let count = recv(connection, &piece, piece.count, 0)
+                guard count > 0 else { break }
+                bytes += piece[..<count]
+            }
+            _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) }
+            close(connection)
+            close(listening)
+            hears.yield(String(decoding: bytes, as: UTF8.self))
+        }
+        await body(try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
+        return try #require(await heard.first { _ in true })
+    }
+
+    @Test func `a push is one POST of JSON, and a 2xx takes it`() async throws {
+        let request = try await serve("HTTP/1.1 204 No Content\r\n\r\n") { address in
+            #expect(throws: Never.self) { try HTTPPost(address, timeout: 5).send(Data("{}".utf8)) }
+        }
+        #expect(request.hasPrefix("POST /push?key=1 HTTP/1.1\r\nHost: 127.0.0.1:"))
+        #expect(request.hasSuffix("Content-Length: 2\r\nConnection: close\r\n\r\n{}"))
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 410 Gone\r\n\r\n", "the push service answered 410"), ("220 mail.example.test\r\n", "the push service does not speak HTTP"),
+        ("", "the push service does not answer"),
+    ])
+    func `what is no 2xx is told with its cause`(answer: String, cause: String) async throws {
+        let request = try await serve(answer) { address in
+            let told: String = await withCheckedContinuation { continuation in
+                WebhookPushSender(to: address).send(Self.message) { continuation.resume(returning: $0) }
+            }
+            #expect(told == cause)
+        }
+        let body = try #require(request.components(separatedBy: "\r\n\r\n").last)
+        let fields = try #require(try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: String])
+        #expect(fields == [
+            "provider": "acme", "prid": "token \"1\"", "line": "1001", "call": "11111111-2222-3333-4444-555555555555", "from": "+391", "name": "Alice",
+        ])
+    }
+
+    @Test func `a service that is not there is told`() async {
+        let told: String = await withCheckedContinuation { continuation in
+            WebhookPushSender(to: URL(string: "http://127.0.0.1:1/")!).send(Self.message) { continuation.resume(returning: $0) }
+        }
+        #expect(told == "the push service cannot be reached")
+    }
+}
