@@ -137,17 +137,15 @@ final class NameServer: Sendable {
         #expect(answer.outcome != .found && answer.records.isEmpty)
     }
 
-    @Test func `more questions than there is room for fail at once, and the others are answered`() async throws {
-        let server = try NameServer(["a.test/1": .records([.init(type: 1, seconds: 9, data: [192, 0, 2, 1])])])
+    @Test func `more questions than there is room for fail at once`() async throws {
+        let server = try NameServer(["a.test/1": .silence])
         var settings = DNSResolver.Settings()
         (settings.servers, settings.maximumQuestions) = ([server.address], 3)
         let resolver = try #require(DNSResolver(settings))
-        let inbox = Inbox(of: DNSAnswer.Outcome.self)
-        for _ in 0..<10 { resolver.ask(.a("a.test")) { inbox.put.yield($0.outcome) } }
-        let outcomes = await inbox.next(10)
+        let inbox = Inbox(of: Int.self)
+        for question in 0..<10 { resolver.ask(.a("a.test")) { if $0.outcome == .failed { inbox.put.yield(question) } } }
+        #expect(await inbox.next(7).sorted() == Array(3..<10), "the first three wait for their answer")
         server.stop()
-        #expect(outcomes.contains(.found) && outcomes.contains(.failed))
-        #expect(outcomes.filter { $0 == .found }.count >= 3)
     }
 
     @Test func `a resolver that goes ends its questions`() async throws {
