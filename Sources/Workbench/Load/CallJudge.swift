@@ -128,7 +128,9 @@ extension CallJudge {
         _ hearing: SignatureHearing, _ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics, of signature: SoundSignature
     ) -> (Double?, Double?) {
         let rounds = hearing.sightings.filter { $0.signature == signature }, isSteady = call.caller.script.steps.allSatisfy(\.leavesSoundAlone)
-        guard isSteady || call.kind == .hold, let began = there.firstSent, let first = here.firstReceived, let sighting = rounds.lazy.compactMap(hearing.refined).first else { return (nil, nil) }
+        guard isSteady, let began = there.firstSent, let first = here.firstReceived, let sighting = rounds.lazy.compactMap(hearing.refined).first else {
+            return (nil, nil)
+        }
         let rate = Double(SoundSignature.sampleRate), cycle = Double(SoundSignature.length) / rate
         func delay(_ sighting: SignatureHearing.Sighting, arrivedFrom arrival: Instant) -> Double {
             let sent = Double(sighting.round * SoundSignature.roundLength) / rate, heard = (arrival - began).inSeconds + Double(sighting.position) / rate
@@ -136,7 +138,7 @@ extension CallJudge {
             return 1_000 * (late - ((late + 0.005) / cycle).rounded(.down) * cycle)
         }
         let now = delay(sighting, arrivedFrom: first)
-        guard isSteady, record.heard.seconds * rate == Double(record.heard.samples.count), let last = here.lastReceived, let end = rounds.reversed().lazy.compactMap(hearing.refined).first else { return (now, nil) }
+        guard record.heard.seconds * rate == Double(record.heard.samples.count), let last = here.lastReceived, let end = rounds.reversed().lazy.compactMap(hearing.refined).first else { return (now, nil) }
         // The last packet holds the last 20 ms of the recording.
         let start = last + .nanoseconds(-Int64((Double(record.heard.samples.count) / rate - 0.02) * 1e9))
         return (now, delay(end, arrivedFrom: start))
