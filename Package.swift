@@ -54,7 +54,10 @@ let package = Package(
         .target(name: "UIKit", dependencies: ["Intents"], swiftSettings: strict),
         .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], swiftSettings: strict),
 
-        .target(name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"], swiftSettings: strict),
+        // With the static runtime the compiler takes in_addr, which ares.h includes, for a part of CCAres: not every file that has one imports that.
+        .target(
+            name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"],
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]),
 
         .target(name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], swiftSettings: strict),
         .target(name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], swiftSettings: strict),
