@@ -91,6 +91,7 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R12, "CANCEL before any response", .deferredCancel) {
             $0.move(the(.sipSent, method: "CANCEL"), before: the(.sipReceived, status: 100))
         },
+        BrokenJournal(.R12, "CANCEL of another INVITE than the one that rang", .deferredCancel) { $0.set(the(.sipSent, method: "CANCEL"), .cseq, 4_711) },
         BrokenJournal(.R13, "a status that does not fit", .doNotDisturb) { $0.set(the(.sipSent, status: 480), .status, 404) },
         BrokenJournal(.R13, "no status at all", .doNotDisturb) { $0.remove(the(.sipSent, status: 480)) },
         BrokenJournal(.R13, "performed", .doNotDisturb) {

@@ -84,24 +84,27 @@ package struct LegMedia {
         try? plane.unlink(id)
     }
 
-    /// Closes what is open and gives the number back. The call has ended.
-    package mutating func finish(at now: Instant) {
+    /// Closes what is open and gives the number back. The call has ended. What was measured, where there was something open.
+    @discardableResult
+    package mutating func finish(at now: Instant) -> MediaStatistics? {
         stop(at: now)
         let now = max(now, scribe.journal.latest)
         if state == .activated || state == .stopped {
             advance(.deactivate)
             require { () throws(MediaError) in try plane.deactivate(id) }
         }
+        var figures: MediaStatistics?
         if state.isOpen {
             advance(.close)
-            let figures = try? plane.close(id, at: now)
+            figures = try? plane.close(id, at: now)
             scribe.write(.mediaClosed, at: now, figures?.details ?? [:])
         }
-        guard let ports = reservation, state != .released else { return }
+        guard let ports = reservation, state != .released else { return figures }
         advance(.release)
         require { () throws(MediaError) in try plane.release(ports, at: now) }
         reservation = nil
         scribe.write(.mediaReleased, at: now, [.port: .init(ports.rtp)])
+        return figures
     }
 
     private mutating func advance(_ step: MediaStep) {

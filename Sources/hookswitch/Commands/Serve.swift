@@ -66,6 +66,13 @@ struct Serve: ParsableCommand {
         do { try settings.callDirectories.restore() } catch { throw Failure.cannotRun("the call directories of the database: \(error)") }
     }
 
+    /// The same authorities as of the servers that SIP goes to.
+    private static func pushTrust(_ configuration: ServeConfiguration) throws -> TLSContexts {
+        var settings = TLSSettings()
+        settings.serverAuthorities = configuration.serverAuthorities
+        do throws(TLSError) { return try TLSContexts(settings) } catch { throw Failure.cannotRun(error.description) }
+    }
+
     private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: Logger) throws -> GatewayServer {
         var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
         settings.tls = configuration.tlsSettings
@@ -76,7 +83,7 @@ struct Serve: ParsableCommand {
         settings.violationsAreFatal = configuration.testMode
         settings.directories = configuration.directories
         if let store { try restore(store, into: &settings) }
-        settings.push = configuration.pushURL.map { WebhookPushSender(to: $0) }
+        settings.push = try configuration.pushURL.map { try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil) }
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {

@@ -140,7 +140,7 @@ struct Setting: Sendable {
     private static let features: [Setting] = [
         Setting(path: "feature-codes", takes: "true|false", help: "whether devices may dial *78 *79 *60 *80 *69") { $0.gateway.featureCodes = try $1.flag },
         Setting(path: "limits.recents", takes: "number", help: "calls in the recents of a line") { $0.gateway.limits.recents = try $1.integer(0...100_000) },
-        Setting(path: "push.url", takes: "http://…", help: "where pushes for sleeping devices are posted (RFC 8599); absent: nobody is woken") {
+        Setting(path: "push.url", takes: "https://…", help: "where pushes for sleeping devices are posted (RFC 8599); absent: nobody is woken") {
             $0.pushURL = try $1.webURL
             $0.gateway.push.isOn = true
         },
