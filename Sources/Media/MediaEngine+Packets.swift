@@ -43,9 +43,8 @@ extension MediaEngine {
         case .accepted: break
         }
         leg.rtcp.receiver.receive(header, timed: role != .keys, at: now)
-        if leg.recent.received == 0 { report(.firstReceived(now), of: leg) }
-        leg.total.receive(at: now)
-        leg.recent.receive(at: now)
+        if leg.received.count == 0 { report(.firstReceived(now), of: leg) }
+        leg.received.note(now)
         leg.isSilent = false
         hear(packet, header, role, on: leg, at: now)
         pass(packet, header, role, from: leg, at: now)
@@ -73,7 +72,7 @@ extension MediaEngine {
     /// One event, whichever way it came. The other side of a bridge is told in the way that it has, where the packets of this side do not say it.
     private func heard(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
         report(.digit(digit), of: leg)
-        guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend else { return }
+        guard let partner = leg.partner, partner.isRelaying, partner.canSend else { return }
         if leg.plan.audio.telephoneEvents.isEmpty != partner.plan.audio.telephoneEvents.isEmpty { try? send([digit], on: partner.id, at: now) }
     }
 
@@ -84,13 +83,13 @@ extension MediaEngine {
             } else {
                 member.receiver.pass(header, at: now)
             }
-        } else if let partner = leg.partner, partner.plan.source == .relay {
+        } else if let partner = leg.partner, partner.isRelaying {
             if role == .keys, partner.plan.audio.telephoneEvents.isEmpty { return }   // it hears them as sound
-            if role == .keys || partner.transcoderFormat != nil, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
+            if role == .keys || partner.isTranscoding, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
             relay(packet, header, from: leg, over: partner, at: now)
         } else if leg.plan.source == .echo {
             relay(packet, header, from: leg, over: leg, at: now)
-        } else if leg.plan.source == .relay {
+        } else if leg.isRelaying {
             leg.refused.noReceiver += 1
         }
     }
@@ -154,9 +153,8 @@ extension MediaEngine {
         guard leg.canSend else { return }
         guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
         leg.rtcp.sender.sent(timestamp, octets: octets, timed: timed, at: now)
-        if leg.recent.sent == 0 { report(.firstSent(now), of: leg) }
-        leg.total.send(at: now)
-        leg.recent.send(at: now)
+        if leg.sent.count == 0 { report(.firstSent(now), of: leg) }
+        leg.sent.note(now)
     }
 
     private func takeRTCP(

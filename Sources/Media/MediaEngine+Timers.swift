@@ -161,7 +161,7 @@ extension MediaEngine {
 
     /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
     func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
-        guard leg.plan.audio.sendsRTCP, leg.total.sent + leg.total.received > 0 else { return }
+        guard leg.plan.audio.sendsRTCP, leg.total.sent.count + leg.total.received.count > 0 else { return }
         leg.rtcp.metrics = leg.metrics
         send(leg.rtcp.goodbye(at: now), on: leg)
     }
@@ -173,7 +173,7 @@ extension MediaEngine {
 
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {
         guard let limit = leg.plan.silenceLimit else { return }
-        let due = (leg.recent.lastReceived ?? leg.started) + limit
+        let due = (leg.received.last ?? leg.started) + limit
         guard due <= now, leg.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: max(due, now + limit)) }
         if !leg.isSilent {
             leg.isSilent = true

@@ -74,7 +74,7 @@ public final class MediaEngine {
         let leg = try leg(id)
         try leg.state.apply(.start)
         started += 1
-        (leg.started, leg.recent, leg.isSilent) = (now, PacketTimes(), false)
+        leg.begin(at: now)
         armAll(leg, at: now)
     }
 
@@ -322,10 +322,10 @@ public final class MediaEngine {
 extension MediaLeg {
     /// What passed since the last start. Packets of this very turn may be newer than the caller's clock.
     fileprivate func interval(until now: Instant) -> MediaInterval {
-        var interval = MediaInterval(started: started, stopped: max(now, recent.lastSent ?? now, recent.lastReceived ?? now))
-        (interval.packetsSent, interval.packetsReceived) = (recent.sent, recent.received)
-        (interval.firstSent, interval.lastSent) = (recent.firstSent, recent.lastSent)
-        (interval.firstReceived, interval.lastReceived) = (recent.firstReceived, recent.lastReceived)
+        var interval = MediaInterval(started: started, stopped: max(now, sent.last ?? now, received.last ?? now))
+        (interval.packetsSent, interval.packetsReceived) = (sent.count, received.count)
+        (interval.firstSent, interval.lastSent) = (sent.first, sent.last)
+        (interval.firstReceived, interval.lastReceived) = (received.first, received.last)
         return interval
     }
 }

@@ -29,7 +29,6 @@ public struct RTPRewriter: Sendable {
     public let ssrc: UInt32
     /// Ticks per second of the outgoing codec's clock. A change takes effect with the next source.
     public var clockRate: UInt32
-    public var payloadTypes: PayloadTypeMap
 
     /// The highest sequence number that was sent, and the newest timestamp with the time at which it was.
     @usableFromInline var lastSequence: UInt16
@@ -40,6 +39,7 @@ public struct RTPRewriter: Sendable {
     @usableFromInline var isSilent = false
     /// Where a source that strayed would go on.
     @usableFromInline var suspect: UInt16?
+    public var payloadTypes: PayloadTypeMap
 
     @usableFromInline enum Feed: Sendable {
         case none
