@@ -117,7 +117,7 @@ final class AppCall {
     /// Takes a number and decides about codecs, once. False when there is no number.
     func configure() -> Bool {
         if media.reservation == nil {
-            do { try media.reserve(at: now) } catch {
+            do { try media.reserve(negotiation.ports, at: now) } catch {
                 scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
                 endCause = EndCause(status: 503, reasons: [])
                 return false
@@ -138,6 +138,7 @@ final class AppCall {
             scribe.write(.mediaRefused, at: now, [.cause: "bind"])
             return false
         }
+        listenOnReservation()
         return true
     }
 

@@ -50,7 +50,7 @@ public struct GatewayConfiguration: Sendable {
     }
 
     public struct Media: Sendable {
-        /// One port per leg with rtcp-mux, two (even and odd) without.
+        /// One port per leg with rtcp-mux, two (even and odd) without; two also while an INVITE of ours is not answered yet.
         public var ports: ClosedRange<UInt16> = 20000...20199
         /// Preference order of what we offer, and the set that we accept.
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
@@ -58,6 +58,8 @@ public struct GatewayConfiguration: Sendable {
         public var opus = OpusSettings()
         /// Whether keys are sought in the sound of peers without telephone-event, which then is decoded.
         public var hearsKeys = false
+        /// Networks that the descriptions of peers may name for media (empty: all), and those that they may not name.
+        public var allowedTargets: [IPNetwork] = [], deniedTargets: [IPNetwork] = []
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
@@ -153,6 +155,8 @@ public struct LineConfiguration: Sendable {
     public var srtp = SRTPPolicy.off
     /// How its devices are offered keys; their own offers are answered either way.
     public var srtpKeying = SRTPKeying.sdes
+    /// Whether its devices are answered connectivity checks, and offered them.
+    public var ice = ICEPolicy.auto
     /// Numbers reach this line in this domain only, and without a `match` all that no line has do.
     public var domain: Text?
     /// Whether anybody may call it; a line that is for outgoing calls only refuses with 403.

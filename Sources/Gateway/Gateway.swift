@@ -21,6 +21,8 @@ public final class Gateway: SignallingEndpoint {
         public var hash: DigestHash
         /// The address of ours that a peer would see; asked where a socket is bound to all addresses.
         public var addressTowards: (IPAddress) -> IPAddress?
+        /// The addresses of this machine; what listens to one of them is known without.
+        public var ownAddresses: [IPAddress] = []
         public var journal: Journal
         /// Where SIP is listened for; calls to trunks leave from there.
         public var listeners: [Transports.Listener]
@@ -73,6 +75,7 @@ public final class Gateway: SignallingEndpoint {
     let routing: Routing
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
+    let targets: TargetPolicy
     let directories: CallDirectories?
     let push: ((PushMessage) -> Void)?
     let store: (any LineStore)?
@@ -112,6 +115,7 @@ public final class Gateway: SignallingEndpoint {
         media = environment.media
         journal = environment.journal
         listeners = environment.listeners
+        targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
         resolve = environment.resolve
         directories = environment.directories
         store = environment.store

@@ -153,6 +153,7 @@ public final class GatewayServer: Sendable {
         var environment = Gateway.Environment(
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
+        environment.ownAddresses = LocalAddresses.all.map(\.address)
         var names = DNSResolver.Settings()
         names.servers = settings.nameServers
         if let resolver = DNSResolver(names) {

@@ -37,6 +37,10 @@ final class KernelSocket: MediaSocket {
         }
     }
 
+    func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool {
+        remote.withSockaddr { sendto(descriptor, packet.baseAddress, packet.count, Int32(MSG_NOSIGNAL), $0, $1) == packet.count }
+    }
+
     func aim(at remote: SocketAddress?) {
         unlock()
         guard let remote, remote.port != 0, !remote.address.isAny, remote.address.family == address.address.family else {

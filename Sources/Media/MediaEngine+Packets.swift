@@ -17,6 +17,7 @@ extension MediaEngine {
 
     private func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
         let whole = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
+        if takesCheck(whole, from: datagram.sender, on: leg, channel, at: now) { return }
         guard leg.state == .started else {
             follow(whole, on: leg)
             return leg.refused.notStarted += 1
@@ -27,7 +28,7 @@ extension MediaEngine {
         guard let packet = opened(whole, kind, on: leg) else { return }
         switch (kind, channel) {
         case (.rtp, .rtp): takeRTP(packet, from: datagram.sender, on: leg, at: now)
-        case (.rtcp, .rtp) where leg.rtcpSocket == nil, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
+        case (.rtcp, .rtp) where leg.rtcpSocket == nil || leg.plan.audio.rtcpMux, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
         default: leg.refused.malformed += 1
         }
     }
@@ -177,7 +178,7 @@ extension MediaEngine {
             }
             return true
         }
-        if let known = leg.rtcpSource { return known == sender }
+        if leg.rtcpSource != nil || leg.connectivity != nil { return leg.rtcpSource == sender }
         return sender == leg.plan.audio.remoteRTCP || sender.address == (leg.latch.source ?? leg.plan.audio.remoteRTP).address
     }
 

@@ -150,7 +150,7 @@ extension MediaEngine {
     }
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
-        if let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
+        if leg.connectivity == nil, let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
         leg.rtcp.metrics = leg.metrics
         if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
             send(compound, on: leg)
@@ -167,7 +167,7 @@ extension MediaEngine {
     }
 
     private func send(_ compound: [UInt8], on leg: MediaLeg) {
-        let socket = leg.rtcpSocket ?? leg.rtpSocket
+        let socket = leg.plan.audio.rtcpMux ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
         if !compound.withUnsafeBytes({ transmit($0, .rtcp, over: socket, of: leg) }) { leg.refused.sendFailed += 1 }
     }
 

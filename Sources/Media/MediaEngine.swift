@@ -269,12 +269,12 @@ public final class MediaEngine {
         vacant.append(leg.slot.index)
     }
 
-    /// Sockets for a reservation: both or none.
+    /// Sockets for a reservation, one where RTCP shares that of RTP: all or none.
     private func bind(_ ports: PortReservation, _ plan: MediaPlan, _ slot: MediaSlot) throws(MediaError) -> (rtp: any MediaSocket, rtcp: (any MediaSocket)?) {
         do throws(SocketError) {
             let rtp = try binder.bind(SocketAddress(plan.localAddress, port: ports.rtp), token: slot.token(.rtp))
-            guard !plan.audio.rtcpMux else { return (rtp, nil) }
-            return (rtp, try binder.bind(SocketAddress(plan.localAddress, port: ports.rtcp), token: slot.token(.rtcp)))
+            guard !plan.audio.rtcpMux, let rtcp = ports.rtcp else { return (rtp, nil) }
+            return (rtp, try binder.bind(SocketAddress(plan.localAddress, port: rtcp), token: slot.token(.rtcp)))
         } catch {
             throw .cannotBind(error)
         }

@@ -32,6 +32,8 @@ final class MediaLeg {
     @exclusivity(unchecked) var recorder: Recorder?
     /// In a conference, and which.
     @exclusivity(unchecked) var member: Mixer.Member?
+    /// Where checks say where the far end is; the latch follows them.
+    @exclusivity(unchecked) private(set) var connectivity: LegConnectivity?
     @exclusivity(unchecked) var latch: SourceLatch
     /// Since the last start.
     @exclusivity(unchecked) var received = PacketTimes()
@@ -87,6 +89,8 @@ final class MediaLeg {
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: name, clockRate: stream.clockRate, seed: random.next(), at: now)
         keys = TelephoneEventReceiver(clockRate: plan.audio.keyRate)
         protection = LegProtection(plan.audio.security)
+        connectivity = plan.audio.ice.map { LegConnectivity($0) }
+        if connectivity != nil { latch.follow(nil) }
         try makeCodecs()
         setRoles()
         setGates()
@@ -120,7 +124,10 @@ final class MediaLeg {
         }
         if !new.audio.security.isSame(as: old.audio.security) { protection = LegProtection(new.audio.security, after: protection) }
         latch.payloadTypes = new.audio.receivedTypes
-        if new.audio.remoteRTP != old.audio.remoteRTP || new.audio.remoteRTCP != old.audio.remoteRTCP {
+        if new.audio.ice != old.audio.ice { connectivity = new.audio.ice.map { LegConnectivity($0, after: connectivity) } }
+        if connectivity != nil {
+            if old.audio.ice == nil { loseSight() }
+        } else if new.audio.remoteRTP != old.audio.remoteRTP || new.audio.remoteRTCP != old.audio.remoteRTCP || old.audio.ice != nil {
             latch.rearm(signalled: new.audio.destination)
             rtcpSource = nil
             aim()
@@ -198,9 +205,16 @@ final class MediaLeg {
         usual = (payloadType, roles[Int(payloadType)])
     }
 
+    /// Until a check says where the far end is, nothing goes anywhere (RFC 8445 §12.1.2).
+    private func loseSight() {
+        latch.follow(nil)
+        rtcpSource = nil
+        aim()
+    }
+
     private func aim() {
         rtpSocket.aim(at: plan.audio.destination)
-        rtcpSocket?.aim(at: plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
+        rtcpSocket?.aim(at: connectivity == nil && plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
     }
 
     private func changeClock(at now: Instant) {

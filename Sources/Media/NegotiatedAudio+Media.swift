@@ -14,8 +14,8 @@ extension AudioCodec {
 }
 
 extension NegotiatedAudio {
-    /// Where RTP goes; nil while the far end has no address.
-    var destination: SocketAddress? { remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP }
+    /// Where RTP goes; nil while the far end has no address, and where connectivity checks are to find it.
+    var destination: SocketAddress? { ice != nil || remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP }
 
     /// Nothing may leave: by either side's wish, or because the far end has no address.
     var isSilenced: Bool { !sends || remoteHold == .zeroAddress }

@@ -44,6 +44,9 @@ public struct SourceLatch: Sendable {
         isArmed = true
     }
 
+    /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.
+    public mutating func follow(_ remote: SocketAddress?) { (signalled, source, isArmed, lateOnes) = (remote, remote, false, 0) }
+
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {
         admit(sender, isMedia: isMedia(packet))

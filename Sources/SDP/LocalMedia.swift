@@ -18,6 +18,9 @@ public struct LocalMedia: Hashable, Sendable {
     public var ptime: Int
     /// How the stream is protected, and whether it is to be.
     public var security = LocalSecurity()
+    public var ice = LocalICE()
+    /// Where the peer may have us send.
+    public var targets = TargetPolicy()
 
     public init(
         address: IPAddress, port: UInt16, rtcpPort: UInt16? = nil, codecs: [Codec] = Codec.catalogue,

@@ -45,6 +45,8 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var ptime: Int
     /// How packets are protected both ways.
     public var security = NegotiatedSecurity.none
+    /// Connectivity checks say where the peer is, and `remoteRTP` and `remoteRTCP` do not; nil: there are none.
+    public var ice: NegotiatedICE?
 
     public init(
         codecs: [NegotiatedCodec], telephoneEvents: [NegotiatedCodec] = [], remoteRTP: SocketAddress, remoteRTCP: SocketAddress? = nil,

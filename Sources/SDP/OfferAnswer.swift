@@ -21,6 +21,10 @@ public struct OfferAnswer: Sendable {
         public var codecs: [Codec]
         public var hasTelephoneEvents: Bool
         public var hold: RemoteHold
+        /// RTCP is to come on the port of RTP (RFC 5761).
+        public var multiplexes: Bool
+        /// It asks for connectivity checks, or for new ones: its answer needs new `local.ice.credentials` (RFC 8839 §4.4.1.1.1).
+        public var startsICE: Bool
         /// A re-offer that removes the audio stream (port 0). Its answer agrees to that.
         public var removesAudio: Bool
     }
@@ -58,10 +62,12 @@ public struct OfferAnswer: Sendable {
         let direction = held && wish == .sendonly ? Direction.inactive : wish
         if !next.hasAgreed { next.proto = local.security.offeredProfile }
         let security = local.security.offer(over: next.proto, after: session.audio?.security)
-        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction, security: security)
+        let ice = local.ice.policy == .lite || session.ice != nil ? local.ice.offer(from: local) : []
+        next.offersICE = !ice.isEmpty
+        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction, security: security, ice: ice)
         pending = .localOffer(next, formats, direction, security)
         state = .haveLocalOffer
-        return sending(stream.media(local, proto: next.proto), in: next.slots, at: next.audioIndex)
+        return sending(stream.media(local, proto: next.proto, mid: next.mid), of: next)
     }
 
     /// The answer to our offer. On an error the exchange is over and the session is as it was before the offer.
@@ -70,7 +76,7 @@ public struct OfferAnswer: Sendable {
         guard case .localOffer(var next, let formats, let direction, let offered)? = pending else { throw .outOfTurn }
         rollback()
         guard answer.media.indices.contains(next.audioIndex), RemoteAudio.isAudio(answer.media[next.audioIndex]) else { throw .refused }
-        let remote = try RemoteAudio(next.audioIndex, of: answer, family: local.address.family)
+        let remote = try RemoteAudio(next.audioIndex, of: answer, for: local, usesICE: next.offersICE)
         let (codecs, events) = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
         guard !codecs.isEmpty else { throw .noCommonCodec }
         var hold = remote.hold
@@ -79,7 +85,8 @@ public struct OfferAnswer: Sendable {
         let flow = direction.limited(to: remote.direction.reversed)
         var audio = agreement(remote, codecs: codecs, events: events, mux: mux, flow: flow, hold: hold)
         audio.security = try local.security.agreed(by: remote.security, to: offered)
-        (next.audio, next.hasAgreed) = (audio, true)
+        audio.ice = local.ice.agreed(with: remote.ice)
+        (next.audio, next.hasAgreed, next.ice) = (audio, true, remote.ice.credentials)
         session = next
         return audio
     }
@@ -93,7 +100,8 @@ public struct OfferAnswer: Sendable {
         remoteOffer = RemoteOffer(
             codecs: remote?.formats.map(\.codec).filter { !$0.isTelephoneEvent } ?? [],
             hasTelephoneEvents: remote?.formats.contains { $0.codec.isTelephoneEvent } ?? false,
-            hold: remote?.hold ?? .none, removesAudio: remote == nil)
+            hold: remote?.hold ?? .none, multiplexes: remote?.offersMux ?? false,
+            startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil)
     }
 
     /// Answers the open offer; the exchange is then done.
@@ -118,42 +126,20 @@ public struct OfferAnswer: Sendable {
         let protection = try local.security.answer(remote.security, after: session.audio?.security)
         var audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
         audio.security = protection.security
+        let checks = local.ice.answer(remote.ice, from: local, mux: remote.offersMux)
+        audio.ice = checks.ice
         (next.audio, next.audioIndex, next.proto, next.hasAgreed) = (audio, remote.index, remote.proto, true)
+        (next.ice, next.mid, next.isBundled) = (remote.ice.credentials, remote.mid, remote.isBundled)
         for format in formats { next.numbers.record(format) }
-        let stream = OutgoingStream(formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow, security: protection.attributes)
+        let stream = OutgoingStream(
+            formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow, security: protection.attributes, ice: checks.attributes)
         finish(next)
-        return (sending(stream.media(local, proto: remote.proto), in: next.slots, at: next.audioIndex), audio)
+        return (sending(stream.media(local, proto: remote.proto, mid: next.mid), of: next), audio)
     }
 
     /// Gives up the open exchange, if any: its request failed or was refused. What was agreed before stays in force.
     public mutating func rollback() {
         (state, pending, remoteOffer) = (.stable, nil, nil)
-    }
-}
-
-extension OfferAnswer {
-    /// `receive(offer:)` of a body as it came.
-    public mutating func receive(offer body: [UInt8]) throws(NegotiationError) { try receive(offer: Self.parse(body)) }
-
-    /// `receive(answer:)` of a body as it came. A body that is no description ends the exchange like any other error.
-    @discardableResult
-    public mutating func receive(answer body: [UInt8]) throws(NegotiationError) -> NegotiatedAudio {
-        let description: SessionDescription
-        do throws(NegotiationError) {
-            description = try Self.parse(body)
-        } catch {
-            if state == .haveLocalOffer { rollback() }
-            throw error
-        }
-        return try receive(answer: description)
-    }
-
-    private static func parse(_ body: [UInt8]) throws(NegotiationError) -> SessionDescription {
-        do throws(SessionDescription.ParseError) {
-            return try SessionDescription(parsing: body)
-        } catch {
-            throw .malformed(error)
-        }
     }
 }
 
@@ -181,6 +167,13 @@ extension OfferAnswer {
         var audio: NegotiatedAudio?
         /// There was an agreement; what removes the stream again says nothing new.
         var hasAgreed = false
+        /// The peer's name for the stream (RFC 5888), and whether it groups it with others on one transport (RFC 9143): browsers want both to be said again.
+        var mid: Text?
+        var isBundled = false
+        /// What the peer's checks prove themselves with; nil while there are none.
+        var ice: ICECredentials?
+        /// Our open offer has checks.
+        var offersICE = false
     }
 
     private enum Pending: Sendable {
@@ -198,7 +191,7 @@ extension OfferAnswer {
         var next = next
         next.audio = nil
         finish(next)
-        return sending(nil, in: next.slots, at: next.audioIndex)
+        return sending(nil, of: next)
     }
 
     /// The first stream that we can take, the one in use before others; nil where a re-offer removes the audio.
@@ -208,7 +201,7 @@ extension OfferAnswer {
         var firstError: NegotiationError?
         for place in places where offer.media[place].port != 0 {
             do throws(NegotiationError) {
-                let remote = try RemoteAudio(place, of: offer, family: local.address.family)
+                let remote = try RemoteAudio(place, of: offer, for: local, usesICE: local.ice.policy != .off)
                 _ = try local.security.answer(remote.security, after: session.audio?.security)
                 if remote.formats.contains(where: { format in local.codecs.contains { $0.matches(format.codec) } }) { return remote }
                 firstError = firstError ?? .noCommonCodec
@@ -277,14 +270,16 @@ extension OfferAnswer {
     }
 
     /// The whole description with a version of its own: one more than the last when anything else differs (RFC 3264 §8).
-    private mutating func sending(_ audio: SessionDescription.Media?, in slots: [Session.Slot], at index: Int) -> SessionDescription {
+    private mutating func sending(_ audio: SessionDescription.Media?, of session: Session) -> SessionDescription {
         let connection = SessionDescription.Connection(local.address)
         let origin = SessionDescription.Origin(
             sessionID: Text(sessionID), version: Text(version), addressType: connection.addressType, address: connection.host)
         var description = SessionDescription(origin: origin, connection: connection)
-        description.media = slots.map(\.refused)
+        description.media = session.slots.map(\.refused)
         if let audio {
-            if description.media.indices.contains(index) { description.media[index] = audio } else { description.media.append(audio) }
+            if audio.attribute("ice-ufrag") != nil { description.attributes += [.init("ice-lite"), .init("ice-options", "ice2")] }
+            if session.isBundled, let mid = session.mid { description.attributes.append(.init("group", "BUNDLE " + mid)) }
+            if description.media.indices.contains(session.audioIndex) { description.media[session.audioIndex] = audio } else { description.media.append(audio) }
         }
         if description != lastSent {
             version += 1

@@ -8,16 +8,19 @@ struct OutgoingStream {
     var direction: Direction
     /// How it is protected.
     var security: [SessionDescription.Attribute] = []
+    /// What it says about connectivity checks.
+    var ice: [SessionDescription.Attribute] = []
 
-    func media(_ local: LocalMedia, proto: Text) -> SessionDescription.Media {
+    func media(_ local: LocalMedia, proto: Text, mid: Text?) -> SessionDescription.Media {
         var media = SessionDescription.Media(kind: "audio", port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
+        if let mid { media.attributes.append(.init("mid", mid)) }
         for format in formats {
             let number = Text(format.payloadType)
             media.attributes.append(.init("rtpmap", number + " " + format.codec.rtpmap))
             if let fmtp = format.codec.fmtp { media.attributes.append(.init("fmtp", number + " " + fmtp)) }
         }
         media.attributes.append(.init("ptime", Text(ptime)))
-        media.attributes += rtcp(local) + security
+        media.attributes += rtcp(local) + security + ice
         media.attributes.append(.init(direction.text))
         return media
     }

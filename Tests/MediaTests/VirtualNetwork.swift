@@ -63,6 +63,10 @@ final class VirtualSocket: MediaSocket {
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard let remote else { return false }
+        return send(packet, to: remote)
+    }
+
+    func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool {
         network?.sent.append(.init(from: address, to: remote, bytes: Array(packet)))
         return true
     }

@@ -165,6 +165,10 @@ private final class RoomSocket: MediaSocket {
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard let remote else { return false }
+        return send(packet, to: remote)
+    }
+
+    func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool {
         room?.carry(Array(packet), from: address, to: remote, name: name)
         return true
     }

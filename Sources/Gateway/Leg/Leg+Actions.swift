@@ -11,7 +11,7 @@ extension Leg {
     /// reserve < configure < INVITE.
     func performStart() -> Bool {
         guard state == .new, let destination else { return false }
-        do { try media.reserve(at: now) } catch {
+        do { try media.reserve(negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             endCause = EndCause(status: 503, reasons: [.q850(34, "no media port")])
             return false
@@ -33,6 +33,7 @@ extension Leg {
         do { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
             return failAnswer(.mediaFailed)
         }
+        listenOnReservation()
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
         session.respond(status: 200, headers: passedHeaders, body: description.serialized(), at: now)
         passedHeaders = []

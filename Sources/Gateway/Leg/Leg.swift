@@ -185,6 +185,7 @@ final class Leg {
         guard let session, !session.request.content.isEmpty else { return true }
         do throws(NegotiationError) {
             try negotiation.receive(offer: session.request.body)
+            gateway.prepareChecks(&negotiation)
             if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
             return true
         } catch {

@@ -20,9 +20,9 @@ package struct LegMedia {
         self.scribe = scribe
     }
 
-    /// Takes a number out of the pool. Throws `.portsExhausted`.
-    package mutating func reserve(at now: Instant) throws(MediaError) {
-        let ports = try plane.reserve(at: now)
+    /// Takes numbers out of the pool. Throws `.portsExhausted`.
+    package mutating func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) {
+        let ports = try plane.reserve(demand, at: now)
         reservation = ports
         scribe.write(.mediaReserved, at: now, [.port: .init(ports.rtp)])
     }
@@ -36,7 +36,7 @@ package struct LegMedia {
     /// Binds the sockets. Throws `.cannotBind` and leaves the number reserved.
     package mutating func open(_ plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
         guard let reservation else { preconditionFailure("opened without a reservation") }
-        try plane.open(id, reservation: reservation, plan: plan, near: near, at: now)
+        self.reservation = try plane.open(id, reservation: reservation, plan: plan, near: near, at: now)
         advance(.open)
         scribe.write(.mediaOpened, at: now, [.port: .init(reservation.rtp), .codec: .init(plan.audio.primary.codec.name)])
     }
@@ -129,4 +129,9 @@ extension MediaInterval {
 
 extension MediaStatistics {
     var details: JournalEvent.Details { [.packets: .init(sending.packets), .received: .init(receiving.packets)] }
+}
+
+extension OfferAnswer {
+    /// How many ports the stream needs, as far as that is known.
+    package var ports: PortPool.Demand { remoteOffer.map { $0.multiplexes ? .one : .two } ?? .twoIfPossible }
 }

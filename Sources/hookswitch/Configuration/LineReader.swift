@@ -17,7 +17,7 @@ struct LineReader {
     static let keys = [
         "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls", "takes-calls",
         "do-not-disturb", "block", "directories", "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout", "first-media-timeout",
-        "srtp", "srtp-keying",
+        "srtp", "srtp-keying", "ice",
     ]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
@@ -54,6 +54,7 @@ struct LineReader {
         case "first-media-timeout": line.firstMediaTimeout = try value.duration(1...86_400)
         case "srtp": line.srtp = SRTPPolicy(rawValue: try value.oneOf(SRTPPolicy.allCases.map(\.rawValue))) ?? .optional
         case "srtp-keying": line.srtpKeying = SRTPKeying(rawValue: try value.oneOf(SRTPKeying.allCases.map(\.rawValue))) ?? .sdes
+        case "ice": line.ice = ICEPolicy(rawValue: try value.oneOf(ICEPolicy.allCases.map(\.rawValue))) ?? .auto
         case "calls": line.maximumCalls = try value.integer(1...1_000_000)
         case "takes-calls": line.takesCalls = try value.flag
         case "do-not-disturb": try readDoNotDisturb(node, value, &line)

@@ -71,6 +71,12 @@ struct Setting: Sendable {
         Setting(path: "media.inband-dtmf", takes: "true|false", help: "keys are sought in the sound of peers without telephone-event, which costs a decoding") {
             $0.gateway.media.hearsKeys = try $1.flag
         },
+        Setting(path: "media.targets.allow", takes: "networks", help: "where media may go by what peers say; absent: anywhere") {
+            $0.gateway.media.allowedTargets = try $1.list { try $0.network }
+        },
+        Setting(path: "media.targets.deny", takes: "networks", help: "where media may not go, whatever peers say") {
+            $0.gateway.media.deniedTargets = try $1.list { try $0.network }
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
