@@ -62,6 +62,8 @@ final class MediaLeg {
     @exclusivity(unchecked) var isSilent = false
     /// Counts of RTCP sessions at other clock rates, before a change of codec.
     private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
+    /// Where the packets of both directions are laid down while the leg is recorded.
+    @exclusivity(unchecked) private(set) var tap: RecordingTap?
     /// What each incoming payload type is.
     @exclusivity(unchecked) private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
 
@@ -77,6 +79,7 @@ final class MediaLeg {
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: name, clockRate: stream.clockRate, seed: random.next(), at: now)
         keys = TelephoneEventReceiver(clockRate: plan.audio.keyRate)
         protection = LegProtection(plan.audio.security)
+        tap = plan.recording
         try makeCodecs()
         setRoles()
         aim()
@@ -92,6 +95,7 @@ final class MediaLeg {
         }
         if !new.audio.security.isSame(as: old.audio.security) { protection = LegProtection(new.audio.security, after: protection) }
         latch.payloadTypes = new.audio.receivedTypes
+        tap = new.recording
         if new.audio.remoteRTP != old.audio.remoteRTP || new.audio.remoteRTCP != old.audio.remoteRTCP {
             latch.rearm(signalled: new.audio.destination)
             rtcpSource = nil
@@ -101,6 +105,12 @@ final class MediaLeg {
         if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(at: now) }
         if keys.clockRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
+    }
+
+    /// What a payload type is in packets that leave.
+    func role(ofSent payloadType: UInt8) -> PayloadRole {
+        if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return AudioCodec(sent.codec).map(PayloadRole.audio) ?? .otherAudio }
+        return plan.audio.comfortNoise.contains { $0.sendPayloadType == payloadType } ? .noise : .keys
     }
 
     func role(of payloadType: UInt8) -> PayloadRole { roles[Int(payloadType & 0x7F)] }
@@ -170,6 +180,7 @@ final class MediaLeg {
         roles = InlineArray(repeating: .unknown)
         for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = AudioCodec(codec.codec).map(PayloadRole.audio) ?? .otherAudio }
         for event in plan.audio.telephoneEvents { roles[Int(event.receivePayloadType & 0x7F)] = .keys }
+        for noise in plan.audio.comfortNoise { roles[Int(noise.receivePayloadType & 0x7F)] = .noise }
     }
 
     private func aim() {
@@ -193,6 +204,8 @@ enum PayloadRole: Equatable {
     /// Sound that can only be passed on.
     case otherAudio
     case keys
+    /// The sender is silent, and says how that sounds (RFC 3389).
+    case noise
 }
 
 /// When the first and the last packet passed, and how many did.

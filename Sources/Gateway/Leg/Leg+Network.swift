@@ -154,6 +154,7 @@ extension Leg: InviteSessionDelegate {
         guard let body = offer.body else { return answerWithoutOffer(offer, session) }
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
+            negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
             let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
             if let audio { adopt(audio) } else { audioWasRemoved() }

@@ -29,7 +29,9 @@ struct StartupSummary: Encodable {
         let ports = gateway.media.ports
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
         legs = (Int(ports.upperBound) + 1) / 2 - (Int(ports.lowerBound) + 1) / 2
-        numbers = gateway.lines.map { Number(number: $0.number.description, does: Self.does($0), name: $0.name?.description) }
+        numbers = gateway.lines.map { line in
+            Number(number: line.number.description, does: Self.does(line) + (line.recording == nil ? "" : ", recorded"), name: line.name?.description)
+        }
         journal = configuration.journalFile
         database = configuration.databaseFile
         directories = configuration.directories.map { source in
@@ -87,7 +89,7 @@ struct StartupSummary: Encodable {
         case .devices: line.isOpen ? "devices, no password" : "devices"
         case .trunk(let trunk):
             "trunk \(trunk.targets.map(Self.text).joined(separator: ", "))\(trunk.registration == nil ? "" : ", registered")"
-        case .application(let application): application.rawValue
+        case .application(let application): application.name
         case .group(let group): "rings \(group.members.map(\.number.description).joined(separator: ", "))"
         case .script: "script"
         }

@@ -71,6 +71,9 @@ struct Setting: Sendable {
         Setting(path: "media.inband-dtmf", takes: "true|false", help: "keys are sought in the sound of peers without telephone-event, which costs a decoding") {
             $0.gateway.media.hearsKeys = try $1.flag
         },
+        Setting(path: "media.comfort-noise", takes: "true|false", help: "comfort noise (RFC 3389) is offered and agreed to; else silence is sent (false)") {
+            $0.gateway.media.comfortNoise = try $1.flag
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
