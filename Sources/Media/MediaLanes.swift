@@ -10,7 +10,7 @@ public struct MediaSettings: Hashable, Sendable {
     public var ports: ClosedRange<UInt16>
     /// How long a released number rests before it is used again; 1 s or more.
     public var quarantine: Duration
-    /// Media lanes, each a queue and a pump; as many as cores serve best.
+    /// Media lanes, each with a pump; as many as cores serve best.
     public var lanes: Int
     public var batch: MediaPump.Batch
     /// For all that is encoded, within what each far end can take.
@@ -46,7 +46,7 @@ public final class MediaLanes: MediaPlane {
         var conference: UInt64?
     }
 
-    /// Media on the kernel's sockets, on as many queues and threads as there are lanes.
+    /// Media on the kernel's sockets, on as many threads as there are lanes.
     ///
     /// - Parameter report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
     public convenience init(
@@ -213,7 +213,7 @@ protocol MediaLaneDoor: AnyObject {
 }
 
 extension MediaLaneDoor {
-    /// A turn with an answer. The answer is written from the turn: returned through Dispatch it would cost a look-up of its type each time.
+    /// A turn with an answer.
     func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
         var answer: Result<Value, Failure>?
         turn { engine in

@@ -13,15 +13,16 @@ public struct SourceLatch: Sendable {
         case refused
     }
 
-    /// Where the peer's SDP says that it is; nil when not known yet.
-    public private(set) var signalled: SocketAddress?
-    /// Who sends to us; nil before the first valid packet.
-    public private(set) var source: SocketAddress?
-    /// Packets from elsewhere or that are no media.
-    public private(set) var refused: UInt64 = 0
+    // First what each packet touches.
     /// Payload types that are taken as the peer's.
     public var payloadTypes: PayloadTypeSet
+    /// Who sends to us; nil before the first valid packet.
+    public private(set) var source: SocketAddress?
     private var isArmed = true
+    /// Where the peer's SDP says that it is; nil when not known yet.
+    public private(set) var signalled: SocketAddress?
+    /// Packets from elsewhere or that are no media.
+    public private(set) var refused: UInt64 = 0
     /// After a change of the signalled address: how many more packets of the old source are taken as late ones.
     private var lateOnes = 0
     private static let greatestLateness = 50
