@@ -116,7 +116,7 @@ let package = Package(
         tests("Gateway", ["CallKit", "Intents", "SIP"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Rehearsal", ["Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent"]),
+        tests("Rehearsal", ["Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .histogram]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(
             name: "RequirementTests",
