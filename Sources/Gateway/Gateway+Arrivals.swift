@@ -266,6 +266,8 @@ extension Gateway: UserAgentDelegate {
         var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
         local.security = security(of: line)
         (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
+        // A call to ourselves has a port of ours at both ends.
+        if destination?.isToOurselves ?? listeners.contains(where: { $0.address == flow.remote }) { local.targets.ownPorts = [] }
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),

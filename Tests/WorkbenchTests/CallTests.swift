@@ -8,7 +8,7 @@ import Testing
 import Workbench
 
 @Suite struct CallTests {
-    @Test(arguments: Codec.catalogue) func `what is played to an echo comes back, and the verdict says so`(codec: Codec) throws {
+    @Test(arguments: Codec.usual) func `what is played to an echo comes back, and the verdict says so`(codec: Codec) throws {
         var script = CallScript()
         script.source = samples(seed: 1, seconds: 3)
         script.expectation = .echo
