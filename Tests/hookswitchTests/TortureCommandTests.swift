@@ -39,7 +39,7 @@ import Workbench
         let report = try report("sip:9196@\(server.listeners[0].address) --register 1001 --password secret-1001 --only \(quick)")
         #expect(report.counts.failed == 0 && report.exitCode == 0, "\(report.cases.filter { $0.verdict == .failed }.map(TortureText.line))")
         let unjudged = report.cases.filter { $0.verdict == .notJudged }
-        #expect(unjudged.map(\.name) == ["badinv01"], "\(unjudged.map(TortureText.line))")
+        #expect(Set(unjudged.map(\.name)).subtracting(["update", "update-without-offer"]) == ["badinv01"], "\(unjudged.map(TortureText.line))")
         #expect(report.counts.passed == report.cases.count - unjudged.count && report.cases.count > 100)
     }
 

@@ -90,7 +90,7 @@ final class FarCall: InviteSessionDelegate {
     init(_ phone: FarPhone, codecs: [Codec]) {
         self.phone = phone
         let local = LocalMedia(address: FarPhone.address.address, port: 40_000, rtcpPort: 40_001, codecs: codecs)
-        negotiation = OfferAnswer(local: local, sessionID: 77)
+        negotiation = OfferAnswer(local: local.withoutMux, sessionID: 77)
     }
 
     func ring(_ status: Int = 180, body: [UInt8] = []) { session?.respond(status: status, body: body, at: phone.now) }
@@ -151,5 +151,14 @@ final class FarCall: InviteSessionDelegate {
         case .refused: negotiation.rollback()
         default: break
         }
+    }
+}
+
+extension LocalMedia {
+    /// Each call of the stage takes two ports, so that a pool of one pair is a pool of one call.
+    fileprivate var withoutMux: LocalMedia {
+        var local = self
+        local.offersMux = false
+        return local
     }
 }
