@@ -59,10 +59,12 @@ extension MediaEngine {
 
     private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant) {
         switch role {
-        case .unknown, .otherAudio: break
+        case .unknown: break
+        case .otherAudio: leg.hearing.receiveUnknown()
         case .keys:
             for case .began(let digit) in leg.keys.receive(payload(packet, header), header: header, at: now) { heard(digit, on: leg, at: now) }
         case .audio(let codec):
+            leg.hearing.receive(payload(packet, header), codec: codec)
             if let digit = leg.inbandKeys?.receive(payload(packet, header), codec: codec) { heard(digit, on: leg, at: now) }
             guard let recorder = leg.recorder else { return }
             recorder.receive(payload(packet, header), codec: codec, source: header.ssrc, timestamp: header.timestamp, at: now)
@@ -162,7 +164,8 @@ extension MediaEngine {
         _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
     ) {
         guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
-        guard (try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now)) != nil else { return leg.refused.malformed += 1 }
+        guard let news = try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now) else { return leg.refused.malformed += 1 }
+        if news.contains(.reported) { leg.guardAgainstLoss() }
         guard channel == .rtcp, leg.rtcpSource != sender else { return }
         leg.rtcpSource = sender
         leg.rtcpSocket?.aim(at: sender)
