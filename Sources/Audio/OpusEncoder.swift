@@ -78,6 +78,12 @@ public struct OpusEncoder: ~Copyable {
     /// So much of what is sent is lost on its way, in percent: the more, the more of the bit rate goes into copies of the sound before.
     public mutating func expect(lossPercent: Int32) { _ = hs_opus_encoder_set(state, OPUS_SET_PACKET_LOSS_PERC_REQUEST, min(max(lossPercent, 0), 100)) }
 
+    /// Samples per channel by which what is decoded is late (RFC 7845 §4.2: pre-skip).
+    public var lookahead: Int {
+        var value: Int32 = 0
+        return hs_opus_encoder_get(state, OPUS_GET_LOOKAHEAD_REQUEST, &value) == OPUS_OK ? Int(value) : 0
+    }
+
     /// As it was after `init`, with the settings kept.
     public mutating func reset() { _ = hs_opus_encoder_reset(state) }
 

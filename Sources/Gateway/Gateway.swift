@@ -36,6 +36,8 @@ public final class Gateway: SignallingEndpoint {
         public var store: (any LineStore)?
         /// What was kept there.
         public var kept = KeptState()
+        /// Writes the recordings of lines that have them; nil: nothing is recorded.
+        public var recordings: RecordingWriter?
         /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
         public var push: ((PushMessage) -> Void)?
 
@@ -79,6 +81,7 @@ public final class Gateway: SignallingEndpoint {
     let directories: CallDirectories?
     let push: ((PushMessage) -> Void)?
     let store: (any LineStore)?
+    let recordings: RecordingWriter?
     private let clock: InlineHost
     let systemTimers: SystemTimers
     var random: any RandomNumberGenerator
@@ -118,7 +121,7 @@ public final class Gateway: SignallingEndpoint {
         targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
         resolve = environment.resolve
         directories = environment.directories
-        store = environment.store
+        (store, recordings) = (environment.store, environment.recordings)
         push = configuration.push.isOn ? environment.push : nil
         random = environment.random
         timers = TimerWheel(at: now)

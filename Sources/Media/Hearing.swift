@@ -60,6 +60,9 @@ struct HearingMeter {
     /// A packet came of a codec that is only passed on.
     mutating func receiveUnknown() { (hasSound, isPaused) = (true, false) }
 
+    /// A packet came that stands for silence (RFC 3389).
+    mutating func pause() { isPaused = true }
+
     private mutating func measure(_ payload: UnsafeRawBufferPointer, _ codec: AudioCodec) {
         switch codec {
         case .pcmu, .pcma:

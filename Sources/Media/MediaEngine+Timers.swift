@@ -81,6 +81,7 @@ extension MediaEngine {
     private func playKey(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let player = leg.keyPlayer else { return false }
         leg.transcoder?.skip(at: now)
+        if let partner = leg.partner { heardKeys(partner.keys.advance(to: now), on: partner, at: now) }   // whose end was lost
         guard let count = player.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])) else {
             leg.keyPlayer = nil
             leg.stream.pause()
@@ -121,11 +122,15 @@ extension MediaEngine {
             let header = leg.stream.originate(
                 payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
             sendMade(header, count, on: leg, at: now)
+        case .noise(let count) where !isPressing:
+            guard let noise = leg.plan.audio.comfortNoise(for: leg.plan.audio.primary.codec) else { return true }
+            let header = leg.stream.originateNoise(payloadType: noise.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
+            sendMade(header, count, on: leg, at: now)
         case .silence where !isPressing: leg.stream.leaveOut(samples: transcoder.timestampStep, at: now)
         case .nothing where transcoder.receiver.isIdle:
             leg.stream.pause()
             return false
-        case .payload, .silence, .nothing: break
+        case .payload, .silence, .noise, .nothing: break
         }
         return true
     }

@@ -92,7 +92,7 @@ public final class MediaEngine {
         leg.transcoder?.receiver.pause()
         leg.partner?.transcoder?.receiver.pause()
         leg.converter?.stop()
-        _ = leg.keys.stop()
+        endKeys(of: leg, at: now)
         (leg.digits, leg.keyPlayer) = (nil, nil)
         if let recorder = leg.recorder {
             flush(recorder, of: leg)
@@ -133,34 +133,6 @@ public final class MediaEngine {
     }
 
     public func unlink(_ id: MediaLegID) throws(MediaError) { separate(try leg(id)) }
-
-    public func send(_ digits: [DTMFDigit], on id: MediaLegID, at now: Instant) throws(MediaError) {
-        let leg = try leg(id)
-        guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
-        guard let event = leg.plan.audio.telephoneEvent(for: leg.plan.audio.primary.codec), event.sendPayloadType < 128 else {
-            return try play(digits, on: leg, at: now)
-        }
-        var sender = leg.digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
-        guard sender.enqueue(digits, at: now) else { throw .tooManyDigits }
-        leg.digits = sender
-        arm(leg, .digit, at: sender.deadline)
-    }
-
-    /// Keys as sound: the far end has no telephone-event.
-    func play(_ digits: [DTMFDigit], on leg: MediaLeg, at now: Instant) throws(MediaError) {
-        guard let codec = AudioCodec(leg.plan.audio.primary.codec), leg.member == nil else { throw .unsupportedPlan }
-        guard digits.count <= TelephoneEventSender.capacity else { throw .tooManyDigits }
-        let samples = Tone.samples(of: digits)
-        if let player = leg.keyPlayer {
-            guard player.append(samples, limit: TelephoneEventSender.capacity * Tone.samplesOfKey) else { throw .tooManyDigits }
-            return
-        }
-        let sound = MediaSource.samples(samples, sampleRate: KeyDetector.sampleRate, loops: false)
-        do throws(CodecError) {
-            leg.keyPlayer = try Player(sound, codec: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus)
-        } catch { throw .unsupportedPlan }
-        armFrames(leg, at: now)
-    }
 
     /// Without a time there is no verdict on whether a running leg is heard.
     public func statistics(of id: MediaLegID, at now: Instant = .zero) throws(MediaError) -> MediaStatistics { try leg(id).statistics(at: now) }
@@ -253,7 +225,7 @@ public final class MediaEngine {
         if let samples = recorder.take() { report(.recorded(samples, sampleRate: recorder.sampleRate), of: leg) }
     }
 
-    private func leg(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
+    func leg(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
         guard let place = places[id], let leg = legs[place] else { throw .unknownLeg(id) }
         return leg
     }

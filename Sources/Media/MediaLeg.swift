@@ -85,6 +85,8 @@ final class MediaLeg {
     var departed: DirectionVerdict?
     /// Counts of RTCP sessions at other clock rates, before a change of codec.
     private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
+    /// Where the packets of both directions are laid down while the leg is recorded.
+    @exclusivity(unchecked) private(set) var tap: RecordingTap?
 
     init(
         id: MediaLegID, slot: MediaSlot, plan: MediaPlan, opus: OpusSettings, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
@@ -100,6 +102,7 @@ final class MediaLeg {
         protection = LegProtection(plan.audio.security)
         connectivity = plan.audio.ice.map { LegConnectivity($0) }
         if connectivity != nil { latch.follow(nil) }
+        tap = plan.recording
         try makeCodecs()
         setRoles()
         setGates()
@@ -133,6 +136,7 @@ final class MediaLeg {
         }
         if !new.audio.security.isSame(as: old.audio.security) { protection = LegProtection(new.audio.security, after: protection) }
         latch.payloadTypes = new.audio.receivedTypes
+        tap = new.recording
         if new.audio.ice != old.audio.ice { connectivity = new.audio.ice.map { LegConnectivity($0, after: connectivity) } }
         if connectivity != nil {
             if old.audio.ice == nil { loseSight() }
@@ -145,6 +149,12 @@ final class MediaLeg {
         if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(at: now) }
         if keys.clockRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
+    }
+
+    /// What a payload type is in packets that leave.
+    func role(ofSent payloadType: UInt8) -> PayloadRole {
+        if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return AudioCodec(sent.codec).map(PayloadRole.audio) ?? .otherAudio }
+        return plan.audio.comfortNoise.contains { $0.sendPayloadType == payloadType } ? .noise : .keys
     }
 
     func role(of payloadType: UInt8) -> PayloadRole { payloadType == usual.payloadType ? usual.role : roles[Int(payloadType & 0x7F)] }
@@ -211,6 +221,7 @@ final class MediaLeg {
         roles = InlineArray(repeating: .unknown)
         for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = AudioCodec(codec.codec).map(PayloadRole.audio) ?? .otherAudio }
         for event in plan.audio.telephoneEvents { roles[Int(event.receivePayloadType & 0x7F)] = .keys }
+        for noise in plan.audio.comfortNoise { roles[Int(noise.receivePayloadType & 0x7F)] = .noise }
         let payloadType = plan.audio.primary.receivePayloadType & 0x7F
         usual = (payloadType, roles[Int(payloadType)])
     }
@@ -245,6 +256,8 @@ enum PayloadRole: Equatable {
     /// Sound that can only be passed on.
     case otherAudio
     case keys
+    /// The sender is silent, and says how that sounds (RFC 3389).
+    case noise
 }
 
 /// When the first and the last packet of one direction passed, and how many did.

@@ -39,11 +39,13 @@ struct OutgoingStream {
 struct PayloadNumbers: Sendable {
     private var known: [RemoteAudio.Format] = []
 
-    /// What we offer of `local`: every codec, then telephone-event at each of their clocks.
+    /// What we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
     mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
         let clocks = Set(local.codecs.map(\.clockRate))
-        let events = local.telephoneEvents ? [48_000, 8_000].filter(clocks.contains).map(Codec.telephoneEvent) : []
-        return (local.codecs + events).compactMap { codec in
+        let events = local.telephoneEvents ? clocks.sorted(by: >).map(Codec.telephoneEvent) : []
+        let clocksOfNoise = Set(local.codecs.filter { !$0.isOpus }.map(\.clockRate))
+        let noise = local.comfortNoise ? clocksOfNoise.sorted(by: >).map(Codec.comfortNoise) : []
+        return (local.codecs + noise + events).compactMap { codec in
             guard let number = number(for: codec) else { return nil }
             let format = RemoteAudio.Format(payloadType: number, codec: codec)
             record(format)

@@ -157,6 +157,7 @@ extension Leg: InviteSessionDelegate {
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
             gateway.prepareChecks(&negotiation)
+            negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
             let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
             if let audio { adopt(audio) } else { audioWasRemoved() }
