@@ -134,7 +134,7 @@ public final class MediaLanes: MediaPlane {
     }
 
     public func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg) }
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg, at: now) }
     }
 
     @discardableResult

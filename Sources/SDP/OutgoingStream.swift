@@ -4,6 +4,8 @@ import Primitives
 struct OutgoingStream {
     var formats: [RemoteAudio.Format]
     var mux: Bool
+    /// An answer to an offer that has it (RFC 5506 §5).
+    var reducedSize = false
     var ptime: Int
     var direction: Direction
     /// How it is protected.
@@ -29,7 +31,7 @@ struct OutgoingStream {
     private func rtcp(_ local: LocalMedia) -> [SessionDescription.Attribute] {
         let port = local.rtcpPort ?? local.port
         let named: [SessionDescription.Attribute] = port == local.port &+ 1 ? [] : [.init("rtcp", Text(port))]
-        return named + (mux ? [.init("rtcp-mux")] : [])
+        return named + (mux ? [.init("rtcp-mux")] : []) + (reducedSize ? [.init("rtcp-rsize")] : [])
     }
 }
 

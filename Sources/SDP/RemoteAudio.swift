@@ -16,6 +16,8 @@ struct RemoteAudio: Sendable {
     /// Where `a=rtcp` or custom says that RTCP goes when it is not multiplexed.
     let separateRTCP: SocketAddress?
     let offersMux: Bool
+    /// RTCP that is no compound (RFC 5506).
+    let takesReducedSize: Bool
     let ptime: Int?
     let maxptime: Int?
     /// The peer's view, already without receiving when its address is zero.
@@ -50,6 +52,7 @@ struct RemoteAudio: Sendable {
         formats = Self.formats(of: media)
         separateRTCP = Self.separateRTCP(media, rtp: rtp, for: local)
         offersMux = media.attribute("rtcp-mux") != nil
+        takesReducedSize = media.attribute("rtcp-rsize") != nil
         ptime = (media.attribute("ptime") ?? description.attribute("ptime"))?.milliseconds
         maxptime = (media.attribute("maxptime") ?? description.attribute("maxptime"))?.milliseconds
         let wish = Direction(in: media.attributes) ?? Direction(in: description.attributes) ?? .sendrecv
