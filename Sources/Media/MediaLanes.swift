@@ -208,8 +208,9 @@ protocol MediaLaneDoor: AnyObject {
 }
 
 extension MediaLaneDoor {
-    /// A turn with an answer. The answer is written from the turn: returned through Dispatch it would cost a look-up of its type each time.
-    func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+    /// A turn with an answer. The answer is written from the turn: returned through Dispatch it would cost a look-up of its type each time, and so
+    /// it would here where the types are not known, which is why this is inlined.
+    @inline(__always) func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
         var answer: Result<Value, Failure>?
         turn { engine in
             do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }

@@ -37,15 +37,15 @@ struct RemoteAudio: Sendable {
         formats = Self.formats(of: media)
         rtp = SocketAddress(address, port: media.port)
         separateRTCP = Self.separateRTCP(media, rtp: rtp)
-        offersMux = media.attribute("rtcp-mux") != nil
-        ptime = (media.attribute("ptime") ?? description.attribute("ptime"))?.milliseconds
-        maxptime = (media.attribute("maxptime") ?? description.attribute("maxptime"))?.milliseconds
+        offersMux = media.attribute(.rtcpMux) != nil
+        ptime = (media.attribute(.ptime) ?? description.attribute(.ptime))?.milliseconds
+        maxptime = (media.attribute(.maxptime) ?? description.attribute(.maxptime))?.milliseconds
         let written = Direction(in: media.attributes) ?? Direction(in: description.attributes) ?? .sendrecv
         direction = address.isAny ? written.limited(to: .sendonly) : written
         hold = address.isAny ? .zeroAddress : written == .sendonly ? .sendonly : written == .inactive ? .inactive : .none
     }
 
-    static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase("audio") }
+    static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase(.audio) }
 
     private static func isUsable(_ address: IPAddress, family: IPAddress.Family) -> Bool {
         if address.isAny { return true }
@@ -59,19 +59,19 @@ struct RemoteAudio: Sendable {
         for text in media.formats {
             guard let number = text.integer(UInt8.self), number < 128, !(64...95).contains(number) else { continue }
             guard !found.contains(where: { $0.payloadType == number }), var codec = codec(number, in: media) else { continue }
-            codec.fmtp = media.parameter("fmtp", of: number)
+            codec.fmtp = media.parameter(.fmtp, of: number)
             found.append(Format(payloadType: number, codec: codec))
         }
         return found
     }
 
     private static func codec(_ number: UInt8, in media: SessionDescription.Media) -> Codec? {
-        media.parameter("rtpmap", of: number).flatMap { Codec(rtpmap: $0) } ?? .withStaticPayloadType(number)
+        media.parameter(.rtpmap, of: number).flatMap { Codec(rtpmap: $0) } ?? .withStaticPayloadType(number)
     }
 
     /// `a=rtcp:PORT [IN IP4 ADDRESS]` (RFC 3605), else the port above; nil where neither can be.
     private static func separateRTCP(_ media: SessionDescription.Media, rtp: SocketAddress) -> SocketAddress? {
-        if let fields = media.attribute("rtcp")?.value?.fields, let port = fields.first?.integer(UInt16.self), port != 0 {
+        if let fields = media.attribute(.rtcp)?.value?.fields, let port = fields.first?.integer(UInt16.self), port != 0 {
             let named = fields.count >= 4 ? IPAddress(fields[3]) : nil
             let usable = named.flatMap { isUsable($0, family: rtp.address.family) && !$0.isAny ? $0 : nil }
             return SocketAddress(usable ?? rtp.address, port: port)
