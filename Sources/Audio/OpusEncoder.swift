@@ -75,6 +75,12 @@ public struct OpusEncoder: ~Copyable {
         }
     }
 
+    /// Samples per channel by which what is decoded is late (RFC 7845 §4.2: pre-skip).
+    public var lookahead: Int {
+        var value: Int32 = 0
+        return hs_opus_encoder_get(state, OPUS_GET_LOOKAHEAD_REQUEST, &value) == OPUS_OK ? Int(value) : 0
+    }
+
     /// As it was after `init`, with the settings kept.
     public mutating func reset() { _ = hs_opus_encoder_reset(state) }
 

@@ -23,7 +23,7 @@ extension AppCall {
             session.respond(status: error.status, at: now)
             return false
         }
-        do { try media.reserve(at: now) } catch {
+        do { try media.reserve(negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             session.respond(status: 503, headers: [(.retryAfter, "5")], at: now)
             return false

@@ -115,7 +115,7 @@ extension AppLine {
     }
 
     /// `2001`, `bob@example.test`, `sip:bob@example.test`.
-    private func target(_ handle: String) -> URI? {
+    func target(_ handle: String) -> URI? {
         let bare = handle.hasPrefix("sip:") ? String(handle.dropFirst(4)) : handle
         guard !bare.isEmpty else { return nil }
         return try? URI(parsing: Text("sip:" + (bare.contains("@") ? bare : bare + "@\(settings.domain)")))

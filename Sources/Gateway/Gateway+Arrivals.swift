@@ -204,6 +204,7 @@ extension Gateway: UserAgentDelegate {
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         let update = Self.update(for: caller)
         leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
+        leg.negotiation.local.ice = connectivity(checks(of: line, calledBy: caller))
         leg.scribe.trace(session.request, .received, false, over: leg.way, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -214,7 +215,7 @@ extension Gateway: UserAgentDelegate {
     func admit(_ leg: Leg, _ callees: [Destination]) {
         guard let session = leg.session, let origin = leg.origin else { return }
         guard leg.takeOffer() else { return forgo(leg) }
-        do { try leg.media.reserve(at: now) } catch {
+        do { try leg.media.reserve(leg.negotiation.ports, at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             refuseForNow(session)
             return forgo(leg)
@@ -263,6 +264,7 @@ extension Gateway: UserAgentDelegate {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
         var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
         local.security = security(srtp, keying: line.configuration.srtpKeying)
+        (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),

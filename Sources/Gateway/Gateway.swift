@@ -21,6 +21,8 @@ public final class Gateway: SignallingEndpoint {
         public var hash: DigestHash
         /// The address of ours that a peer would see; asked where a socket is bound to all addresses.
         public var addressTowards: (IPAddress) -> IPAddress?
+        /// The addresses of this machine; what listens to one of them is known without.
+        public var ownAddresses: [IPAddress] = []
         public var journal: Journal
         /// Where SIP is listened for; calls to trunks leave from there.
         public var listeners: [Transports.Listener]
@@ -34,6 +36,8 @@ public final class Gateway: SignallingEndpoint {
         public var store: (any LineStore)?
         /// What was kept there.
         public var kept = KeptState()
+        /// Writes the recordings of lines that have them; nil: nothing is recorded.
+        public var recordings: RecordingWriter?
         /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
         public var push: ((PushMessage) -> Void)?
 
@@ -77,9 +81,11 @@ public final class Gateway: SignallingEndpoint {
     let routing: Routing
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
+    let targets: TargetPolicy
     let directories: CallDirectories?
     let push: ((PushMessage) -> Void)?
     let store: (any LineStore)?
+    let recordings: RecordingWriter?
     private let clock: InlineHost
     let systemTimers: SystemTimers
     var random: any RandomNumberGenerator
@@ -116,9 +122,10 @@ public final class Gateway: SignallingEndpoint {
         media = environment.media
         journal = environment.journal
         listeners = environment.listeners
+        targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
         resolve = environment.resolve
         directories = environment.directories
-        store = environment.store
+        (store, recordings) = (environment.store, environment.recordings)
         push = configuration.push.isOn ? environment.push : nil
         random = environment.random
         timers = TimerWheel(at: now)

@@ -50,7 +50,7 @@ extension MediaLeg {
         switch AudioCodec(plan.audio.primary.codec) {
         case .opus: corrects ? .opus : .opusWithoutCorrection
         case .g722: .g722
-        case .pcmu, .pcma, nil: .g711
+        case .pcmu, .pcma, .linear8, .linear16, .linear48, nil: .g711
         }
     }
 }

@@ -55,12 +55,14 @@ public struct RefusedPackets: Hashable, Sendable {
     public var forged: UInt64 = 0
     /// Protected, but taken before or too old to tell.
     public var replayed: UInt64 = 0
+    /// Connectivity checks that were damaged, not proved, or not to be answered (RFC 8445).
+    public var checks: UInt64 = 0
     /// The operating system did not take it, or it could not be protected.
     public var sendFailed: UInt64 = 0
 
     public init() {}
 
-    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + sendFailed }
+    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + checks + sendFailed }
 }
 
 /// What passed between one `start` and its `stop`.

@@ -45,7 +45,7 @@ final class Mixer {
 
     private final class Shared {
         let encoder: FrameEncoder
-        var payload = UnsafeMutableRawBufferPointer.allocate(byteCount: OpusEncoder.largestPacket, alignment: 8)
+        var payload = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameEncoder.largestPayload, alignment: 8)
         /// Bytes of this frame; nil until it was made.
         var count: Int?
         var listeners = 0

@@ -13,10 +13,11 @@ public struct RTCPSession: Sendable {
         case reported
     }
 
-    public let ssrc: UInt32
-    public let cname: Text
+    // First what each packet touches.
     public var receiver: ReceiverStatistics
     public var sender: SenderStatistics
+    public let ssrc: UInt32
+    public let cname: Text
     /// When `advance` makes the next report.
     public private(set) var deadline: Instant
     /// What the next report says of the sound that came (RFC 3611); nil for nothing. Its SSRC is filled in.

@@ -24,11 +24,11 @@ public struct ReceiverStatistics: Sendable {
     @usableFromInline var packets: UInt64 = 0
     @usableFromInline var octets: UInt64 = 0
     @usableFromInline var epoch: Epoch?
+    /// Which losses came together.
+    public var bursts = BurstMetrics()
     /// Of the epochs before this one.
     @usableFromInline var earlierExpected: Int64 = 0
     @usableFromInline var earlierReceived: Int64 = 0
-    /// Which losses came together.
-    public var bursts = BurstMetrics()
     private var lastReport: (ntpMiddle: UInt32, cameAt: Instant)?
 
     /// One source between restarts; the names are those of RFC 3550 A.1.

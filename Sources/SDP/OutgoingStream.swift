@@ -8,16 +8,19 @@ struct OutgoingStream {
     var direction: Direction
     /// How it is protected.
     var security: [SessionDescription.Attribute] = []
+    /// What it says about connectivity checks.
+    var ice: [SessionDescription.Attribute] = []
 
-    func media(_ local: LocalMedia, proto: Text) -> SessionDescription.Media {
+    func media(_ local: LocalMedia, proto: Text, mid: Text?) -> SessionDescription.Media {
         var media = SessionDescription.Media(kind: .audio, port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
-        media.attributes.reserveCapacity(2 * formats.count + security.count + 4)
+        media.attributes.reserveCapacity(2 * formats.count + security.count + ice.count + 5)
+        if let mid { media.attributes.append(.init(.mid, mid)) }
         for format in formats {
             media.attributes.append(.init(.rtpmap, value(of: format) { format.codec.appendMap(to: &$0) }))
             if let fmtp = format.codec.fmtp { media.attributes.append(.init(.fmtp, value(of: format) { $0.append(contentsOf: fmtp.bytes) })) }
         }
         media.attributes.append(.init(.ptime, Text(ptime)))
-        media.attributes += rtcp(local) + security
+        media.attributes += rtcp(local) + security + ice
         media.attributes.append(.init(direction.text))
         return media
     }
@@ -44,11 +47,13 @@ struct OutgoingStream {
 struct PayloadNumbers: Sendable {
     private var known: [RemoteAudio.Format] = []
 
-    /// What we offer of `local`: every codec, then telephone-event at each of their clocks.
+    /// What we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
     mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
         let clocks = Set(local.codecs.map(\.clockRate))
-        let events = local.telephoneEvents ? [48_000, 8_000].filter(clocks.contains).map(Codec.telephoneEvent) : []
-        return (local.codecs + events).compactMap { codec in
+        let events = local.telephoneEvents ? clocks.sorted(by: >).map(Codec.telephoneEvent) : []
+        let clocksOfNoise = Set(local.codecs.filter { !$0.isOpus }.map(\.clockRate))
+        let noise = local.comfortNoise ? clocksOfNoise.sorted(by: >).map(Codec.comfortNoise) : []
+        return (local.codecs + noise + events).compactMap { codec in
             guard let number = number(for: codec) else { return nil }
             let format = RemoteAudio.Format(payloadType: number, codec: codec)
             record(format)

@@ -153,7 +153,7 @@ enum RealOffers {
             a=maxptime:60
             """),
         answer: [
-            "m=audio 0 UDP/TLS/RTP/SAVPF 111", "m=audio 20000 RTP/AVPF 111 9 0 8 110 126", "a=rtpmap:111 opus/48000/2",
+            "m=audio 0 UDP/TLS/RTP/SAVPF 111", "m=audio 20000 RTP/AVPF 111 9 0 8 110 126", "a=mid:1", "a=rtpmap:111 opus/48000/2",
             "a=fmtp:111 minptime=10;useinbandfec=1", "a=rtpmap:9 G722/8000", "a=rtpmap:0 PCMU/8000", "a=rtpmap:8 PCMA/8000",
             "a=rtpmap:110 telephone-event/48000", "a=fmtp:110 0-15", "a=rtpmap:126 telephone-event/8000", "a=fmtp:126 0-15", "a=ptime:20",
             "a=rtcp:20000", "a=rtcp-mux", "a=sendrecv",

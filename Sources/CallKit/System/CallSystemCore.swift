@@ -46,6 +46,7 @@ extension CallSystem {
         case timedOut(CXAction, ProviderNumber)
         case audio(AudioSessionName)
         case changed(CXCall)
+        case extended(UUID, CallExtension, ProviderNumber)
         case completion(Relay<((any Error)?) -> Void>, (any Error)?, CallbackQueue)
         case incomingCompletion(Relay<((any Error)?) -> Void>, (any Error)?, ProviderNumber)
     }

@@ -121,6 +121,12 @@ extension JournalEvent {
         case mediaStopped = "media.stopped"
         /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. [`remote`], [`codec`]
         case mediaUpdated = "media.updated"
+        /// All that is said and heard on the leg is written to a file from here on: `text` (its path)
+        case recordingStarted = "recording.started"
+        /// The file is complete, or `cause`, why it ends before its call. `text` (its path), `count` (packets that were not written in time)
+        case recordingEnded = "recording.ended"
+        /// The far end of the bridge holds, and this leg hears music meanwhile: `on`
+        case holdMusic = "hold.music"
         /// Sockets closed, codecs freed. [`packets`] sent in the whole life, [`received`]
         case mediaClosed = "media.closed"
         /// The number went to quarantine. `port`

@@ -59,6 +59,7 @@ final class Line {
 
     private static func systemConfiguration(_ line: LineConfiguration) -> CallSystemConfiguration {
         var configuration = CallSystemConfiguration.line
+        configuration.account = String(describing: line.number)
         configuration.ringTimeout = line.ringTimeout
         return configuration
     }

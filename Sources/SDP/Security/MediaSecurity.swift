@@ -124,12 +124,12 @@ extension LocalSecurity {
 
     /// What the peer's answer to our offer makes of it.
     func agreed(by answer: RemoteSecurity, to offered: [SessionDescription.Attribute]) throws(NegotiationError) -> NegotiatedSecurity {
-        if let theirs = answer.crypto.first, offered.contains(where: { $0.name == "crypto" }), answer.profile != .dtls {
+        if let theirs = answer.crypto.first, offered.contains(where: { $0.name == .crypto }), answer.profile != .dtls {
             // One answer, to an attribute of ours, with its suite (RFC 4568 §5.1.3).
             guard answer.crypto.count == 1, keys.indices.contains(theirs.tag - 1), keys[theirs.tag - 1].suite == theirs.key.suite else { throw .noCommonSecurity }
             return .keys(send: keys[theirs.tag - 1], receive: theirs.key)
         }
-        if let peer = answer.fingerprint, offered.contains(where: { $0.name == "fingerprint" }) {
+        if let peer = answer.fingerprint, offered.contains(where: { $0.name == .fingerprint }) {
             guard answer.setup != .actpass, answer.setup != .holdconn else { throw .noCommonSecurity }
             return .dtls(begins: answer.setup == .passive, peer: peer)
         }

@@ -28,7 +28,7 @@ final class FarPhone: Inhabitant, UserAgentDelegate {
 
     private static var configuration: UserAgentConfiguration {
         var configuration = UserAgentConfiguration(contactAddress: { _ in address })
-        configuration.allowedMethods.append(.register)
+        configuration.allowedMethods += [.register, .refer, .notify]
         return configuration
     }
 
