@@ -11,7 +11,7 @@ import UserAgent
 extension AppCall {
     /// Takes an INVITE: 100, its offer, a port number. False when it was refused and no call has come of it.
     func take(_ session: InviteSession) -> Bool {
-        scribe.trace(session.request, .received, false, flow: session.flow, at: now)
+        scribe.trace(session.request, .received, false, over: Way(session.flow), at: now)
         session.delegate = self
         session.respond(status: 100, at: now)
         do throws(NegotiationError) {

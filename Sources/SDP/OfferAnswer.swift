@@ -166,7 +166,7 @@ extension OfferAnswer {
 
         var slots: [Slot] = []
         var audioIndex = 0
-        var proto: Text = "RTP/AVP"
+        var proto = Text.plainProfile
         var numbers = PayloadNumbers()
         var audio: NegotiatedAudio?
         /// There was an agreement; what removes the stream again says nothing new.
