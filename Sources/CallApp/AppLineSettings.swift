@@ -16,7 +16,7 @@ public struct AppLineSettings: Sendable {
     /// Where media sockets are bound, and what the other side is told.
     public var mediaAddress: IPAddress
     /// In order of preference.
-    public var codecs = Codec.catalogue
+    public var codecs = Codec.usual
     /// What the app's user says.
     public var microphone = MediaSource.silence
     /// Whether the line registers with its server.

@@ -19,7 +19,7 @@ public struct LiveAppSettings: Sendable {
     /// Of the address of record; nil: the server's address.
     public var domain: Text?
     public var displayName: Text?
-    public var codecs = Codec.catalogue
+    public var codecs = Codec.usual
     public var microphone = MediaSource.silence
     public var mediaPorts: ClosedRange<UInt16> = 23_000...23_999
     /// nil: the journal is audited and not written.

@@ -60,6 +60,8 @@ public struct GatewayConfiguration: Sendable {
         public var hearsKeys = false
         /// Networks that the descriptions of peers may name for media (empty: all), and those that they may not name.
         public var allowedTargets: [IPNetwork] = [], deniedTargets: [IPNetwork] = []
+        /// Whether comfort noise (RFC 3389) is offered and agreed to.
+        public var comfortNoise = false
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
@@ -164,6 +166,10 @@ public struct LineConfiguration: Sendable {
     public var doNotDisturb = DoNotDisturb()
     /// Callers that the human blocked.
     public var block: [NumberPattern] = []
+    /// Where its calls are recorded, and those that its devices make; nil: nowhere.
+    public var recording: RecordingPlace?
+    /// What is played to whom somebody of this line puts on hold; nil: the hold is passed on, and is silence.
+    public var holdMusic: WAV?
     /// The call directories that the line has enabled, in the order in which they are asked.
     public var directories: [String] = []
     /// Names by caller, as `CallerMatcher.key` has them; they come before directories, and their owners are not blocked by those.
@@ -196,12 +202,29 @@ public enum LineEndpoint: Sendable, Equatable {
 
     public typealias Trunk = TrunkConfiguration
 
-    public enum Application: String, Sendable, CaseIterable {
+    public enum Application: Sendable, Equatable {
         /// Sends every packet back to its sender.
         case echo
         /// Plays 440 Hz.
         case tone
         /// All who call it hear each other.
         case conference
+        /// Plays a recording: again and again, or once, and then hangs up.
+        case playback(WAV, loops: Bool)
+        /// Takes a message: plays a greeting, where there is one, and a beep, and listens until the caller hangs up. Its line has a `recording`.
+        case record(greeting: WAV?)
+
+        /// Of all, as a configuration file names them.
+        public static let names = ["echo", "tone", "conference", "playback", "record"]
+
+        public var name: String {
+            switch self {
+            case .echo: "echo"
+            case .tone: "tone"
+            case .conference: "conference"
+            case .playback: "playback"
+            case .record: "record"
+            }
+        }
     }
 }

@@ -19,6 +19,8 @@ final class MediaLeg {
     @exclusivity(unchecked) private var hasKeys = false
     /// Whether `.silent` was posted since the last packet.
     @exclusivity(unchecked) var isSilent = false
+    /// What is heard of the far end.
+    @exclusivity(unchecked) var hearing = HearingMeter()
     /// The payload type that comes most, and what it is.
     @exclusivity(unchecked) private var usual: (payloadType: UInt8, role: PayloadRole) = (0, .unknown)
     /// The other end of the relay. The engine undoes both ends before a leg is let go. (A weak reference would make every retain on the
@@ -76,8 +78,17 @@ final class MediaLeg {
     /// Before the last start.
     private var past = (sent: PacketTimes(), received: PacketTimes())
     private(set) var started = Instant.zero
+    /// Since when the far end is listened to, and after how many packets of this run.
+    var hearingBegan = Instant.zero
+    var packetsBefore: UInt64 = 0
+    /// The verdicts of the run that is over, of the stretch before a hold, and of a partner that has gone.
+    var ended: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
+    var earlierVerdicts: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
+    var departed: DirectionVerdict?
     /// Counts of RTCP sessions at other clock rates, before a change of codec.
     private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
+    /// Where the packets of both directions are laid down while the leg is recorded.
+    @exclusivity(unchecked) private(set) var tap: RecordingTap?
 
     init(
         id: MediaLegID, slot: MediaSlot, plan: MediaPlan, opus: OpusSettings, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
@@ -93,6 +104,7 @@ final class MediaLeg {
         protection = LegProtection(plan.audio.security)
         connectivity = plan.audio.ice.map { LegConnectivity($0) }
         if connectivity != nil { latch.follow(nil) }
+        tap = plan.recording
         try makeCodecs()
         setRoles()
         setGates()
@@ -126,6 +138,7 @@ final class MediaLeg {
         }
         if !new.audio.security.isSame(as: old.audio.security) { protection = LegProtection(new.audio.security, after: protection) }
         latch.payloadTypes = new.audio.receivedTypes
+        tap = new.recording
         if new.audio.ice != old.audio.ice { connectivity = new.audio.ice.map { LegConnectivity($0, after: connectivity) } }
         if connectivity != nil {
             if old.audio.ice == nil { loseSight() }
@@ -140,6 +153,12 @@ final class MediaLeg {
         setRoles()
     }
 
+    /// What a payload type is in packets that leave.
+    func role(ofSent payloadType: UInt8) -> PayloadRole {
+        if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return AudioCodec(sent.codec).map(PayloadRole.audio) ?? .otherAudio }
+        return plan.audio.comfortNoise.contains { $0.sendPayloadType == payloadType } ? .noise : .keys
+    }
+
     func role(of payloadType: UInt8) -> PayloadRole { payloadType == usual.payloadType ? usual.role : roles[Int(payloadType & 0x7F)] }
 
     /// A key of the partner's is down, or its last packets are due; one of which nothing comes any more is over.
@@ -148,12 +167,13 @@ final class MediaLeg {
         return now - keyHeardAt < (converter.isPressing ? TelephoneEventReceiver.timeout : .milliseconds(50))
     }
 
-    var statistics: MediaStatistics {
+    func statistics(at now: Instant) -> MediaStatistics {
         var statistics = MediaStatistics()
         let total = total
         statistics.sending = rtcp.sending + earlier.sending
         statistics.receiving = rtcp.receiving + earlier.receiving
-        statistics.roundTrip = rtcp.roundTrip
+        (statistics.roundTrip, statistics.roundTrips) = (rtcp.roundTrip, rtcp.roundTrips)
+        (statistics.incoming, statistics.outgoing) = (incomingVerdict(at: now), outgoingVerdict(at: now))
         (statistics.firstSent, statistics.lastSent) = (total.sent.first, total.sent.last)
         (statistics.firstReceived, statistics.lastReceived) = (total.received.first, total.received.last)
         statistics.refused = refused
@@ -203,6 +223,7 @@ final class MediaLeg {
         roles = InlineArray(repeating: .unknown)
         for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = AudioCodec(codec.codec).map(PayloadRole.audio) ?? .otherAudio }
         for event in plan.audio.telephoneEvents { roles[Int(event.receivePayloadType & 0x7F)] = .keys }
+        for noise in plan.audio.comfortNoise { roles[Int(noise.receivePayloadType & 0x7F)] = .noise }
         let payloadType = plan.audio.primary.receivePayloadType & 0x7F
         usual = (payloadType, roles[Int(payloadType)])
     }
@@ -223,7 +244,9 @@ final class MediaLeg {
         earlier = (rtcp.sending + earlier.sending, rtcp.receiving + earlier.receiving)
         stream.clockRate = plan.audio.primary.codec.clockRate
         stream.pause()
-        rtcp = RTCPSession(ssrc: stream.ssrc, cname: rtcp.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
+        let old = rtcp
+        rtcp = RTCPSession(ssrc: stream.ssrc, cname: old.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
+        rtcp.take(over: old)
     }
 }
 
@@ -235,6 +258,8 @@ enum PayloadRole: Equatable {
     /// Sound that can only be passed on.
     case otherAudio
     case keys
+    /// The sender is silent, and says how that sounds (RFC 3389).
+    case noise
 }
 
 /// When the first and the last packet of one direction passed, and how many did.

@@ -125,6 +125,13 @@ public struct RTPRewriter: Sendable {
         return next(payloadType, timestamp: timestamp, marker: marker, payloadCount)
     }
 
+    /// The header of a packet of comfort noise, which says how the silence sounds that begins or goes on (RFC 3389): sound after it carries the marker.
+    public mutating func originateNoise(payloadType: UInt8, samples: UInt32, payloadCount: Int = 0, at now: Instant) -> RTPHeader {
+        var header = originate(payloadType: payloadType, samples: samples, payloadCount: payloadCount, at: now)
+        (header.marker, isSilent) = (false, true)
+        return header
+    }
+
     /// Silence of so many ticks is not sent (DTX): timestamps go on, and the next packet made here carries the marker (RFC 3551 §4.1).
     public mutating func leaveOut(samples: UInt32, at now: Instant) {
         guard case .originated(let lasting) = feed else { return }

@@ -20,6 +20,7 @@ public struct OfferAnswer: Sendable {
         /// Every codec for sound in it, known here or not, in its order and with its format parameters.
         public var codecs: [Codec]
         public var hasTelephoneEvents: Bool
+        public var hasComfortNoise = false
         public var hold: RemoteHold
         /// RTCP is to come on the port of RTP (RFC 5761).
         public var multiplexes: Bool
@@ -77,13 +78,13 @@ public struct OfferAnswer: Sendable {
         rollback()
         guard answer.media.indices.contains(next.audioIndex), RemoteAudio.isAudio(answer.media[next.audioIndex]) else { throw .refused }
         let remote = try RemoteAudio(next.audioIndex, of: answer, for: local, usesICE: next.offersICE)
-        let (codecs, events) = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
-        guard !codecs.isEmpty else { throw .noCommonCodec }
+        let formatsAgreed = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
+        guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         var hold = remote.hold
         if direction == .inactive, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // it had no choice
         let mux = local.offersMux && remote.offersMux
         let flow = direction.limited(to: remote.direction.reversed)
-        var audio = agreement(remote, codecs: codecs, events: events, mux: mux, flow: flow, hold: hold)
+        var audio = agreement(remote, formatsAgreed, mux: mux, flow: flow, hold: hold)
         audio.security = try local.security.agreed(by: remote.security, to: offered)
         audio.ice = local.ice.agreed(with: remote.ice)
         (next.audio, next.hasAgreed, next.ice) = (audio, true, remote.ice.credentials)
@@ -98,8 +99,9 @@ public struct OfferAnswer: Sendable {
         pending = .remoteOffer(remote, offer.media)
         state = .haveRemoteOffer
         remoteOffer = RemoteOffer(
-            codecs: remote?.formats.map(\.codec).filter { !$0.isTelephoneEvent } ?? [],
+            codecs: remote?.formats.map(\.codec).filter(\.isSound) ?? [],
             hasTelephoneEvents: remote?.formats.contains { $0.codec.isTelephoneEvent } ?? false,
+            hasComfortNoise: remote?.formats.contains { $0.codec.isComfortNoise } ?? false,
             hold: remote?.hold ?? .none, multiplexes: remote?.offersMux ?? false,
             startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil)
     }
@@ -120,11 +122,12 @@ public struct OfferAnswer: Sendable {
         next.slots = offered.map { Session.Slot($0) }
         guard let remote else { return (answerRemoval(next), nil) }
         let formats = answeredFormats(to: remote, allowed: allowed)
-        let (codecs, events) = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
-        guard !codecs.isEmpty else { throw .noCommonCodec }
+        let formatsAgreed = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
+        guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         let flow = wish.limited(to: remote.direction.reversed)
         let protection = try local.security.answer(remote.security, after: session.audio?.security)
-        var audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        var audio = agreement(remote, formatsAgreed, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        audio.reducedSizeRTCP = remote.takesReducedSize
         audio.security = protection.security
         let checks = local.ice.answer(remote.ice, from: local, mux: remote.offersMux)
         audio.ice = checks.ice
@@ -132,7 +135,8 @@ public struct OfferAnswer: Sendable {
         (next.ice, next.mid, next.isBundled) = (remote.ice.credentials, remote.mid, remote.isBundled)
         for format in formats { next.numbers.record(format) }
         let stream = OutgoingStream(
-            formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow, security: protection.attributes, ice: checks.attributes)
+            formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: audio.ptime, direction: flow, security: protection.attributes,
+            ice: checks.attributes)
         finish(next)
         return (sending(stream.media(local, proto: remote.proto, mid: next.mid), of: next), audio)
     }
@@ -162,7 +166,7 @@ extension OfferAnswer {
 
         var slots: [Slot] = []
         var audioIndex = 0
-        var proto: Text = "RTP/AVP"
+        var proto = Text.plainProfile
         var numbers = PayloadNumbers()
         var audio: NegotiatedAudio?
         /// There was an agreement; what removes the stream again says nothing new.
@@ -226,7 +230,18 @@ extension OfferAnswer {
             if codec.isOpus { codec.fmtp = codec.fmtp ?? format.codec.fmtp }
             chosen.append(.init(payloadType: format.payloadType, codec: codec))
         }
-        return chosen + answeredEvents(to: remote, beside: chosen)
+        return chosen + answeredNoise(to: remote, beside: chosen) + answeredEvents(to: remote, beside: chosen)
+    }
+
+    /// The comfort noise at each clock that we agreed to.
+    private func answeredNoise(to remote: RemoteAudio, beside chosen: [RemoteAudio.Format]) -> [RemoteAudio.Format] {
+        guard local.comfortNoise else { return [] }
+        let clocks = Set(chosen.filter { !$0.codec.isOpus }.map(\.codec.clockRate))
+        var noise: [RemoteAudio.Format] = []
+        for format in remote.formats where format.codec.isComfortNoise && clocks.contains(format.codec.clockRate) {
+            if !noise.contains(where: { $0.codec.matches(format.codec) }) { noise.append(.init(payloadType: format.payloadType, codec: .comfortNoise(format.codec.clockRate))) }
+        }
+        return noise
     }
 
     /// The event rate of each clock that we agreed to; where none was offered, whichever rate was.
@@ -241,9 +256,7 @@ extension OfferAnswer {
     }
 
     /// The formats that both listed, in the answer's order, with the peer's numbers to send and ours to receive.
-    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> (
-        codecs: [NegotiatedCodec], events: [NegotiatedCodec]
-    ) {
+    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> [NegotiatedCodec] {
         var agreed: [NegotiatedCodec] = []
         for format in answer where !agreed.contains(where: { $0.codec.matches(format.codec) }) {
             guard let own = ours.first(where: { $0.codec.matches(format.codec) }) else { continue }
@@ -252,15 +265,18 @@ extension OfferAnswer {
             codec.fmtp = their.codec.fmtp
             agreed.append(NegotiatedCodec(codec: codec, receivePayloadType: own.payloadType, sendPayloadType: their.payloadType))
         }
-        return (agreed.filter { !$0.codec.isTelephoneEvent }, agreed.filter(\.codec.isTelephoneEvent))
+        return agreed
     }
 
     private func agreement(
-        _ remote: RemoteAudio, codecs: [NegotiatedCodec], events: [NegotiatedCodec], mux: Bool, flow: Direction, hold: RemoteHold
+        _ remote: RemoteAudio, _ formats: [NegotiatedCodec], mux: Bool, flow: Direction, hold: RemoteHold
     ) -> NegotiatedAudio {
-        NegotiatedAudio(
-            codecs: codecs, telephoneEvents: events, remoteRTP: remote.rtp, remoteRTCP: mux ? remote.rtp : remote.separateRTCP,
-            rtcpMux: mux, sends: flow.sends, receives: flow.receives, remoteHold: hold, ptime: packetTime(remote))
+        var audio = NegotiatedAudio(
+            codecs: formats.filter(\.codec.isSound), telephoneEvents: formats.filter(\.codec.isTelephoneEvent), remoteRTP: remote.rtp,
+            remoteRTCP: mux ? remote.rtp : remote.separateRTCP, rtcpMux: mux, sends: flow.sends, receives: flow.receives, remoteHold: hold,
+            ptime: packetTime(remote))
+        audio.comfortNoise = formats.filter(\.codec.isComfortNoise)
+        return audio
     }
 
     /// The peer's wish (RFC 8866 §6.4), else ours; whole tens of milliseconds from 10 to 120, within its maximum.

@@ -18,6 +18,7 @@ extension Leg {
         }
         listenOnReservation()
         media.configure(at: now, codecs: codecNames)
+        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         let offer = negotiation.offer(direction: .sendrecv)
         session = gateway.invite(from: self, to: destination, offer: offer.serialized())
         state = .calling
@@ -44,6 +45,7 @@ extension Leg {
     /// The answer to the caller's offer, or our own offer where it made none (RFC 3261 §13.2.1).
     private func describe() -> SessionDescription? {
         guard negotiation.state == .haveRemoteOffer else { return makeOffer(direction: .sendrecv) }
+        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         guard let (answer, agreed) = try? negotiation.answer(codecs: answeredCodecs, direction: .sendrecv), let audio = agreed else { return nil }
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none

@@ -13,6 +13,8 @@ package struct LegMedia {
     package private(set) var reservation: PortReservation?
     private let scribe: LegScribe
     private let plane: any MediaPlane
+    /// Of all that this leg says and hears.
+    var recording: LegRecording?
 
     package init(id: MediaLegID, plane: any MediaPlane, scribe: LegScribe) {
         self.id = id
@@ -61,9 +63,13 @@ package struct LegMedia {
     }
 
     /// New remote address, direction or payload types after a re-INVITE.
-    package func update(_ plan: MediaPlan, at now: Instant) {
-        guard state.isOpen else { return }
-        try? plane.update(id, plan: plan, at: now)
+    ///
+    /// False where nothing has changed: the media is not open, or cannot be as the plan wants it.
+    @discardableResult
+    package func update(_ plan: MediaPlan, at now: Instant) -> Bool {
+        guard state.isOpen else { return false }
+        do { try plane.update(id, plan: plan, at: now) } catch { return false }
+        return true
     }
 
     package func link(to other: LegMedia, at now: Instant) {
@@ -89,6 +95,7 @@ package struct LegMedia {
     package mutating func finish(at now: Instant) -> MediaStatistics? {
         stop(at: now)
         let now = max(now, scribe.journal.latest)
+        recording?.end(at: now)
         if state == .activated || state == .stopped {
             advance(.deactivate)
             require { () throws(MediaError) in try plane.deactivate(id) }
@@ -123,6 +130,11 @@ extension MediaInterval {
         var details: JournalEvent.Details = [.packets: .init(packetsSent), .received: .init(packetsReceived)]
         details[.firstSent] = firstSent.map { .init($0) }
         details[.lastSent] = lastSent.map { .init($0) }
+        details[.incoming] = incoming.map { .init($0.sound.rawValue) }
+        details[.incomingBasis] = incoming.map { .init($0.basis.rawValue) }
+        details[.outgoing] = outgoing.map { .init($0.sound.rawValue) }
+        details[.outgoingBasis] = outgoing.map { .init($0.basis.rawValue) }
+        if DirectionVerdict.isOneWay(incoming, outgoing) { details[.oneWay] = true }
         return details
     }
 }

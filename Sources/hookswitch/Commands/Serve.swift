@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import Gateway
 import Logging
+import Media
 import Primitives
 import Runtime
 import Store
@@ -89,6 +90,7 @@ struct Serve: ParsableCommand {
                 switch notice {
                 case .violation(let violation): log.error("the contract was broken: \(violation)")
                 case .journal(.failing(let cause)): log.error("the journal cannot be written: \(cause)")
+                case .recording(let failure): log.error("the recording \(failure.path) ends, and its call goes on: \(failure.error)")
                 case .directory(let outcome): Self.log(outcome, log)
                 case .journal(.recovered(let lost)): log.notice("the journal is written again; \(lost) bytes were lost")
                 case .tls(let error, let peer, isOurs: true): log.warning("TLS to \(peer): \(error)")

@@ -31,7 +31,9 @@ struct StartupSummary: Encodable {
         let ports = gateway.media.ports
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
         legs = PortPool.size(of: ports)
-        numbers = gateway.lines.map { Number(number: $0.number.description, does: Self.does($0), name: $0.name?.description) }
+        numbers = gateway.lines.map { line in
+            Number(number: line.number.description, does: Self.does(line) + (line.recording == nil ? "" : ", recorded"), name: line.name?.description)
+        }
         journal = configuration.journalFile
         database = configuration.databaseFile
         directories = configuration.directories.map { source in
@@ -89,7 +91,7 @@ struct StartupSummary: Encodable {
         case .devices: line.isOpen ? "devices, no password" : "devices"
         case .trunk(let trunk):
             "trunk \(trunk.targets.map(Self.text).joined(separator: ", "))\(trunk.registration == nil ? "" : ", registered")"
-        case .application(let application): application.rawValue
+        case .application(let application): application.name
         case .group(let group): "rings \(group.members.map(\.number.description).joined(separator: ", "))"
         case .script: "script"
         }

@@ -77,6 +77,9 @@ struct Setting: Sendable {
         Setting(path: "media.targets.deny", takes: "networks", help: "where media may not go, whatever peers say") {
             $0.gateway.media.deniedTargets = try $1.list { try $0.network }
         },
+        Setting(path: "media.comfort-noise", takes: "true|false", help: "comfort noise (RFC 3389) is offered and agreed to; else silence is sent (false)") {
+            $0.gateway.media.comfortNoise = try $1.flag
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },

@@ -24,6 +24,7 @@ final class Linphone: Sendable {
     private let input: FileHandle
     private let folder: String
     private let gateway: String
+    private let codec: String
 
     /// Starts it and waits until it has registered.
     static func start(_ plan: Plan, at gateway: Gateway) async throws -> Linphone {
@@ -36,13 +37,13 @@ final class Linphone: Sendable {
         guard descriptor >= 0 else { throw Unmet("no pipe for linphonec") }
         let words = "exec linphonec \(plan.answers ? "-a" : "") -c \(folder)/rc -d 0 < \(folder)/in"
         let program = try Program("/bin/sh", ["-c", words], in: folder, environment: ["HOME": folder])
-        let phone = Linphone(program, FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), folder, gateway.address)
+        let phone = Linphone(program, FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), folder, gateway.address, plan.codec)
         try await phone.prepare(plan)
         return phone
     }
 
-    private init(_ program: Program, _ input: FileHandle, _ folder: String, _ gateway: String) {
-        (self.program, self.input, self.folder, self.gateway) = (program, input, folder, gateway)
+    private init(_ program: Program, _ input: FileHandle, _ folder: String, _ gateway: String, _ codec: String) {
+        (self.program, self.input, self.folder, self.gateway, self.codec) = (program, input, folder, gateway, codec)
     }
 
     private static func configuration(_ plan: Plan, _ gateway: String) -> String {
@@ -92,11 +93,12 @@ final class Linphone: Sendable {
         throw Unmet("linphonec did not register.\(program.transcript)")
     }
 
-    /// Waits until it has recorded that many seconds.
+    /// Waits until it has recorded that many seconds; the file has no header before the end of the call.
     func waitForRecording(of seconds: Double) async throws {
-        try await eventually("linphonec recorded \(seconds) s", within: .seconds(20)) {
-            guard let wav = try? recording() else { return false }
-            return Double(wav.samples.count) >= seconds * Double(wav.sampleRate)
+        let bytesPerSecond = codec.contains("48000") ? 96_000.0 : 16_000.0
+        try await eventually("linphonec recorded \(seconds) s", within: .seconds(30)) {
+            let size = (try? FileManager.default.attributesOfItem(atPath: recordingFile)[.size] as? Int) ?? 0
+            return Double(size) >= 44 + seconds * bytesPerSecond
         }
     }
 

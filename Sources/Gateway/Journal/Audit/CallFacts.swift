@@ -55,6 +55,7 @@ struct CallFacts: Sendable {
     var runningSince: Instant?
     var packets: Int64 = 0
     var mediaRefused = false
+    var isRecorded = false
 
     /// Which sets of its line it is in.
     var countsAsRunning = false, countsAsActive = false
