@@ -101,11 +101,12 @@ extension Gateway {
 
     /// didDeactivate has come for these by now: close and release.
     func takeDownEnded() {
+        guard !ended.isEmpty else { return }
         let over = ended
         ended.removeAll(keepingCapacity: true)
         for leg in over {
             leg.systemEnded()
-            for timer in LegTimer.allCases { disarm(timer, of: leg) }
+            disarmAll(of: leg)
             hunts[leg.uuid] = nil
             discard(leg)
             if let bridge = leg.bridge { forget(bridge) }

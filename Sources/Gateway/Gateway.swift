@@ -65,10 +65,14 @@ public final class Gateway: SignallingEndpoint {
     }
 
     private var trunks: [Int: Trunk] = [:]
+    /// In the order of the lines, so that a replay does the same.
+    private(set) var trunksInOrder: [Trunk] = []
     private let resolve: ((DNSQuestion, UInt64) -> Void)?
     private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
     private var lastQuestion: UInt64 = 0
     public let configuration: GatewayConfiguration
+    /// What our offers have, best first.
+    let offeredCodecs: [Codec]
     public let userAgent: UserAgent
     let network: any SignallingNetwork
     public let registrar: Registrar
@@ -88,18 +92,17 @@ public final class Gateway: SignallingEndpoint {
     var random: any RandomNumberGenerator
     var timers: TimerWheel<GatewayTimer>
     var lineTimers: [Int: TimerToken] = [:]
-    var legTimers: [GatewayTimer: TimerToken] = [:]
     /// Stages of ring groups that are still to come, by the caller's call.
     var hunts: [UUID: Hunt] = [:]
     private var scriptedCalls: [Int: Int] = [:]
     var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    var lineOfCall: [UUID: Line] = [:]
+    var lineOfCall = IdentityTable<Line>()
     var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
     var callOfAttempt: [Text: UUID] = [:]
-    var bridges: [UUID: Bridge] = [:]
+    var bridges = IdentityTable<Bridge>()
     var bridgeEvents: [(UUID, Bridge.Event)] = []
     var ended: [Leg] = []
     var lingering: [Leg] = []
@@ -115,6 +118,7 @@ public final class Gateway: SignallingEndpoint {
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration
+        offeredCodecs = configuration.media.offered
         turn = now
         (media, network) = (environment.media, environment.network)
         journal = environment.journal
@@ -161,7 +165,9 @@ public final class Gateway: SignallingEndpoint {
         for line in lines {
             listen(to: line)
             guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
-            trunks[line.index] = Trunk(trunk, line: line.configuration.number, gateway: self)
+            let made = Trunk(trunk, line: line.configuration.number, gateway: self)
+            trunks[line.index] = made
+            trunksInOrder.append(made)
         }
         for trunk in trunksInOrder { trunk.start(at: now) }
         settle()
@@ -217,7 +223,7 @@ public final class Gateway: SignallingEndpoint {
     /// When `advance` next has something to do.
     public var deadline: Instant? {
         var next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
-        for trunk in trunks.values { next = min(next, trunk.deadline ?? .distantFuture) }
+        for trunk in trunksInOrder { next = min(next, trunk.deadline ?? .distantFuture) }
         return next == .distantFuture ? nil : next
     }
 
@@ -264,7 +270,7 @@ public final class Gateway: SignallingEndpoint {
     public func counts(at now: Instant) -> Counts {
         Counts(
             legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
-            timers: legTimers.count, agent: userAgent.counts, media: media.counts(at: now))
+            timers: timers.count - lineTimers.count, agent: userAgent.counts, media: media.counts(at: now))
     }
 
     func enter(_ now: Instant) {
@@ -311,9 +317,6 @@ public final class Gateway: SignallingEndpoint {
     }
 
     // MARK: Trunks
-
-    /// In the order of the lines, so that a replay does the same.
-    var trunksInOrder: [Trunk] { trunks.isEmpty ? [] : trunks.sorted { $0.key < $1.key }.map(\.value) }
 
     func trunk(of line: Line) -> Trunk? { trunks[line.index] }
 

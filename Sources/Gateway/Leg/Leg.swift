@@ -3,6 +3,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import Runtime
 import SDP
 import SIP
 import UserAgent
@@ -49,7 +50,8 @@ final class Leg {
     /// Where an outgoing leg calls, and as whom.
     let destination: Destination?
     /// The way to the peer's signalling, which decides our address and family in SDP.
-    private(set) var flow: Flow
+    private(set) var flow: Flow { didSet { way = Way(flow) } }
+    private(set) var way: Way
     var negotiation: OfferAnswer
     var negotiated: NegotiatedAudio?
     var media: LegMedia
@@ -83,6 +85,8 @@ final class Leg {
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
     var hasAudioSession = false
+    /// What it waits for, of each kind at most one.
+    var timers: [(timer: LegTimer, token: TimerToken)] = []
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
@@ -101,6 +105,7 @@ final class Leg {
         self.session = session
         self.destination = destination
         self.flow = flow
+        way = Way(flow)
         self.scribe = scribe
         self.media = media
         party = destination.map { CallerIdentity(user: $0.addressOfRecord.user, host: $0.addressOfRecord.host) } ?? CallerIdentity(host: "invalid")
@@ -232,7 +237,7 @@ final class Leg {
 
     /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered.
     var offeredCodecs: [Codec] {
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         guard let offer = negotiation.remoteOffer else { return ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
@@ -247,7 +252,7 @@ final class Leg {
     var answeredCodecs: [Codec]? {
         guard let offer = negotiation.remoteOffer else { return nil }
         let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         let known = ((negotiated.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
             ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
         }
@@ -258,7 +263,7 @@ final class Leg {
     func makeOffer(direction: SDP.Direction) -> SessionDescription {
         negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         let present = negotiated.map { [$0.primary.codec] } ?? []
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
         return negotiation.offer(direction: direction)
     }
