@@ -46,6 +46,8 @@ extension Gateway: UserAgentDelegate {
         case .register:
             var response = registrar.handle(request, over: flow, at: now)
             if response.status == 200, let capability = pushCapability(for: request) { response.headers.append("Feature-Caps", capability) }
+            // We answer what keeps a flow open, and ask for no interval (RFC 6223 §4.4).
+            if response.status == 200, request.via.parameters["keep"]?.isEmpty == true { response.via.parameters["keep"] = "30" }
             agent.respond(to: transaction, with: response, at: now)
             if response.status == 200 { registered(request) }
             return true
@@ -73,6 +75,8 @@ extension Gateway: UserAgentDelegate {
     func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
         var caller = identity(in: request, from: source)
+        // A call of ours to one of our own lines: who it is for was proved when it began.
+        if userAgent.isOwnCall(request) { return .admitted(named(caller, claimed), claimed) }
         if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed), claimed) }
         if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed), claimed) }
         let mustProve = claimed?.configuration.password != nil
@@ -109,7 +113,7 @@ extension Gateway: UserAgentDelegate {
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
         let replaces = session.request.headers.elements(.replaces)
-        if !replaces.isEmpty { return replace(session, replaces, from: caller) }
+        if !replaces.isEmpty { return replace(session, replaces, from: caller, callingLine) }
         guard let target = session.request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
         if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
             guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
@@ -217,6 +221,7 @@ extension Gateway: UserAgentDelegate {
         guard leg.takeOffer() else { return forgo(leg) }
         do { try leg.media.reserve(leg.negotiation.ports, at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
+            refused(.ports, session.flow.remote.address)
             refuseForNow(session)
             return forgo(leg)
         }

@@ -74,6 +74,7 @@ public final class Gateway: SignallingEndpoint {
     /// What our offers have, best first.
     let offeredCodecs: [Codec]
     public let userAgent: UserAgent
+    let network: any SignallingNetwork
     public let registrar: Registrar
     public let journal: Journal
     let media: any MediaPlane
@@ -119,7 +120,7 @@ public final class Gateway: SignallingEndpoint {
         self.configuration = configuration
         offeredCodecs = configuration.media.offered
         turn = now
-        media = environment.media
+        (media, network) = (environment.media, environment.network)
         journal = environment.journal
         listeners = environment.listeners
         targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
@@ -148,6 +149,7 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
+        agent.hasTLS = environment.listeners.contains { $0.transport == .tls }
         agent.allowedMethods += [.register, .refer, .notify, .message]
         agent.supportedOptions = ["replaces"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
@@ -158,6 +160,7 @@ public final class Gateway: SignallingEndpoint {
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
+        userAgent.locate = { [unowned self] uri, flow, completion in locate(uri, after: flow, completion: completion) }
         restore(environment.kept.registrations, epoch: environment.epoch, at: now)
         for line in lines {
             listen(to: line)
@@ -180,13 +183,14 @@ public final class Gateway: SignallingEndpoint {
     /// One datagram, or one framed message.
     public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
         enter(now)
-        userAgent.receive(bytes, over: flow, at: now)
+        if !receiveKeepAlive(bytes, over: flow) { userAgent.receive(bytes, over: flow, at: now) }
         settle()
     }
 
     /// A flow broke, or a connection could not be opened.
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)
+        for trunk in trunksInOrder { trunk.lost(flow) }
         userAgent.failed(flow, at: now)
         settle()
     }

@@ -214,7 +214,8 @@ extension OfferAnswer {
             }
         }
         if let firstError { throw firstError }
-        guard session.hasAgreed else { throw .noAudio }
+        // What offers another kind of stream in place of the sound, as fax, is refused and leaves the session as it was; nothing at all takes it away.
+        guard session.hasAgreed, offer.media.allSatisfy({ $0.port == 0 }) else { throw .noAudio }
         return nil
     }
 

@@ -50,8 +50,8 @@ final class Leg {
     /// Where an outgoing leg calls, and as whom.
     let destination: Destination?
     /// The way to the peer's signalling, which decides our address and family in SDP.
-    let flow: Flow
-    let way: Way
+    private(set) var flow: Flow { didSet { way = Way(flow) } }
+    private(set) var way: Way
     var negotiation: OfferAnswer
     var negotiated: NegotiatedAudio?
     var media: LegMedia
@@ -79,6 +79,8 @@ final class Leg {
     var transfer: TransferRequest?
     /// The leg whose place this one takes when it is answered (RFC 3891).
     var replaced: UUID?
+    /// The early dialog that the caller has with this fork (RFC 6228).
+    var forkTag: Text?
     /// A packet came from the far end.
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
@@ -240,8 +242,11 @@ final class Leg {
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
-    /// What the other leg of a bridge agreed to; nil where there is no bridge, or nothing was agreed.
-    private var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated?.codecs.map(\.codec) }
+    /// What the other leg of a bridge agreed to, or offered if it still rings; nil where there is no bridge, or nothing was said.
+    private var bridgedCodecs: [Codec]? {
+        guard let peer = gateway.peer(of: self) else { return nil }
+        return peer.negotiated?.codecs.map(\.codec) ?? (peer.negotiation.remoteOffer == nil ? nil : peer.offeredCodecs)
+    }
 
     /// The one codec to answer the open offer with: one of the other leg's, which needs no decoding, else the one in use, else the far end's favourite.
     var answeredCodecs: [Codec]? {
@@ -261,6 +266,15 @@ final class Leg {
         let ours = gateway.offeredCodecs
         negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
         return negotiation.offer(direction: direction)
+    }
+
+    /// The INVITE goes to another server than it was made for: the offer for that one, where it must be told another address of ours.
+    func offer(over hop: Flow) -> [UInt8]? {
+        flow = hop
+        let address = gateway.addresses.media(hop)
+        guard address != negotiation.local.address, negotiation.state == .haveLocalOffer else { return nil }
+        negotiation.local.address = address
+        return negotiation.offer(direction: .sendrecv).serialized()
     }
 
     func listenOnReservation() {
@@ -332,7 +346,8 @@ extension InviteSession {
 
     /// The final response of a call that is not to be.
     func refuse(_ cause: EndCause, adding others: [(HeaderName, Text)] = [], at now: Instant) {
-        let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) } + others
+        let later = cause.retryAfter.map { [(HeaderName.retryAfter, Text($0))] } ?? []
+        let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) } + later + others
         respond(status: cause.status, reason: cause.phrase, headers: headers, at: now)
     }
 }

@@ -37,7 +37,7 @@ extension InviteSession {
         self.init(
             role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact,
             authentication: agent.makeAuthentication(invite.credentials), agent: agent)
-        hops = (invite.alternatives, invite.onHop)
+        hops = (invite.alternatives, invite.onHop, invite.offerOver)
     }
 
     func start(at now: Instant) {
@@ -47,7 +47,7 @@ extension InviteSession {
             return sequence
         }
         exchange.followsRedirections = true
-        (exchange.otherHops, exchange.onHop) = hops
+        (exchange.otherHops, exchange.onHop, exchange.bodyOver) = hops
         exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }

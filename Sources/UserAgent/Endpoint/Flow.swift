@@ -70,4 +70,12 @@ public protocol SignallingNetwork: AnyObject {
     /// open already, or a new one. It must not call the agent back from inside: a failure is told later by
     /// `UserAgent.failed(_:at:)`, with the flow of the lost connection, or that of the message when none could be opened.
     func send(_ bytes: [UInt8], over flow: Flow)
+
+    /// Closes the connection of a flow that nothing comes over any more; `UserAgent.failed(_:at:)` tells so later.
+    func close(_ flow: Flow)
+}
+
+extension SignallingNetwork {
+    /// A network of datagrams has no connections.
+    public func close(_ flow: Flow) {}
 }

@@ -36,6 +36,8 @@ public struct OutgoingInvite {
     public var alternatives: [Flow] = []
     /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no answer, 503).
     public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
+    /// The offer for another hop than the first, which may have to name another address of ours; nil where it is the same.
+    public var offerOver: ((Flow) -> [UInt8]?)?
     /// Meant for this very user agent: its coming back is no loop.
     public var isToOurselves = false
 

@@ -8,6 +8,9 @@ import SIP
 public final class UserAgent {
     public let configuration: UserAgentConfiguration
     public weak var delegate: (any UserAgentDelegate)?
+    /// Finds the ways to a URI that is not an address on the flow's own network (RFC 3263); the best first, none where there is none. The answer may
+    /// come later. Nil: a 3xx is followed to addresses alone.
+    public var locate: ((URI, Flow, _ completion: @escaping ([Flow], Instant) -> Void) -> Void)?
 
     let network: any SignallingNetwork
     let hash: DigestHash?
