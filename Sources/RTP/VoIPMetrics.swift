@@ -38,13 +38,14 @@ public struct VoIPMetrics: Hashable, Sendable {
         return bytes
     }
 
+    /// A score out of its range counts as not measured (RFC 3611 §4.7.5).
     init(_ ssrc: UInt32, reading body: UnsafeRawBufferPointer) {
         func part(_ offset: Int) -> Double { Double(body[offset]) / 256 }
         func half(_ offset: Int) -> Int { Int(body.bigEndian16(at: offset)) }
-        func tenths(_ offset: Int) -> Double? { body[offset] == 127 ? nil : Double(body[offset]) / 10 }
+        func tenths(_ offset: Int) -> Double? { (10...50).contains(body[offset]) ? Double(body[offset]) / 10 : nil }
         self.init(ssrc: ssrc, lossRate: part(0), discardRate: part(1), burstDensity: part(2), gapDensity: part(3))
         (burstDuration, gapDuration, roundTrip, endSystemDelay) = (half(4), half(6), half(8), half(10))
-        rFactor = body[16] == 127 ? nil : Int(body[16])
+        rFactor = body[16] <= 100 ? Int(body[16]) : nil
         (listening, conversation) = (tenths(18), tenths(19))
         (bufferNominal, bufferMaximum, bufferLimit) = (half(22), half(24), half(26))
     }

@@ -1,7 +1,7 @@
 import Primitives
 import RTP
 
-/// libFuzzer's entry: any bytes go the way of a datagram from a media socket, twice, without a trap.
+/// libFuzzer's entry: any bytes go the way of a datagram from a media socket, twice, without a trap. Built and run by `scripts/fuzz`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzRTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -15,9 +15,10 @@ public func fuzzRTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             let packet = UnsafeMutableRawBufferPointer(packet)
             let view = UnsafeRawBufferPointer(packet)
             _ = latch.admit(view, from: SocketAddress(.loopback, port: 4_000))
-            _ = try? session.receive(view, at: now)
             guard let header = try? RTPHeader(parsing: view) else { return }
+            precondition(header.payloadOffset >= 12 && header.payloadCount >= 0, "a payload before its packet")
             precondition(header.payloadOffset + header.payloadCount <= view.count, "a payload outside its packet")
+            expectIdentity(header, view)
             session.receiver.receive(header, at: now)
             _ = keys.receive(UnsafeRawBufferPointer(rebasing: view[header.payloadOffset..<header.payloadOffset + header.payloadCount]), header: header, at: now)
             if stream.rewrite(packet, header, at: now) == .rewritten { session.sender.sent(header.timestamp, octets: header.payloadCount, at: now) }
@@ -27,4 +28,12 @@ public func fuzzRTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     _ = session.advance(to: .distantFuture)
     _ = (session.sending, session.receiving)
     return 0
+}
+
+/// A plain header is written as it was read, byte for byte.
+private func expectIdentity(_ header: RTPHeader, _ packet: UnsafeRawBufferPointer) {
+    guard packet[0] == 0x80 else { return }
+    var written = [UInt8](repeating: 0, count: 12)
+    written.withUnsafeMutableBytes { header.write(to: $0) }
+    precondition(written.elementsEqual(packet.prefix(12)), "a header that is written as another")
 }

@@ -2,7 +2,7 @@ import Primitives
 import SDP
 
 /// libFuzzer's entry: any bytes are a description that writes itself as it was read, or an error; and any description
-/// can be offered and answered without a trap. `Tests/Fuzz/build` links it.
+/// can be offered and answered without a trap. Built and run by `scripts/fuzz`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSDP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

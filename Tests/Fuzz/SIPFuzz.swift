@@ -3,7 +3,7 @@ import SIP
 
 /// What libFuzzer calls with each input: whatever the bytes are, nothing traps; what is read can be written and read again.
 ///
-/// Built by `scripts/fuzz` with `-sanitize=fuzzer,address -parse-as-library`; seeds are the files of `Tests/Corpus`.
+/// Built and run by `scripts/fuzz`; seeds are the messages of `Tests/Corpus`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSIP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))

@@ -57,4 +57,15 @@ import Testing
         #expect(try other.withUnsafeBytes { try RTCPPacket.parse($0) } == [.other(type: 207)])
         #expect(throws: RTCPPacket.ParseError.self) { try Array(bytes.dropLast(4)).withUnsafeBytes { try RTCPPacket.parse($0) } }
     }
+
+    /// Found by `scripts/fuzz`: a peer claimed a MOS of 2,500 hundredths.
+    @Test func `scores out of their range count as not measured`() throws {
+        var metrics = VoIPMetrics(ssrc: 1)
+        (metrics.rFactor, metrics.listening, metrics.conversation) = (93, 4.4, 4.3)
+        var bytes = RTCPPacket.make([.extendedReport(ssrc: 9, metrics)])
+        // The headers of packet and block, with their SSRCs, are sixteen bytes.
+        (bytes[16 + 16], bytes[16 + 18], bytes[16 + 19]) = (101, 255, 9)
+        (metrics.rFactor, metrics.listening, metrics.conversation) = (nil, nil, nil)
+        #expect(try bytes.withUnsafeBytes { try RTCPPacket.parse($0) } == [.extendedReport(ssrc: 9, metrics)])
+    }
 }
