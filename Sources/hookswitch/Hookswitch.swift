@@ -9,7 +9,7 @@ import Foundation
         commandName: "hookswitch",
         abstract: "A SIP/RTP gateway that sets media up only after answer and takes it down only after end.",
         version: version,
-        subcommands: [Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Demo.self, AuditCommand.self, LadderCommand.self, Ping.self])
+        subcommands: [Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self, LadderCommand.self, Ping.self])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
     static func main() {

@@ -68,6 +68,8 @@ public final class Registrar {
     /// The answer to a REGISTER, without a To tag: the transaction adds it. Call it once for a request.
     /// - Parameter flow: what the request came over; requests to its contacts go back over it.
     public func handle(_ request: Message, over flow: Flow, at now: Instant) -> Message {
+        // RFC 3261 §10.3 item 5, RFC 4475 §3.3.4: an address of record is a SIP or SIPS URI.
+        guard request.to.uri.isSIP else { return .answer(to: request, status: 400) }
         guard let user = request.to.uri.decodedUser?.detached, let account = accounts.account(of: user) else { return .answer(to: request, status: 404) }
         if account != .open {
             switch authenticator.verify(request, from: flow.remote.address, at: now) {
