@@ -122,7 +122,7 @@ let package = Package(
             name: "RequirementTests",
             dependencies: [
                 "AVFoundation", "Audio", "CallApp", "CallKit", "Gateway", "HotlineCalls", "Intents", "Media", "MonkeyCalls", "OFreeCalls", "Primitives", "PushKit", "RTP",
-                "Rehearsal", "Runtime", "SDP", "SIP", "UIKit", "UserAgent",
+                "Rehearsal", "Runtime", "SDP", "SIP", "SampleApp", "UIKit", "UserAgent", .argumentParser,
             ], exclude: ["requirements.tsv"], swiftSettings: strict),
         .testTarget(name: "HouseTests", swiftSettings: strict),
         .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),

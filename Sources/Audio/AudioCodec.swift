@@ -1,17 +1,19 @@
 /// The codecs that this server can encode and decode.
 public enum AudioCodec: Hashable, Sendable, CaseIterable {
     case opus, g722, pcmu, pcma
+    /// L16, uncompressed (RFC 3551 §4.5.11), at 8, 16 and 48 kHz.
+    case linear8, linear16, linear48
 
     /// The clock of its RTP timestamps in Hz. G.722 samples at 16 kHz and counts at 8 kHz, an old mistake that
     /// RFC 3551 §4.5.2 keeps; Opus counts at 48 kHz whatever its internal rate (RFC 7587 §4.1).
-    @inlinable public var clockRate: Int { self == .opus ? 48_000 : 8_000 }
+    @inlinable public var clockRate: Int { self == .g722 ? 8_000 : nativeSampleRate }
 
     /// The rate in Hz at which its audio has all that it can carry, and needs no resampler.
     @inlinable public var nativeSampleRate: Int {
         switch self {
-        case .opus: 48_000
-        case .g722: 16_000
-        case .pcmu, .pcma: 8_000
+        case .opus, .linear48: 48_000
+        case .g722, .linear16: 16_000
+        case .pcmu, .pcma, .linear8: 8_000
         }
     }
 
@@ -22,13 +24,34 @@ public enum AudioCodec: Hashable, Sendable, CaseIterable {
     public func duration(of payload: Span<UInt8>) -> Int? {
         guard !payload.isEmpty else { return nil }
         if self == .opus { return OpusDecoder.duration(of: payload) }
-        return payload.count <= 960 ? payload.count : nil
+        let ticks = payload.count / bytesPerTick
+        return payload.count.isMultiple(of: bytesPerTick) && ticks <= clockRate / 1_000 * 120 ? ticks : nil
     }
 
     /// Whether the codec itself can run at this rate, in Hz.
     @inlinable public func runsNatively(at sampleRate: Int) -> Bool {
         self == .opus ? [8_000, 12_000, 16_000, 24_000, 48_000].contains(sampleRate) : sampleRate == nativeSampleRate
     }
+
+    @inlinable public var isLinear: Bool {
+        switch self {
+        case .linear8, .linear16, .linear48: true
+        case .opus, .g722, .pcmu, .pcma: false
+        }
+    }
+
+    /// A payload of nothing but this is silence; nil where no single byte is.
+    public var silentByte: UInt8? {
+        switch self {
+        case .pcmu: 0xFF
+        case .pcma: 0xD5
+        case .linear8, .linear16, .linear48: 0
+        case .opus, .g722: nil
+        }
+    }
+
+    /// Payload of one RTP timestamp unit; of all codecs but Opus.
+    var bytesPerTick: Int { isLinear ? 2 : 1 }
 }
 
 /// Why audio could not be encoded or decoded.

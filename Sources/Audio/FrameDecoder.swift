@@ -77,14 +77,15 @@ public final class FrameDecoder {
     private func decodeNative(_ payload: Span<UInt8>, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {
         guard !payload.isEmpty else { throw .malformed }
         if codec == .opus { return try opus!.decode(payload, into: &samples) }
-        guard payload.count <= 960 else { throw .malformed }
-        let count = codec == .g722 ? 2 * payload.count : payload.count
+        guard let ticks = codec.duration(of: payload) else { throw .malformed }
+        let count = codec == .g722 ? 2 * ticks : ticks
         guard samples.count >= count else { throw .bufferTooSmall }
         switch codec {
         case .opus: break
         case .g722: _ = try g722.decode(payload, into: &samples)
         case .pcmu: for index in 0..<count { samples[index] = G711.decodeMu(payload[index]) }
         case .pcma: for index in 0..<count { samples[index] = G711.decodeA(payload[index]) }
+        case .linear8, .linear16, .linear48: L16.decode(payload, count: count, into: &samples)
         }
         concealment?.remember(&samples, count: count)
         return count

@@ -19,26 +19,33 @@ public final class FrameEncoder {
     private var resampler: Resampler?
     private var resampled: [Int16]
 
-    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz or a length that is not 10 to 120 ms in tens (of Opus
-    ///   10, 20, 40, 60, 80, 100 or 120), `.library` when libopus has no memory.
+    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz or a length that is none of `lengths(of:)` nor 20 ms,
+    ///   `.library` when libopus has no memory.
     public init(
         _ codec: AudioCodec, sampleRate: Int, milliseconds: Int = frameMilliseconds, opus settings: OpusSettings = OpusSettings()
     ) throws(CodecError) {
-        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate), Self.lengths(of: codec).contains(milliseconds) else { throw .unsupported }
+        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate), Self.lengths(of: codec).contains(milliseconds) || milliseconds == frameMilliseconds else { throw .unsupported }
         self.milliseconds = milliseconds
         self.codec = codec
         self.sampleRate = sampleRate
         samplesPerFrame = sampleRate / 1_000 * milliseconds
-        largestPayload = codec == .opus ? OpusEncoder.largestPacket : 8 * milliseconds
+        largestPayload = codec == .opus ? OpusEncoder.largestPacket : codec.clockRate / 1_000 * codec.bytesPerTick * milliseconds
         opus = codec == .opus ? try OpusEncoder(sampleRate: sampleRate, settings: settings) : nil
         resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: sampleRate, to: codec.nativeSampleRate)
         resampled = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * milliseconds)
     }
 
-    /// The lengths of a frame that a codec can have, in milliseconds.
+    /// The lengths of a frame that a codec can have, in milliseconds: tens up to 120 of which the payload fits an Ethernet packet whole.
     public static func lengths(of codec: AudioCodec) -> [Int] {
-        codec == .opus ? [10, 20, 40, 60, 80, 100, 120] : Array(stride(from: 10, through: 120, by: 10))
+        if codec == .opus { return [10, 20, 40, 60, 80, 100, 120] }
+        return stride(from: 10, through: 120, by: 10).filter { codec.clockRate / 1_000 * codec.bytesPerTick * $0 <= wholePayload }
     }
+
+    /// Bytes that fit a packet beside the headers, also of IPv6 and SRTP.
+    private static let wholePayload = 1_280
+
+    /// No payload of 20 ms or of `lengths(of:)` is longer, whatever the codec.
+    public static let largestPayload = 1_920
 
     /// Encodes exactly `samplesPerFrame` samples.
     ///
@@ -55,6 +62,11 @@ public final class FrameEncoder {
         return try encodeNative(scratch.span.extracting(0..<count), into: &payload)
     }
 
+    /// So much of what is sent is lost on its way, in percent: Opus then guards against it at the cost of quality (in-band FEC).
+    public func expect(lossPercent: Int) {
+        if codec == .opus { opus!.expect(lossPercent: Int32(clamping: lossPercent)) }
+    }
+
     private func encodeNative(_ samples: Span<Int16>, into payload: inout MutableSpan<UInt8>) throws(CodecError) -> Int {
         switch codec {
         case .opus: return try opus!.encode(samples, into: &payload)
@@ -67,6 +79,10 @@ public final class FrameEncoder {
                 for index in 0..<samples.count { payload[index] = G711.encodeA(samples[index]) }
             }
             return samples.count
+        case .linear8, .linear16, .linear48:
+            guard payload.count >= 2 * samples.count else { throw .bufferTooSmall }
+            L16.encode(samples, into: &payload)
+            return 2 * samples.count
         }
     }
 }

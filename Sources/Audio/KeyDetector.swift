@@ -25,6 +25,9 @@ public struct KeyDetector: Sendable {
     /// The key that is down; nil for none.
     public var key: Character? { present.map(Self.key) }
 
+    /// A key is down, or the last block sounded as if one was.
+    public var isSuspected: Bool { present != nil || candidate != nil }
+
     /// Hears samples at 8 kHz, any number of them.
     public mutating func listen(to samples: Span<Int16>, _ output: (Output) -> Void) {
         for index in 0..<samples.count {

@@ -22,6 +22,8 @@ public struct Tone: Hashable, Sendable {
     public static let ringback = Tone(425, cadence: [1_000, 4_000])
     public static let busy = Tone(425, cadence: [500, 500])
     public static let congestion = Tone(425, cadence: [250, 250])
+    /// Before a message is taken.
+    public static let beep = Tone(1_000)
 
     /// The two frequencies of a key (ITU-T Q.23): 0–9, *, #, A–D; nil for anything else.
     public static func key(_ key: Character, level: Double = -10) -> Tone? {

@@ -24,7 +24,7 @@ public struct WAV: Hashable, Sendable {
         self.samples = samples
     }
 
-    /// Reads PCM of 8 or 16 bits, µ-law and A-law, mono or stereo (mixed down to the mean of both).
+    /// Reads PCM of 8, 16, 24 or 32 bits, µ-law and A-law, mono or stereo (mixed down to the mean of both).
     ///
     /// Sizes that do not fit the file, as a recorder leaves them that was killed, mean "to the end"; a last sample that is cut is dropped.
     /// - Parameter limit: samples per channel that are accepted; the default is ten minutes at 48 kHz.
@@ -72,7 +72,7 @@ private struct Format {
     let coding: Coding
     let channels: Int
     let sampleRate: Int
-    enum Coding { case pcm8, pcm16, mu, a }
+    enum Coding { case pcm8, pcm16, pcm24, pcm32, mu, a }
 
     init(_ body: ArraySlice<UInt8>) throws(WAV.ParseError) {
         guard body.count >= 16 else { throw .truncated }
@@ -82,6 +82,8 @@ private struct Format {
         switch (tag, bits) {
         case (1, 8): coding = .pcm8
         case (1, 16): coding = .pcm16
+        case (1, 24): coding = .pcm24
+        case (1, 32): coding = .pcm32
         case (7, 8): coding = .mu
         case (6, 8): coding = .a
         default: throw .unsupportedFormat(tag: tag, bits: bits)
@@ -94,7 +96,6 @@ private struct Format {
     }
 
     func decode(_ body: ArraySlice<UInt8>, limit: Int) throws(WAV.ParseError) -> WAV {
-        let width = coding == .pcm16 ? 2 : 1
         let count = body.count / (width * channels)
         guard count <= limit else { throw .tooLong }
         var samples = [Int16](repeating: 0, count: count)
@@ -106,10 +107,21 @@ private struct Format {
         return WAV(sampleRate: sampleRate, samples: samples)
     }
 
+    /// Bytes of a sample.
+    private var width: Int {
+        switch coding {
+        case .pcm8, .mu, .a: 1
+        case .pcm16: 2
+        case .pcm24: 3
+        case .pcm32: 4
+        }
+    }
+
+    /// Of longer samples the upper 16 bits.
     private func sample(_ body: ArraySlice<UInt8>, _ offset: Int) -> Int16 {
         let byte = body[body.startIndex + offset]
         switch coding {
-        case .pcm16: return Int16(bitPattern: littleEndian16(body, offset))
+        case .pcm16, .pcm24, .pcm32: return Int16(bitPattern: littleEndian16(body, offset + width - 2))
         case .pcm8: return (Int16(byte) - 128) << 8
         case .mu: return G711.decodeMu(byte)
         case .a: return G711.decodeA(byte)

@@ -7,7 +7,9 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 int clinux_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
@@ -98,6 +100,16 @@ long clinux_send(int socket, const void *bytes, unsigned long count, const struc
         }
     }
     return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+long clinux_recv(int socket, void *buffer, unsigned long capacity, int flags) { return syscall(SYS_recvfrom, socket, buffer, capacity, flags, NULL, NULL); }
+
+long clinux_send_connected(int socket, const void *bytes, unsigned long count, int flags) {
+    return syscall(SYS_sendto, socket, bytes, count, flags, NULL, 0);
+}
+
+int clinux_epoll_wait(int set, struct epoll_event *events, int count, int milliseconds) {
+    return (int)syscall(SYS_epoll_pwait, set, events, count, milliseconds, NULL, 0);
 }
 
 void clinux_get_usage(struct clinux_usage *usage) {

@@ -12,7 +12,7 @@ extension AppCall: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         self.session = session
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, flow: flow, at: self.now)
+        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: Way(flow), at: self.now)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
@@ -25,6 +25,8 @@ extension AppCall: InviteSessionDelegate {
         case .refused(let status): refused(status)
         case .dialogLost(let status): refused(status)
         case .offerWithdrawn: negotiation.rollback()
+        case .transferRequested(let request): transferRequested(request)
+        case .transferProgress(let status): line.tell(.transferProgress(status: status), of: self)
         default: break
         }
     }
@@ -55,6 +57,7 @@ extension AppCall: InviteSessionDelegate {
             state = .early
             line.tell(.connecting(uuid))
         }
+        line.tell(.progress(status: response.status ?? 0), of: self)
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
         guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < 16 else { return }
@@ -138,13 +141,13 @@ extension AppCall: InviteSessionDelegate {
         if status == 408 || status == 481 { endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
     }
 
-    private func adopt(_ audio: NegotiatedAudio) {
+    func adopt(_ audio: NegotiatedAudio) {
         negotiated = audio
         refreshPlan()
         let wasHeld = isHeldByRemote
         isHeldByRemote = audio.remoteHold != .none
         guard wasHeld != isHeldByRemote else { return }
         scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
-        line.tell(.remoteHold(uuid, isHeldByRemote))
+        line.tell(.remoteHold(isHeldByRemote), of: self)
     }
 }

@@ -60,8 +60,14 @@ final class AppCall {
     /// Waits for the answer to the re-INVITE that takes the other side back.
     var resume: ((Bool) -> Void)?
     var needsOffer = false
-    /// The call that it is joined with.
+    /// The call that it is joined with, where they are two.
     var partner: UUID?
+    /// A transfer by the far end that is under way.
+    var move: AppCallMove?
+    /// Dialogs that this call had before it was handed on.
+    var formers: [FormerDialog] = []
+    /// The conference that it is in, where they are or were three and more.
+    var conference: UInt64?
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
     var earlyAnswers: [Text: [UInt8]] = [:]
 
@@ -73,7 +79,7 @@ final class AppCall {
     }
 
     var now: Instant { line.now }
-    var isSignallingOver: Bool { session.map { $0.state == .ended } ?? true }
+    var isSignallingOver: Bool { ([session, move?.session] + formers.map(\.session)).allSatisfy { $0?.state ?? .ended == .ended } }
 
     // MARK: Time
 
@@ -82,20 +88,20 @@ final class AppCall {
     func advance(to now: Instant) {
         guard let due = overdueAt, due <= now else { return }
         overdueAt = nil
-        if standing == .unreported { return giveUpUnreported() }
+        if standing == .unreported { return giveUpUnreported(status: 480) }
         line.system.reportEnded(uuid, reason: networkEnd ?? .failed)
     }
 
-    /// The app has kept silent about it.
-    private func giveUpUnreported() {
-        if state != .ended { session?.respond(status: 480, at: now) }
+    /// The app has kept silent about it, or there is none.
+    func giveUpUnreported(status: Int) {
+        if state != .ended { session?.respond(status: status, at: now) }
         state = .ended
         forget()
     }
 
     /// Nobody waits for it any more.
     func forget() {
-        media.finish(at: now)
+        if let figures = media.finish(at: now) { line.tell(.mediaStatistics(CallMediaStatistics(figures)), of: self) }
         line.remove(self)
         line.tell(.released(uuid, now))
     }
@@ -113,7 +119,7 @@ final class AppCall {
     /// Takes a number and decides about codecs, once. False when there is no number.
     func configure() -> Bool {
         if media.reservation == nil {
-            do { try media.reserve(at: now) } catch {
+            do { try media.reserve(negotiation.ports, at: now) } catch {
                 scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
                 endCause = EndCause(status: 503, reasons: [])
                 return false
@@ -134,14 +140,17 @@ final class AppCall {
             scribe.write(.mediaRefused, at: now, [.cause: "bind"])
             return false
         }
+        listenOnReservation()
         return true
     }
 
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        let source: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
-        return MediaPlan(localAddress: line.settings.mediaAddress, audio: agreed, source: source)
+        let alone: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
+        var plan = MediaPlan(localAddress: line.settings.mediaAddress, audio: agreed, source: conference.map(MediaSource.conference) ?? alone)
+        plan.isMuted = isMuted
+        return plan
     }
 
     /// What the user switched has changed.
@@ -155,7 +164,7 @@ final class AppCall {
         switch event {
         case .digit(let digit) where state == .connected:
             scribe.write(.dtmfReceived, at: now, [.digits: .init(String(digit.character))])
-            line.tell(.digit(uuid, digit.character))
+            line.tell(.digit(digit.character), of: self)
         case .firstSent(let time): line.tell(.firstSent(uuid, time))
         case .firstReceived(let time): line.tell(.firstReceived(uuid, time))
         default: break
@@ -187,6 +196,8 @@ final class AppCall {
     }
 
     private func signalEnd(_ cause: EndCause) {
+        move?.cancel()
+        for former in formers { former.session.bye(at: now) }
         guard let session else { return }
         switch (direction, state) {
         case (.incoming, .new), (.incoming, .ringing): session.refuse(cause, at: now)

@@ -63,7 +63,7 @@ extension AppLine {
         completion(true)
     }
 
-    /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told.
+    /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told. In a conference the call's far end listens, and is not heard.
     @discardableResult
     public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
         enter(now)
@@ -83,7 +83,8 @@ extension AppLine {
         return !keys.contains(nil) && call.send(keys.compactMap(\.self))
     }
 
-    /// In `perform(CXSetGroupCallAction)`: the two far ends hear one another through this app; nil parts them.
+    /// In `perform(CXSetGroupCallAction)`: the far ends of a group hear one another through this app, two of them by relay and more in a conference;
+    /// nil takes the call out.
     public func group(_ uuid: UUID, with other: UUID?, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
@@ -115,7 +116,7 @@ extension AppLine {
     }
 
     /// `2001`, `bob@example.test`, `sip:bob@example.test`.
-    private func target(_ handle: String) -> URI? {
+    func target(_ handle: String) -> URI? {
         let bare = handle.hasPrefix("sip:") ? String(handle.dropFirst(4)) : handle
         guard !bare.isEmpty else { return nil }
         return try? URI(parsing: Text("sip:" + (bare.contains("@") ? bare : bare + "@\(settings.domain)")))

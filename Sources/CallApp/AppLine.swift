@@ -63,12 +63,15 @@ public final class AppLine: SignallingEndpoint {
     private var lingering: [AppCall] = []
     private var callOfMedia: [MediaLegID: UUID] = [:]
     private var mediaIDs: UInt64 = 0
+    private var conferences: UInt64 = 0
     private var random: any RandomNumberGenerator
     private var registration: Registration?
     /// What is to be told to the CallKit system when its own turn is over.
     private var errands: [() -> Void] = []
     private var turn: Instant
     private(set) var isLeaving = false
+    /// There is no app to tell.
+    private var hasFailed = false
     private(set) lazy var scribe = SystemScribe(self)
 
     public init(_ settings: AppLineSettings, _ environment: Environment, at now: Instant) {
@@ -76,6 +79,7 @@ public final class AppLine: SignallingEndpoint {
         turn = now
         var configuration = UserAgentConfiguration()
         configuration.product = settings.product
+        configuration.allowedMethods += [.refer, .notify]
         agent = UserAgent(configuration: configuration, network: environment.network, random: environment.random, hash: environment.hash)
         journal.record(.gatewayStarted, at: now, [.version: .init(settings.product)])
         journal.record(.lineConfigured, line: settings.number, at: now, [.scope: "perLine"])
@@ -163,6 +167,14 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
+    /// The app could not be launched: calls that wait for their report, and all to come, are answered 503.
+    public func launchFailed(at now: Instant) {
+        enter(now)
+        hasFailed = true
+        for call in callsInOrder where call.standing == .unreported { call.giveUpUnreported(status: 503) }
+        settle()
+    }
+
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
     public func finish(at now: Instant) -> Int {
         enter(now)
@@ -189,6 +201,13 @@ public final class AppLine: SignallingEndpoint {
         return AppCall(direction, uuid: uuid, line: self, session: session, flow: flow, negotiation: negotiation, media: media, scribe: scribe)
     }
 
+    func makeMove(_ call: AppCall, _ request: TransferRequest) -> AppCallMove { AppCallMove(call, request, sessionID: random.next()) }
+
+    func nextConference() -> UInt64 {
+        conferences += 1
+        return conferences
+    }
+
     func add(_ call: AppCall) {
         calls[call.uuid] = call
         callOfMedia[call.media.id] = call.uuid
@@ -212,8 +231,8 @@ public final class AppLine: SignallingEndpoint {
 
 extension AppLine: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
-        guard !isLeaving else {
-            session.respond(status: 480, at: now)
+        guard !isLeaving, !hasFailed else {
+            session.respond(status: hasFailed ? 503 : 480, at: now)
             return
         }
         let call = makeCall(.incoming, makeUUID(), session: session, flow: session.flow)

@@ -17,9 +17,8 @@ public enum AppLineEvent: Sendable {
     case connected(UUID)
     /// The network has ended the call, or never let it be. Report it; what the app does not report or end before it returns, the line reports.
     case ended(UUID, CXCallEndedReason)
-    /// The other side holds us, or takes us back. CallKit has no word for it.
-    case remoteHold(UUID, Bool)
-    case digit(UUID, Character)
+    /// What CallKit has no word for. The delegate of the call's provider is told, too, when it is a `CallExtensionDelegate`.
+    case extended(UUID, CallExtension)
     /// The first packet of sound left, or arrived, after a start.
     case firstSent(UUID, Instant), firstReceived(UUID, Instant)
     /// The call has ended, its sockets are closed and its port number has been given back.

@@ -16,13 +16,15 @@ public struct AppLineSettings: Sendable {
     /// Where media sockets are bound, and what the other side is told.
     public var mediaAddress: IPAddress
     /// In order of preference.
-    public var codecs = Codec.catalogue
+    public var codecs = Codec.usual
     /// What the app's user says.
     public var microphone = MediaSource.silence
     /// Whether the line registers with its server.
     public var registers = true
     /// What a declined call is answered: 486 where the server has other devices to try, 603 where it has not (mapping I17).
     public var declineStatus = 486
+    /// Whether the far end of a call may hand it on to somebody else (REFER). False: 603.
+    public var acceptsTransfers = true
     /// A call that the app has not reported by then is answered 480 (mapping §10).
     public var reportLimit = Duration.seconds(7)
     /// How long an end may be on its way through the app before the line takes the call down by itself.

@@ -19,7 +19,7 @@ public struct LiveAppSettings: Sendable {
     /// Of the address of record; nil: the server's address.
     public var domain: Text?
     public var displayName: Text?
-    public var codecs = Codec.catalogue
+    public var codecs = Codec.usual
     public var microphone = MediaSource.silence
     public var mediaPorts: ClosedRange<UInt16> = 23_000...23_999
     /// nil: the journal is audited and not written.
@@ -101,6 +101,9 @@ public final class LiveAppLine: Sendable {
     public var refusals: Int { perform(0) { line, _ in line.refusals } }
     public var isRegistered: Bool { perform(false) { line, _ in line.isRegistered } }
 
+    /// The app could not be launched: calls that wait, and all to come, are answered 503.
+    public func launchFailed() { perform(()) { line, now in line.launchFailed(at: now) } }
+
     /// Takes no further call and gives up the registration; `.unregistered` follows.
     public func leave() { perform(()) { line, now in line.leave(at: now) } }
 
@@ -168,6 +171,12 @@ extension LiveAppLine {
     public func stopAudio() { perform(()) { $0.stopAudio(at: $1) } }
     @discardableResult
     public func releaseAudio() -> Bool { perform(false) { $0.releaseAudio(at: $1) } }
+    /// REFER: `AppLine.transfer`.
+    @discardableResult
+    public func transfer(_ call: UUID, to handle: String, replacing other: UUID? = nil) -> Bool {
+        perform(false) { $0.transfer(call, to: handle, replacing: other, at: $1) }
+    }
+    public func statistics(of call: UUID) -> CallMediaStatistics? { perform(nil) { $0.statistics(of: call, at: $1) } }
 }
 
 /// Whether the main queue is running this.

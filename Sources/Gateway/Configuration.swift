@@ -50,7 +50,7 @@ public struct GatewayConfiguration: Sendable {
     }
 
     public struct Media: Sendable {
-        /// One port per leg with rtcp-mux, two (even and odd) without.
+        /// One port per leg with rtcp-mux, two (even and odd) without; two also while an INVITE of ours is not answered yet.
         public var ports: ClosedRange<UInt16> = 20000...20199
         /// Preference order of what we offer, and the set that we accept.
         public var codecs: [Codec] = [.opus, .g722, .pcmu, .pcma]
@@ -58,6 +58,10 @@ public struct GatewayConfiguration: Sendable {
         public var opus = OpusSettings()
         /// Whether keys are sought in the sound of peers without telephone-event, which then is decoded.
         public var hearsKeys = false
+        /// Networks that the descriptions of peers may name for media (empty: all), and those that they may not name.
+        public var allowedTargets: [IPNetwork] = [], deniedTargets: [IPNetwork] = []
+        /// Whether comfort noise (RFC 3389) is offered and agreed to.
+        public var comfortNoise = false
         /// How long a released port stays out of the pool.
         public var quarantine: Duration = .seconds(1)
         public init() {}
@@ -153,6 +157,8 @@ public struct LineConfiguration: Sendable {
     public var srtp = SRTPPolicy.off
     /// How its devices are offered keys; their own offers are answered either way.
     public var srtpKeying = SRTPKeying.sdes
+    /// Whether its devices are answered connectivity checks, and offered them.
+    public var ice = ICEPolicy.auto
     /// Numbers reach this line in this domain only, and without a `match` all that no line has do.
     public var domain: Text?
     /// Whether anybody may call it; a line that is for outgoing calls only refuses with 403.
@@ -160,6 +166,10 @@ public struct LineConfiguration: Sendable {
     public var doNotDisturb = DoNotDisturb()
     /// Callers that the human blocked.
     public var block: [NumberPattern] = []
+    /// Where its calls are recorded, and those that its devices make; nil: nowhere.
+    public var recording: RecordingPlace?
+    /// What is played to whom somebody of this line puts on hold; nil: the hold is passed on, and is silence.
+    public var holdMusic: WAV?
     /// The call directories that the line has enabled, in the order in which they are asked.
     public var directories: [String] = []
     /// Names by caller, as `CallerMatcher.key` has them; they come before directories, and their owners are not blocked by those.
@@ -192,12 +202,29 @@ public enum LineEndpoint: Sendable, Equatable {
 
     public typealias Trunk = TrunkConfiguration
 
-    public enum Application: String, Sendable, CaseIterable {
+    public enum Application: Sendable, Equatable {
         /// Sends every packet back to its sender.
         case echo
         /// Plays 440 Hz.
         case tone
         /// All who call it hear each other.
         case conference
+        /// Plays a recording: again and again, or once, and then hangs up.
+        case playback(WAV, loops: Bool)
+        /// Takes a message: plays a greeting, where there is one, and a beep, and listens until the caller hangs up. Its line has a `recording`.
+        case record(greeting: WAV?)
+
+        /// Of all, as a configuration file names them.
+        public static let names = ["echo", "tone", "conference", "playback", "record"]
+
+        public var name: String {
+            switch self {
+            case .echo: "echo"
+            case .tone: "tone"
+            case .conference: "conference"
+            case .playback: "playback"
+            case .record: "record"
+            }
+        }
     }
 }

@@ -200,12 +200,12 @@ extension Gateway: UserAgentDelegate {
             refuse(session, 482)
             return nil
         }
-        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow)
+        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow, srtp: policy(of: line, calledBy: caller))
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         let update = Self.update(for: caller)
         leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
-        leg.negotiation.local.security.policy = policy(of: line, calledBy: caller)
-        leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
+        leg.negotiation.local.ice = connectivity(checks(of: line, calledBy: caller))
+        leg.scribe.trace(session.request, .received, false, over: leg.way, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
         callingLine?.features.outgoing.insert(leg.uuid)
@@ -215,7 +215,7 @@ extension Gateway: UserAgentDelegate {
     func admit(_ leg: Leg, _ callees: [Destination]) {
         guard let session = leg.session, let origin = leg.origin else { return }
         guard leg.takeOffer() else { return forgo(leg) }
-        do { try leg.media.reserve(at: now) } catch {
+        do { try leg.media.reserve(leg.negotiation.ports, at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             refuseForNow(session)
             return forgo(leg)
@@ -244,8 +244,8 @@ extension Gateway: UserAgentDelegate {
     }
 
     func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
-        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
+        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow, srtp: caller.line.configuration.srtp)
+        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: offeredCodecs)
         leg.bridge = caller.bridge
         leg.trunk = destination.trunk
         add(leg)
@@ -259,11 +259,12 @@ extension Gateway: UserAgentDelegate {
     }
 
     func makeLeg(
-        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
+        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow, srtp: SRTPPolicy
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
-        local.security = security(of: line)
+        var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
+        local.security = security(srtp, keying: line.configuration.srtpKeying)
+        (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),

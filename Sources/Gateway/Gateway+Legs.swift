@@ -50,10 +50,19 @@ extension Gateway {
             case .transferred(let staying, let leaving, let other):
                 if let staying = leg(staying), let other = leg(other) { transferred(staying, from: leaving.flatMap(leg), to: other) }
             case .transferFailed(let call, let cause): leg(call).map { transferFailed($0, cause) }
-            case .hold(let call, let isHeld): lineOfCall[call]?.calls.setHeld(call, isHeld)
+            case .hold(let call, let isHeld): leg(call).map { putOnHold($0, isHeld) }
             case .callNext: if hunts[bridge] != nil { hunt(for: bridge) }
             }
         }
+    }
+
+    /// Whom the far end of this leg's call holds hears music where that line has some, and is not held by us; else the hold is passed on.
+    private func putOnHold(_ leg: Leg, _ isHeld: Bool) {
+        let holder = peer(of: leg)
+        let music = holder?.origin?.line?.configuration.holdMusic ?? leg.line.configuration.holdMusic
+        if isHeld, !leg.isHeld, let music, leg.playHoldMusic(music) { return }
+        if !isHeld, leg.holdMusic != nil, leg.playHoldMusic(nil) { return }
+        leg.line.calls.setHeld(leg.uuid, isHeld)
     }
 
     func end(_ leg: Leg, _ cause: EndCause) {
@@ -88,11 +97,12 @@ extension Gateway {
 
     /// didDeactivate has come for these by now: close and release.
     func takeDownEnded() {
+        guard !ended.isEmpty else { return }
         let over = ended
         ended.removeAll(keepingCapacity: true)
         for leg in over {
             leg.systemEnded()
-            for timer in LegTimer.allCases { disarm(timer, of: leg) }
+            disarmAll(of: leg)
             hunts[leg.uuid] = nil
             discard(leg)
             if let bridge = leg.bridge { forget(bridge) }

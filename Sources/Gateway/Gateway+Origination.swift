@@ -62,7 +62,7 @@ extension Gateway {
     }
 
     private func ring(_ device: Destination, for id: UUID, of line: Line) -> UUID {
-        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: line, session: nil, destination: device, flow: device.flow)
+        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: line, session: nil, destination: device, flow: device.flow, srtp: line.configuration.srtp)
         leg.origination = id
         originations[id]?.candidates.insert(leg.uuid)
         add(leg)

@@ -68,6 +68,7 @@ extension Gateway {
 
     func transferred(_ staying: Leg, from leaving: Leg?, to other: Leg) {
         connect(staying, with: other)
+        for leg in [staying, other] where leg.state == .connected { beginRecording(leg) }
         if let leaving { conclude(leaving) }
     }
 

@@ -21,6 +21,8 @@ public final class Gateway: SignallingEndpoint {
         public var hash: DigestHash
         /// The address of ours that a peer would see; asked where a socket is bound to all addresses.
         public var addressTowards: (IPAddress) -> IPAddress?
+        /// The addresses of this machine; what listens to one of them is known without.
+        public var ownAddresses: [IPAddress] = []
         public var journal: Journal
         /// Where SIP is listened for; calls to trunks leave from there.
         public var listeners: [Transports.Listener]
@@ -34,6 +36,8 @@ public final class Gateway: SignallingEndpoint {
         public var store: (any LineStore)?
         /// What was kept there.
         public var kept = KeptState()
+        /// Writes the recordings of lines that have them; nil: nothing is recorded.
+        public var recordings: RecordingWriter?
         /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
         public var push: ((PushMessage) -> Void)?
 
@@ -61,10 +65,14 @@ public final class Gateway: SignallingEndpoint {
     }
 
     private var trunks: [Int: Trunk] = [:]
+    /// In the order of the lines, so that a replay does the same.
+    private(set) var trunksInOrder: [Trunk] = []
     private let resolve: ((DNSQuestion, UInt64) -> Void)?
     private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
     private var lastQuestion: UInt64 = 0
     public let configuration: GatewayConfiguration
+    /// What our offers have, best first.
+    let offeredCodecs: [Codec]
     public let userAgent: UserAgent
     public let registrar: Registrar
     public let journal: Journal
@@ -73,26 +81,27 @@ public final class Gateway: SignallingEndpoint {
     let routing: Routing
     let addresses: AdvertisedAddresses
     let listeners: [Transports.Listener]
+    let targets: TargetPolicy
     let directories: CallDirectories?
     let push: ((PushMessage) -> Void)?
     let store: (any LineStore)?
+    let recordings: RecordingWriter?
     private let clock: InlineHost
     let systemTimers: SystemTimers
     var random: any RandomNumberGenerator
     var timers: TimerWheel<GatewayTimer>
     var lineTimers: [Int: TimerToken] = [:]
-    var legTimers: [GatewayTimer: TimerToken] = [:]
     /// Stages of ring groups that are still to come, by the caller's call.
     var hunts: [UUID: Hunt] = [:]
     private var scriptedCalls: [Int: Int] = [:]
     var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    var lineOfCall: [UUID: Line] = [:]
+    var lineOfCall = IdentityTable<Line>()
     var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
     var callOfAttempt: [Text: UUID] = [:]
-    var bridges: [UUID: Bridge] = [:]
+    var bridges = IdentityTable<Bridge>()
     var bridgeEvents: [(UUID, Bridge.Event)] = []
     var ended: [Leg] = []
     var lingering: [Leg] = []
@@ -108,13 +117,15 @@ public final class Gateway: SignallingEndpoint {
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration
+        offeredCodecs = configuration.media.offered
         turn = now
         media = environment.media
         journal = environment.journal
         listeners = environment.listeners
+        targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
         resolve = environment.resolve
         directories = environment.directories
-        store = environment.store
+        (store, recordings) = (environment.store, environment.recordings)
         push = configuration.push.isOn ? environment.push : nil
         random = environment.random
         timers = TimerWheel(at: now)
@@ -151,7 +162,9 @@ public final class Gateway: SignallingEndpoint {
         for line in lines {
             listen(to: line)
             guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
-            trunks[line.index] = Trunk(trunk, line: line.configuration.number, gateway: self)
+            let made = Trunk(trunk, line: line.configuration.number, gateway: self)
+            trunks[line.index] = made
+            trunksInOrder.append(made)
         }
         for trunk in trunksInOrder { trunk.start(at: now) }
         settle()
@@ -206,7 +219,7 @@ public final class Gateway: SignallingEndpoint {
     /// When `advance` next has something to do.
     public var deadline: Instant? {
         var next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
-        for trunk in trunks.values { next = min(next, trunk.deadline ?? .distantFuture) }
+        for trunk in trunksInOrder { next = min(next, trunk.deadline ?? .distantFuture) }
         return next == .distantFuture ? nil : next
     }
 
@@ -253,7 +266,7 @@ public final class Gateway: SignallingEndpoint {
     public func counts(at now: Instant) -> Counts {
         Counts(
             legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
-            timers: legTimers.count, agent: userAgent.counts, media: media.counts(at: now))
+            timers: timers.count - lineTimers.count, agent: userAgent.counts, media: media.counts(at: now))
     }
 
     func enter(_ now: Instant) {
@@ -300,9 +313,6 @@ public final class Gateway: SignallingEndpoint {
     }
 
     // MARK: Trunks
-
-    /// In the order of the lines, so that a replay does the same.
-    var trunksInOrder: [Trunk] { trunks.isEmpty ? [] : trunks.sorted { $0.key < $1.key }.map(\.value) }
 
     func trunk(of line: Line) -> Trunk? { trunks[line.index] }
 

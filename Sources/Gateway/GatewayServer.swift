@@ -48,6 +48,8 @@ public final class GatewayServer: Sendable {
         case violation(Violation)
         case journal(JournalFile.Report)
         case directory(DirectoryOutcome)
+        /// A recording has ended for want of room, rights or the like; its call has not.
+        case recording(RecordingWriter.Failure)
         /// A TLS session that could not be established, or broke.
         case tls(TLSError, peer: SocketAddress, isOurs: Bool)
         case reload(TLSError?)
@@ -123,7 +125,9 @@ public final class GatewayServer: Sendable {
     @discardableResult
     public func stop() -> Int {
         let violations = lane.sync { host, now in host.endpoint.finish(at: now) } ?? 0
+        let recordings = lane.sync { host, _ in host.endpoint.recordings } ?? nil
         lane.close()
+        recordings?.finish(at: MonotonicClock.now)
         journalFile?.synchronize()
         return violations
     }
@@ -153,6 +157,7 @@ public final class GatewayServer: Sendable {
         var environment = Gateway.Environment(
             network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
+        environment.ownAddresses = LocalAddresses.all.map(\.address)
         var names = DNSResolver.Settings()
         names.servers = settings.nameServers
         if let resolver = DNSResolver(names) {
@@ -161,6 +166,12 @@ public final class GatewayServer: Sendable {
             }
         }
         (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
+        if settings.gateway.lines.contains(where: { $0.recording != nil }) {
+            environment.recordings = RecordingWriter(clock: { MonotonicClock.now }) { [weak lane] failure in
+                notice(.recording(failure))
+                lane?.post { host, now in host.endpoint.recordingFailed(failure, at: now) }
+            }
+        }
         if let sender = settings.push {
             environment.push = { [weak lane] message in
                 let call = message.call

@@ -18,9 +18,17 @@ final class AudioReceiver {
     private var hasBegun = false
     /// Milliseconds that were made up.
     private(set) var concealed: UInt64 = 0
+    /// Packets that were decoded since the last pause, and whether one of them was louder than about -50 dB.
+    private(set) var decodedPackets = 0
+    private(set) var hasSound = false
+    /// What is heard while the sender is silent, where it says so; nil while it speaks.
+    private var noise: ComfortNoise?
+    private var noises = NoiseGenerator()
 
-    /// After so long without a packet the sender is silent.
-    private static let patience = 2_000
+    /// After so long without a packet the sender is silent, or gone; in milliseconds.
+    private var patience: Int { noise == nil ? 2_000 : 30_000 }
+    /// Stands for comfort noise in the place of a decoder's number.
+    private static let noiseType: UInt8 = 127
 
     /// - Parameters:
     ///   - codecs: those that may come, at least one.
@@ -53,13 +61,26 @@ final class AudioReceiver {
         _ = jitter.insert(tagged, payload, ticks: ticks, at: now)
     }
 
+    /// What can be decoded.
+    var codecs: [AudioCodec] { decoders.map(\.codec) }
+
+    func knows(_ codec: AudioCodec) -> Bool { decoders.contains { $0.codec == codec } }
+
+    /// Takes the payload of a packet of comfort noise (RFC 3389): the sender is silent until sound follows.
+    func receiveNoise(_ payload: UnsafeRawBufferPointer, header: RTPHeader, at now: Instant) {
+        var tagged = header
+        tagged.payloadType = Self.noiseType
+        _ = jitter.insert(tagged, payload, ticks: Int(jitter.clockRate) / 1_000 * frameMilliseconds, at: now)
+    }
+
     /// Notes a packet of the same stream that is no sound, so that it is not missed.
     func pass(_ header: RTPHeader, at now: Instant) { _ = jitter.insert(header, UnsafeRawBufferPointer(start: nil, count: 0), ticks: 0, at: now) }
 
     /// What comes next begins anew.
     func pause() {
         jitter.pause()
-        (count, emptyReads, hasBegun) = (0, 0, false)
+        (count, emptyReads, hasBegun, noise) = (0, 0, false, nil)
+        (decodedPackets, hasSound) = (0, false)
     }
 
     /// Fills all of `frame`. False when nobody speaks: nothing came yet, or not for two seconds; `frame` then is as it was.
@@ -79,12 +100,15 @@ final class AudioReceiver {
         switch jitter.next(buffered: count * Int(jitter.clockRate) / sampleRate, at: now) {
         case .audio(let payload, let stretch):
             (hasBegun, emptyReads) = (true, 0)
+            if payload.payloadType == Self.noiseType { return takeNoise(payload) }
+            noise = nil
             present = Int(payload.payloadType)
             if !decode(payload, stretch) { conceal(payload.ticks * sampleRate / Int(jitter.clockRate)) }
+        case .lost(let ticks, _) where noise != nil: fillNoise(ticks * sampleRate / Int(jitter.clockRate))
         case .lost(let ticks, let following): recover(ticks * sampleRate / Int(jitter.clockRate), from: following)
         case .gap: conceal(wanted, counts: false)
         case .nothing:
-            guard hasBegun, emptyReads * wanted * 1_000 < Self.patience * sampleRate else {
+            guard hasBegun, emptyReads * wanted * 1_000 < patience * sampleRate else {
                 if hasBegun { pause() }
                 return false
             }
@@ -95,16 +119,38 @@ final class AudioReceiver {
         return true
     }
 
+    private func takeNoise(_ payload: JitterBuffer.Payload) -> Bool {
+        noise = jitter.read(payload) { ComfortNoise(parsing: $0.bindMemory(to: UInt8.self).span) } ?? noise ?? ComfortNoise(level: 127)
+        fillNoise(payload.ticks * sampleRate / Int(jitter.clockRate))
+        return true
+    }
+
+    private func fillNoise(_ length: Int) {
+        guard let noise else { return }
+        let length = min(length, free.count)
+        var room = UnsafeMutableBufferPointer(rebasing: free[..<length]).mutableSpan
+        noises.fill(&room, noise)
+        count += length
+    }
+
     private func decode(_ payload: JitterBuffer.Payload, _ stretch: JitterBuffer.Stretch) -> Bool {
         var room = free.mutableSpan
         let decoder = decoders[present]
         guard let decoded = jitter.read(payload, { try? decoder.decode($0.bindMemory(to: UInt8.self).span, into: &room) }) else { return false }
+        decodedPackets += 1
+        if !hasSound { hasSound = Self.isLoud(free[..<decoded]) }
         switch stretch {
         case .none: count += decoded
         case .shorter: count += TimeStretch.shorten(&room, count: decoded, sampleRate: sampleRate)
         case .longer: count += TimeStretch.lengthen(&room, count: decoded, sampleRate: sampleRate)
         }
         return true
+    }
+
+    private static func isLoud(_ samples: Slice<UnsafeMutableBufferPointer<Int16>>) -> Bool {
+        var energy: Int64 = 0
+        for sample in samples { energy &+= Int64(Int32(sample) &* Int32(sample)) }
+        return energy > Int64(samples.count) * 100 * 100
     }
 
     /// A lost packet, out of the one after it where that can be.
@@ -119,6 +165,7 @@ final class AudioReceiver {
     }
 
     private func conceal(_ length: Int, counts: Bool = true) {
+        if noise != nil { return fillNoise(length) }
         var room = free.mutableSpan
         guard let made = try? decoders[present].conceal(length, into: &room) else { return }
         if counts { note(made) } else { count += made }

@@ -27,11 +27,16 @@ struct DigitSender {
         return true
     }
 
+    /// Presses a key that is held until `release`; false when there is no room.
+    mutating func press(_ digit: DTMFDigit, at now: Instant) -> Bool { presses.press(digit, at: now) }
+
+    mutating func release() { presses.release() }
+
     /// Writes the packet that is due and returns its header; nil when none is.
     mutating func advance(_ stream: inout RTPRewriter, into packet: UnsafeMutableRawBufferPointer, at now: Instant) -> RTPHeader? {
         guard let next = presses.advance(to: now) else { return nil }
         if next.begins { timestamp = stream.beginEvent(at: now) }
-        let header = stream.originateEvent(payloadType: payloadType, timestamp: timestamp, marker: next.begins, at: now)
+        let header = stream.originateEvent(payloadType: payloadType, timestamp: timestamp &+ next.segment, marker: next.begins, at: now)
         header.write(to: packet)
         next.event.write(to: UnsafeMutableRawBufferPointer(rebasing: packet[RTPHeader.fixedSize...]))
         return header

@@ -17,31 +17,18 @@ final class InbandKeys {
 
     deinit { samples.deallocate() }
 
-    /// The key that begins within this payload; nil for none.
-    func receive(_ payload: UnsafeRawBufferPointer, codec: AudioCodec) -> DTMFDigit? {
-        guard let decoder = decoders.first(where: { $0.codec == codec }) else { return nil }
+    /// A key is down, or what came last sounds like one.
+    var isSuspected: Bool { detector.isSuspected }
+    var isDown: Bool { detector.key != nil }
+
+    /// Hears one payload.
+    func receive(_ payload: UnsafeRawBufferPointer, codec: AudioCodec, _ output: (KeyDetector.Output) -> Void) {
+        guard let decoder = decoders.first(where: { $0.codec == codec }) else { return }
         var room = samples.mutableSpan
-        guard let count = try? decoder.decode(payload.bindMemory(to: UInt8.self).span, into: &room) else { return nil }
-        var digit: DTMFDigit?
-        detector.listen(to: room.span.extracting(0..<count)) { if case .began(let key) = $0 { digit = DTMFDigit(key) } }
-        return digit
+        guard let count = try? decoder.decode(payload.bindMemory(to: UInt8.self).span, into: &room) else { return }
+        detector.listen(to: room.span.extracting(0..<count), output)
     }
-}
 
-extension Tone {
-    static let samplesOfKey = 1_920
-
-    /// Keys as sound at 8 kHz: 160 ms each, and 80 ms of silence behind it.
-    static func samples(of digits: [DTMFDigit]) -> [Int16] {
-        var samples: [Int16] = []
-        samples.reserveCapacity(digits.count * samplesOfKey)
-        for digit in digits {
-            guard let tone = Tone.key(digit.character) else { continue }
-            var generator = ToneGenerator(tone, sampleRate: KeyDetector.sampleRate)
-            var press = [Int16](repeating: 0, count: 1_280), room = press.mutableSpan
-            generator.fill(&room)
-            samples += press + [Int16](repeating: 0, count: 640)
-        }
-        return samples
-    }
+    /// What comes next begins anew.
+    func reset() { detector = KeyDetector() }
 }

@@ -1,14 +1,14 @@
 import Audio
-import Dispatch
 import Primitives
 import Runtime
+import Synchronization
 
-/// One media lane of a server: a queue, an engine on it, and the pump that waits for its sockets and timers.
+/// One media lane of a server: an engine, and the pump that waits for its sockets and timers.
 ///
-/// Not a `Lane` of Runtime, for its time comes from the pump, and its turns are counted in thousands a second: everything here is concrete,
-/// and no actor, for entering one costs as much as a packet does. `turn` and `drain` are the only ways in, and both enter by the queue.
+/// Not a `Lane` of Runtime, for its time comes from the pump, and its turns are counted in thousands a second: everything here is concrete, and
+/// neither an actor nor a queue, which cost much of a packet to enter. `turn` and `drain` are the only ways in, and each is a turn by itself.
 final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
-    private let queue: DispatchQueue
+    private let turns = Mutex(())
     private let pump: MediaPump
     private let engine: MediaEngine
     private let report: @Sendable (MediaLegID, MediaEvent) -> Void
@@ -17,7 +17,6 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
 
     /// Lives until `close`: its pump holds it.
     init(number: Int, batch: MediaPump.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
-        queue = DispatchQueue(label: "media-\(number)")
         let pump = try MediaPump()
         self.pump = pump
         self.report = report
@@ -26,26 +25,20 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     }
 
     /// Not on the lane itself, where it could never come back.
-    func turn(_ work: (MediaEngine) -> Void) {
-        dispatchPrecondition(condition: .notOnQueue(queue))
-        queue.sync { run(work) }
-    }
+    func turn(_ work: (MediaEngine) -> Void) { turns.withLock { _ in run(work) } }
 
     func close() { pump.stop() }
 
     /// One batch of the pump; returns when it is due again.
-    private func drain(_ tokens: UnsafeBufferPointer<UInt64>) -> Instant? {
-        var next: Instant?   // written from the turn: a value returned through Dispatch costs a look-up of its type each time
-        queue.sync { take(tokens, &next, at: MonotonicClock.now) }
-        return next
-    }
+    private func drain(_ tokens: UnsafeBufferPointer<UInt64>) -> Instant? { turns.withLock { _ in take(tokens, at: MonotonicClock.now) } }
 
-    private func take(_ tokens: UnsafeBufferPointer<UInt64>, _ next: inout Instant?, at now: Instant) {
+    private func take(_ tokens: UnsafeBufferPointer<UInt64>, at now: Instant) -> Instant? {
         for token in tokens { engine.ready(token, at: now) }
         if engine.measuresPacing { advanceMeasured() } else { engine.advance(to: now) }
         deliver()
-        next = engine.deadline
+        let next = engine.deadline
         visit = next ?? .distantFuture
+        return next
     }
 
     /// What arrived in this turn took its time, which is not to be hidden.

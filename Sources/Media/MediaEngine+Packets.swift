@@ -17,6 +17,7 @@ extension MediaEngine {
 
     private func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
         let whole = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
+        if takesCheck(whole, from: datagram.sender, on: leg, channel, at: now) { return }
         guard leg.state == .started else {
             follow(whole, on: leg)
             return leg.refused.notStarted += 1
@@ -27,7 +28,7 @@ extension MediaEngine {
         guard let packet = opened(whole, kind, on: leg) else { return }
         switch (kind, channel) {
         case (.rtp, .rtp): takeRTP(packet, from: datagram.sender, on: leg, at: now)
-        case (.rtcp, .rtp) where leg.rtcpSocket == nil, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
+        case (.rtcp, .rtp) where leg.rtcpSocket == nil || leg.plan.audio.rtcpMux, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
         default: leg.refused.malformed += 1
         }
     }
@@ -43,9 +44,8 @@ extension MediaEngine {
         case .accepted: break
         }
         leg.rtcp.receiver.receive(header, timed: role != .keys, at: now)
-        if leg.recent.received == 0 { report(.firstReceived(now), of: leg) }
-        leg.total.receive(at: now)
-        leg.recent.receive(at: now)
+        if leg.received.count == 0 { report(.firstReceived(now), of: leg) }
+        leg.received.note(now)
         leg.isSilent = false
         hear(packet, header, role, on: leg, at: now)
         pass(packet, header, role, from: leg, at: now)
@@ -58,39 +58,36 @@ extension MediaEngine {
     }
 
     private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant) {
+        leg.tap?.note(TappedPacket(isSent: false, role, header, at: now), payload(packet, header))
         switch role {
-        case .unknown, .otherAudio: break
-        case .keys:
-            for case .began(let digit) in leg.keys.receive(payload(packet, header), header: header, at: now) { heard(digit, on: leg, at: now) }
+        case .unknown: break
+        case .otherAudio: leg.hearing.receiveUnknown()
+        case .noise: leg.hearing.pause()
+        case .keys: heardKeys(leg.keys.receive(payload(packet, header), header: header, at: now), on: leg, at: now)
         case .audio(let codec):
-            if let digit = leg.inbandKeys?.receive(payload(packet, header), codec: codec) { heard(digit, on: leg, at: now) }
+            leg.hearing.receive(payload(packet, header), codec: codec)
+            if leg.inbandKeys != nil { heardInband(payload(packet, header), codec, on: leg, at: now) }
             guard let recorder = leg.recorder else { return }
             recorder.receive(payload(packet, header), codec: codec, source: header.ssrc, timestamp: header.timestamp, at: now)
             if recorder.samples.count >= recorder.sampleRate { flush(recorder, of: leg) }
         }
     }
 
-    /// One event, whichever way it came. The other side of a bridge is told in the way that it has, where the packets of this side do not say it.
-    private func heard(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
-        report(.digit(digit), of: leg)
-        guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend else { return }
-        if leg.plan.audio.telephoneEvents.isEmpty != partner.plan.audio.telephoneEvents.isEmpty { try? send([digit], on: partner.id, at: now) }
-    }
-
     private func pass(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, at now: Instant) {
         if let member = leg.member {
-            if case .audio(let codec) = role {
-                member.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
-            } else {
-                member.receiver.pass(header, at: now)
+            switch role {
+            case .audio(let codec): member.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
+            case .noise: member.receiver.receiveNoise(payload(packet, header), header: header, at: now)
+            case .keys, .otherAudio, .unknown: member.receiver.pass(header, at: now)
             }
-        } else if let partner = leg.partner, partner.plan.source == .relay {
+        } else if let partner = leg.partner, partner.isRelaying {
             if role == .keys, partner.plan.audio.telephoneEvents.isEmpty { return }   // it hears them as sound
-            if role == .keys || partner.transcoderFormat != nil, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
+            if leg.inbandKeys?.isSuspected == true, mutes(packet, header, role, from: leg, over: partner, at: now) { return }
+            if role == .keys || partner.isTranscoding, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
             relay(packet, header, from: leg, over: partner, at: now)
         } else if leg.plan.source == .echo {
             relay(packet, header, from: leg, over: leg, at: now)
-        } else if leg.plan.source == .relay {
+        } else if leg.isRelaying {
             leg.refused.noReceiver += 1
         }
     }
@@ -115,6 +112,9 @@ extension MediaEngine {
         case .audio:
             if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }   // the sender changed its codec
             return false
+        case .noise:
+            guard let transcoder = other.transcoder, !transcoder.receiver.isIdle else { return false }
+            transcoder.receiver.receiveNoise(payload(packet, header), header: header, at: now)
         case .otherAudio, .unknown: return false
         }
         return true
@@ -152,18 +152,26 @@ extension MediaEngine {
     /// The one place where RTP leaves.
     func send(_ packet: UnsafeMutableRawBufferPointer, timestamp: UInt32, octets: Int, timed: Bool, on leg: MediaLeg, at now: Instant) {
         guard leg.canSend else { return }
+        if let tap = leg.tap { noteSent(UnsafeRawBufferPointer(packet), on: leg, tap, at: now) }
         guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
         leg.rtcp.sender.sent(timestamp, octets: octets, timed: timed, at: now)
-        if leg.recent.sent == 0 { report(.firstSent(now), of: leg) }
-        leg.total.send(at: now)
-        leg.recent.send(at: now)
+        if leg.sent.count == 0 { report(.firstSent(now), of: leg) }
+        leg.sent.note(now)
+    }
+
+    /// As the far end will hear it, and so what goes between: keys only hold their place.
+    private func noteSent(_ packet: UnsafeRawBufferPointer, on leg: MediaLeg, _ tap: RecordingTap, at now: Instant) {
+        guard let header = try? RTPHeader(parsing: packet) else { return }
+        let payload = UnsafeRawBufferPointer(rebasing: packet[header.payloadOffset..<header.payloadOffset + header.payloadCount])
+        tap.note(TappedPacket(isSent: true, leg.role(ofSent: header.payloadType), header, at: now), payload)
     }
 
     private func takeRTCP(
         _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
     ) {
         guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
-        guard (try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now)) != nil else { return leg.refused.malformed += 1 }
+        guard let news = try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now) else { return leg.refused.malformed += 1 }
+        if news.contains(.reported) { leg.guardAgainstLoss() }
         guard channel == .rtcp, leg.rtcpSource != sender else { return }
         leg.rtcpSource = sender
         leg.rtcpSocket?.aim(at: sender)
@@ -179,11 +187,11 @@ extension MediaEngine {
             }
             return true
         }
-        if let known = leg.rtcpSource { return known == sender }
+        if leg.rtcpSource != nil || leg.connectivity != nil { return leg.rtcpSource == sender }
         return sender == leg.plan.audio.remoteRTCP || sender.address == (leg.latch.source ?? leg.plan.audio.remoteRTP).address
     }
 
-    private func payload(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader) -> UnsafeRawBufferPointer {
+    func payload(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: packet[header.payloadOffset..<header.payloadOffset + header.payloadCount])
     }
 }

@@ -81,6 +81,7 @@ extension MediaEngine {
     private func playKey(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let player = leg.keyPlayer else { return false }
         leg.transcoder?.skip(at: now)
+        if let partner = leg.partner { heardKeys(partner.keys.advance(to: now), on: partner, at: now) }   // whose end was lost
         guard let count = player.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])) else {
             leg.keyPlayer = nil
             leg.stream.pause()
@@ -121,11 +122,15 @@ extension MediaEngine {
             let header = leg.stream.originate(
                 payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
             sendMade(header, count, on: leg, at: now)
+        case .noise(let count) where !isPressing:
+            guard let noise = leg.plan.audio.comfortNoise(for: leg.plan.audio.primary.codec) else { return true }
+            let header = leg.stream.originateNoise(payloadType: noise.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
+            sendMade(header, count, on: leg, at: now)
         case .silence where !isPressing: leg.stream.leaveOut(samples: transcoder.timestampStep, at: now)
         case .nothing where transcoder.receiver.isIdle:
             leg.stream.pause()
             return false
-        case .payload, .silence, .nothing: break
+        case .payload, .silence, .noise, .nothing: break
         }
         return true
     }
@@ -150,30 +155,31 @@ extension MediaEngine {
     }
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
-        if let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
-        leg.rtcp.metrics = leg.metrics
+        if leg.connectivity == nil, let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
+        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
+        leg.rtcp.reducesSize = leg.plan.audio.reducedSizeRTCP
         if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
             send(compound, on: leg)
-            report(.report(leg.statistics), of: leg)
+            report(.report(leg.statistics(at: now)), of: leg)
         }
         arm(leg, .report, at: leg.rtcp.deadline)
     }
 
     /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
     func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
-        guard leg.plan.audio.sendsRTCP, leg.total.sent + leg.total.received > 0 else { return }
-        leg.rtcp.metrics = leg.metrics
+        guard leg.plan.audio.sendsRTCP, leg.total.sent.count + leg.total.received.count > 0 else { return }
+        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
         send(leg.rtcp.goodbye(at: now), on: leg)
     }
 
     private func send(_ compound: [UInt8], on leg: MediaLeg) {
-        let socket = leg.rtcpSocket ?? leg.rtpSocket
+        let socket = leg.plan.audio.rtcpMux ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
         if !compound.withUnsafeBytes({ transmit($0, .rtcp, over: socket, of: leg) }) { leg.refused.sendFailed += 1 }
     }
 
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {
         guard let limit = leg.plan.silenceLimit else { return }
-        let due = (leg.recent.lastReceived ?? leg.started) + limit
+        let due = (leg.received.last ?? leg.started) + limit
         guard due <= now, leg.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: max(due, now + limit)) }
         if !leg.isSilent {
             leg.isSilent = true

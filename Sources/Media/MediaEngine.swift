@@ -74,13 +74,15 @@ public final class MediaEngine {
         let leg = try leg(id)
         try leg.state.apply(.start)
         started += 1
-        (leg.started, leg.recent, leg.isSilent) = (now, PacketTimes(), false)
+        leg.begin(at: now)
+        leg.beginHearing(at: now)
         armAll(leg, at: now)
     }
 
     @discardableResult
     public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
+        leg.endHearing(at: now)
         try leg.state.apply(.stop)
         if ending { sayGoodbye(leg, at: now) }
         started -= 1
@@ -90,7 +92,7 @@ public final class MediaEngine {
         leg.transcoder?.receiver.pause()
         leg.partner?.transcoder?.receiver.pause()
         leg.converter?.stop()
-        _ = leg.keys.stop()
+        endKeys(of: leg, at: now)
         (leg.digits, leg.keyPlayer) = (nil, nil)
         if let recorder = leg.recorder {
             flush(recorder, of: leg)
@@ -103,12 +105,14 @@ public final class MediaEngine {
         let leg = try leg(id)
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
         let old = leg.plan
+        leg.pauseHearing(at: now)
         try leg.update(plan, at: now)
         do throws(MediaError) { try seat(leg, at: now) } catch {
             try leg.update(old, at: now)
             try seat(leg, at: now)
             throw error
         }
+        leg.resumeHearing(after: old, at: now)
         route(leg)
         if let partner = leg.partner {
             route(partner)
@@ -130,41 +134,14 @@ public final class MediaEngine {
 
     public func unlink(_ id: MediaLegID) throws(MediaError) { separate(try leg(id)) }
 
-    public func send(_ digits: [DTMFDigit], on id: MediaLegID, at now: Instant) throws(MediaError) {
-        let leg = try leg(id)
-        guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
-        guard let event = leg.plan.audio.telephoneEvent(for: leg.plan.audio.primary.codec), event.sendPayloadType < 128 else {
-            return try play(digits, on: leg, at: now)
-        }
-        var sender = leg.digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
-        guard sender.enqueue(digits, at: now) else { throw .tooManyDigits }
-        leg.digits = sender
-        arm(leg, .digit, at: sender.deadline)
-    }
-
-    /// Keys as sound: the far end has no telephone-event.
-    func play(_ digits: [DTMFDigit], on leg: MediaLeg, at now: Instant) throws(MediaError) {
-        guard let codec = AudioCodec(leg.plan.audio.primary.codec), leg.member == nil else { throw .unsupportedPlan }
-        guard digits.count <= TelephoneEventSender.capacity else { throw .tooManyDigits }
-        let samples = Tone.samples(of: digits)
-        if let player = leg.keyPlayer {
-            guard player.append(samples, limit: TelephoneEventSender.capacity * Tone.samplesOfKey) else { throw .tooManyDigits }
-            return
-        }
-        let sound = MediaSource.samples(samples, sampleRate: KeyDetector.sampleRate, loops: false)
-        do throws(CodecError) {
-            leg.keyPlayer = try Player(sound, codec: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus)
-        } catch { throw .unsupportedPlan }
-        armFrames(leg, at: now)
-    }
-
-    public func statistics(of id: MediaLegID) throws(MediaError) -> MediaStatistics { try leg(id).statistics }
+    /// Without a time there is no verdict on whether a running leg is heard.
+    public func statistics(of id: MediaLegID, at now: Instant = .zero) throws(MediaError) -> MediaStatistics { try leg(id).statistics(at: now) }
 
     @discardableResult
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)
         try leg.state.apply(.close)
-        let statistics = leg.statistics
+        let statistics = leg.statistics(at: leg.started)
         separate(leg)
         unseat(leg)
         remove(leg)
@@ -248,7 +225,7 @@ public final class MediaEngine {
         if let samples = recorder.take() { report(.recorded(samples, sampleRate: recorder.sampleRate), of: leg) }
     }
 
-    private func leg(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
+    func leg(_ id: MediaLegID) throws(MediaError) -> MediaLeg {
         guard let place = places[id], let leg = legs[place] else { throw .unknownLeg(id) }
         return leg
     }
@@ -269,12 +246,12 @@ public final class MediaEngine {
         vacant.append(leg.slot.index)
     }
 
-    /// Sockets for a reservation: both or none.
+    /// Sockets for a reservation, one where RTCP shares that of RTP: all or none.
     private func bind(_ ports: PortReservation, _ plan: MediaPlan, _ slot: MediaSlot) throws(MediaError) -> (rtp: any MediaSocket, rtcp: (any MediaSocket)?) {
         do throws(SocketError) {
             let rtp = try binder.bind(SocketAddress(plan.localAddress, port: ports.rtp), token: slot.token(.rtp))
-            guard !plan.audio.rtcpMux else { return (rtp, nil) }
-            return (rtp, try binder.bind(SocketAddress(plan.localAddress, port: ports.rtcp), token: slot.token(.rtcp)))
+            guard !plan.audio.rtcpMux, let rtcp = ports.rtcp else { return (rtp, nil) }
+            return (rtp, try binder.bind(SocketAddress(plan.localAddress, port: rtcp), token: slot.token(.rtcp)))
         } catch {
             throw .cannotBind(error)
         }
@@ -311,6 +288,7 @@ public final class MediaEngine {
 
     private func separate(_ leg: MediaLeg) {
         guard let partner = leg.partner else { return }
+        (leg.departed, partner.departed) = (partner.ended.incoming, leg.ended.incoming)
         (leg.partner, partner.partner) = (nil, nil)
         for leg in [leg, partner] {
             leg.stream.pause()
@@ -322,10 +300,11 @@ public final class MediaEngine {
 extension MediaLeg {
     /// What passed since the last start. Packets of this very turn may be newer than the caller's clock.
     fileprivate func interval(until now: Instant) -> MediaInterval {
-        var interval = MediaInterval(started: started, stopped: max(now, recent.lastSent ?? now, recent.lastReceived ?? now))
-        (interval.packetsSent, interval.packetsReceived) = (recent.sent, recent.received)
-        (interval.firstSent, interval.lastSent) = (recent.firstSent, recent.lastSent)
-        (interval.firstReceived, interval.lastReceived) = (recent.firstReceived, recent.lastReceived)
+        var interval = MediaInterval(started: started, stopped: max(now, sent.last ?? now, received.last ?? now))
+        (interval.packetsSent, interval.packetsReceived) = (sent.count, received.count)
+        (interval.firstSent, interval.lastSent) = (sent.first, sent.last)
+        (interval.firstReceived, interval.lastReceived) = (received.first, received.last)
+        (interval.incoming, interval.outgoing) = ended
         return interval
     }
 }

@@ -2,14 +2,15 @@ import Audio
 import Primitives
 import RTP
 import Runtime
+import SDP
 
 /// How the media of a server is set up.
 public struct MediaSettings: Hashable, Sendable {
-    /// Numbers for RTP and RTCP; a pair for each leg.
+    /// Numbers for RTP and RTCP: one for each leg whose far end multiplexes them, else two.
     public var ports: ClosedRange<UInt16>
     /// How long a released number rests before it is used again; 1 s or more.
     public var quarantine: Duration
-    /// Media lanes, each a queue and a pump; as many as cores serve best.
+    /// Media lanes, each with a pump; as many as cores serve best.
     public var lanes: Int
     public var batch: MediaPump.Batch
     /// For all that is encoded, within what each far end can take.
@@ -45,7 +46,7 @@ public final class MediaLanes: MediaPlane {
         var conference: UInt64?
     }
 
-    /// Media on the kernel's sockets, on as many queues and threads as there are lanes.
+    /// Media on the kernel's sockets, on as many threads as there are lanes.
     ///
     /// - Parameter report: called on a media lane with what a leg has to say, in the order of that leg; it must only post it onwards.
     public convenience init(
@@ -74,17 +75,21 @@ public final class MediaLanes: MediaPlane {
         for lane in lanes { lane.close() }
     }
 
-    public func reserve(at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(using: &random, at: now) }
+    public func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(demand, using: &random, at: now) }
 
-    public func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
+    public func open(
+        _ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant
+    ) throws(MediaError) -> PortReservation {
         guard homes[leg] == nil else { throw .knownLeg(leg) }
         guard pool.state(of: reservation) == .reserved else { throw .notReserved(reservation) }
         let lane = plan.source.conference.flatMap { conferences[$0]?.lane } ?? near.flatMap { homes[$0]?.lane } ?? quietest
         try lanes[lane].enter { engine throws(MediaError) in try engine.open(leg, reservation: reservation, plan: plan, at: now) }
-        try pool.opened(reservation)
-        homes[leg] = Home(lane: lane, reservation: reservation)
+        let kept = plan.audio.rtcpMux ? try pool.share(reservation, at: now) : reservation
+        try pool.opened(kept)
+        homes[leg] = Home(lane: lane, reservation: kept)
         seat(leg, in: plan.source.conference)
         population[lane] += 1
+        return kept
     }
 
     public func activate(_ leg: MediaLegID) throws(MediaError) {
@@ -129,7 +134,7 @@ public final class MediaLanes: MediaPlane {
     }
 
     public func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg) }
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg, at: now) }
     }
 
     @discardableResult
@@ -208,8 +213,8 @@ protocol MediaLaneDoor: AnyObject {
 }
 
 extension MediaLaneDoor {
-    /// A turn with an answer. The answer is written from the turn: returned through Dispatch it would cost a look-up of its type each time.
-    func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+    /// A turn with an answer. Where the types are not known here each answer would cost a look-up of its type, which is why this is inlined.
+    @inline(__always) func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
         var answer: Result<Value, Failure>?
         turn { engine in
             do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }

@@ -16,8 +16,7 @@ extension MediaLeg {
     }
 
     /// The same as the far end is told (RFC 3611); nil before anything came.
-    var metrics: VoIPMetrics? {
-        let statistics = statistics
+    func metrics(_ statistics: MediaStatistics) -> VoIPMetrics? {
         guard let loss = statistics.receiving.lossFraction else { return nil }
         var metrics = VoIPMetrics(ssrc: 0, lossRate: loss)
         let expected = Double(max(1, statistics.receiving.packets + (statistics.receiving.lost ?? 0)))
@@ -38,6 +37,14 @@ extension MediaLeg {
         return metrics
     }
 
+    /// What the far end reports as lost is what our encoders expect from now on: without loss no bit goes into in-band error correction.
+    func guardAgainstLoss() {
+        guard let percent = rtcp.sender.lastLossPercent else { return }
+        transcoder?.expect(lossPercent: percent)
+        player?.expect(lossPercent: percent)
+        member?.expect(lossPercent: percent)
+    }
+
     private var receivingImpairment: CallQuality.Impairment {
         impairment(corrects: opus.forwardErrorCorrection)
     }
@@ -50,7 +57,7 @@ extension MediaLeg {
         switch AudioCodec(plan.audio.primary.codec) {
         case .opus: corrects ? .opus : .opusWithoutCorrection
         case .g722: .g722
-        case .pcmu, .pcma, nil: .g711
+        case .pcmu, .pcma, .linear8, .linear16, .linear48, nil: .g711
         }
     }
 }

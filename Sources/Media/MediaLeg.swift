@@ -7,46 +7,65 @@ import SDP
 ///
 /// Knows no timers and no other leg but its partner; `MediaEngine` drives it.
 final class MediaLeg {
-    let id: MediaLegID
+    // What a packet touches comes first and in as few cache lines as it can: between two packets of a leg its memory goes cold, and that costs more
+    // than all instructions do. The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
+
     /// Its place in the engine.
-    var slot: MediaSlot
-    // The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
-    @exclusivity(unchecked) var state = LegMediaState()
-    @exclusivity(unchecked) private(set) var plan: MediaPlan
-    let rtpSocket: any MediaSocket
-    /// Nil when RTCP comes on the RTP port.
-    let rtcpSocket: (any MediaSocket)?
+    @exclusivity(unchecked) var slot: MediaSlot
+    @exclusivity(unchecked) var state = LegMediaState() { didSet { setGates() } }
+    /// RTP may leave; it is expected and used; what leaves is the partner's; some of that cannot be passed on as it is.
+    @exclusivity(unchecked) private(set) var canSend = false, canReceive = false, isRelaying = false, isTranscoding = false
+    /// Keys of ours wait or are on their way.
+    @exclusivity(unchecked) private var hasKeys = false
+    /// Whether `.silent` was posted since the last packet.
+    @exclusivity(unchecked) var isSilent = false
+    /// What is heard of the far end.
+    @exclusivity(unchecked) var hearing = HearingMeter()
+    /// The payload type that comes most, and what it is.
+    @exclusivity(unchecked) private var usual: (payloadType: UInt8, role: PayloadRole) = (0, .unknown)
     /// The other end of the relay. The engine undoes both ends before a leg is let go. (A weak reference would make every retain on the
     /// packet's way a slow one.)
     @exclusivity(unchecked) var partner: MediaLeg?
-
+    let rtpSocket: any MediaSocket
     /// Nil for a leg in the clear.
-    private(set) var protection: LegProtection?
+    @exclusivity(unchecked) private(set) var protection: LegProtection?
+    /// Keys heard in sound, from such a far end.
+    @exclusivity(unchecked) var inbandKeys: InbandKeys?
+    @exclusivity(unchecked) var recorder: Recorder?
+    /// In a conference, and which.
+    @exclusivity(unchecked) var member: Mixer.Member?
+    /// Where checks say where the far end is; the latch follows them.
+    @exclusivity(unchecked) private(set) var connectivity: LegConnectivity?
     @exclusivity(unchecked) var latch: SourceLatch
-    /// Where RTCP came from on its own port.
-    var rtcpSource: SocketAddress?
+    /// Since the last start.
+    @exclusivity(unchecked) var received = PacketTimes()
+    @exclusivity(unchecked) var rtcp: RTCPSession
+    @exclusivity(unchecked) var sent = PacketTimes()
     /// What leaves.
     @exclusivity(unchecked) var stream: RTPRewriter
-    @exclusivity(unchecked) var rtcp: RTCPSession
+    /// What each incoming payload type is.
+    @exclusivity(unchecked) private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
+
+    let id: MediaLegID
+    @exclusivity(unchecked) private(set) var plan: MediaPlan { didSet { setGates() } }
+    /// Nil when RTCP comes on the RTP port.
+    let rtcpSocket: (any MediaSocket)?
+    /// Where RTCP came from on its own port.
+    var rtcpSource: SocketAddress?
     var keys: TelephoneEventReceiver
-    @exclusivity(unchecked) var digits: DigitSender?
+    var digits: DigitSender? { didSet { setGates() } }
     /// Keys as sound, for a far end without telephone-event.
-    var keyPlayer: Player?
-    /// Keys heard in sound, from such a far end.
-    var inbandKeys: InbandKeys?
+    var keyPlayer: Player? { didSet { setGates() } }
     var player: Player?
     /// Turns what the partner hears into what this leg sends, where it cannot be passed on.
     var transcoder: Transcoder?
     /// What `transcoder` is or would be: it is made when it is open that it will be needed, else with the first packet that needs it.
-    var transcoderFormat: Transcoder.Format?
-    /// In a conference, and which.
-    var member: Mixer.Member?
+    var transcoderFormat: Transcoder.Format? { didSet { setGates() } }
     var conference: UInt64?
     /// Keys of the partner's on their way to this leg, and the timestamp that its packets carry.
     var converter: TelephoneEventConverter?
     var keyTimestamp: UInt32 = 0
     var keyHeardAt = Instant.zero
-    var recorder: Recorder?
     let opus: OpusSettings
     /// When the next frame of the player or the transcoder is due, and how many left a frame too late.
     var nextFrame = Instant.zero
@@ -54,16 +73,20 @@ final class MediaLeg {
     var timers = LegTimers()
 
     @exclusivity(unchecked) var refused = RefusedPackets()
-    /// Since the opening, and since the last start.
-    @exclusivity(unchecked) var total = PacketTimes()
-    @exclusivity(unchecked) var recent = PacketTimes()
-    var started = Instant.zero
-    /// Whether `.silent` was posted since the last packet.
-    @exclusivity(unchecked) var isSilent = false
+    /// Before the last start.
+    private var past = (sent: PacketTimes(), received: PacketTimes())
+    private(set) var started = Instant.zero
+    /// Since when the far end is listened to, and after how many packets of this run.
+    var hearingBegan = Instant.zero
+    var packetsBefore: UInt64 = 0
+    /// The verdicts of the run that is over, of the stretch before a hold, and of a partner that has gone.
+    var ended: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
+    var earlierVerdicts: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
+    var departed: DirectionVerdict?
     /// Counts of RTCP sessions at other clock rates, before a change of codec.
     private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
-    /// What each incoming payload type is.
-    @exclusivity(unchecked) private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
+    /// Where the packets of both directions are laid down while the leg is recorded.
+    @exclusivity(unchecked) private(set) var tap: RecordingTap?
 
     init(
         id: MediaLegID, slot: MediaSlot, plan: MediaPlan, opus: OpusSettings, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),
@@ -77,9 +100,30 @@ final class MediaLeg {
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: name, clockRate: stream.clockRate, seed: random.next(), at: now)
         keys = TelephoneEventReceiver(clockRate: plan.audio.keyRate)
         protection = LegProtection(plan.audio.security)
+        connectivity = plan.audio.ice.map { LegConnectivity($0) }
+        if connectivity != nil { latch.follow(nil) }
+        tap = plan.recording
         try makeCodecs()
         setRoles()
+        setGates()
         aim()
+    }
+
+    /// Counts anew from here on.
+    func begin(at now: Instant) {
+        past = total
+        (started, sent, received, isSilent) = (now, PacketTimes(), PacketTimes(), false)
+    }
+
+    /// Since the opening.
+    var total: (sent: PacketTimes, received: PacketTimes) { (past.sent + sent, past.received + received) }
+
+    private func setGates() {
+        canSend = state == .started && !plan.audio.isSilenced
+        canReceive = state == .started && plan.audio.receives
+        isRelaying = plan.source == .relay
+        isTranscoding = transcoderFormat != nil
+        hasKeys = digits != nil || keyPlayer != nil
     }
 
     /// Takes a new plan as a whole. Throws before anything has changed.
@@ -92,7 +136,11 @@ final class MediaLeg {
         }
         if !new.audio.security.isSame(as: old.audio.security) { protection = LegProtection(new.audio.security, after: protection) }
         latch.payloadTypes = new.audio.receivedTypes
-        if new.audio.remoteRTP != old.audio.remoteRTP || new.audio.remoteRTCP != old.audio.remoteRTCP {
+        tap = new.recording
+        if new.audio.ice != old.audio.ice { connectivity = new.audio.ice.map { LegConnectivity($0, after: connectivity) } }
+        if connectivity != nil {
+            if old.audio.ice == nil { loseSight() }
+        } else if new.audio.remoteRTP != old.audio.remoteRTP || new.audio.remoteRTCP != old.audio.remoteRTCP || old.audio.ice != nil {
             latch.rearm(signalled: new.audio.destination)
             rtcpSource = nil
             aim()
@@ -103,7 +151,13 @@ final class MediaLeg {
         setRoles()
     }
 
-    func role(of payloadType: UInt8) -> PayloadRole { roles[Int(payloadType & 0x7F)] }
+    /// What a payload type is in packets that leave.
+    func role(ofSent payloadType: UInt8) -> PayloadRole {
+        if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return AudioCodec(sent.codec).map(PayloadRole.audio) ?? .otherAudio }
+        return plan.audio.comfortNoise.contains { $0.sendPayloadType == payloadType } ? .noise : .keys
+    }
+
+    func role(of payloadType: UInt8) -> PayloadRole { payloadType == usual.payloadType ? usual.role : roles[Int(payloadType & 0x7F)] }
 
     /// A key of the partner's is down, or its last packets are due; one of which nothing comes any more is over.
     func isKeyPassing(at now: Instant) -> Bool {
@@ -111,18 +165,15 @@ final class MediaLeg {
         return now - keyHeardAt < (converter.isPressing ? TelephoneEventReceiver.timeout : .milliseconds(50))
     }
 
-    /// RTP may leave.
-    var canSend: Bool { state == .started && !plan.audio.isSilenced }
-    /// RTP is expected and used.
-    var canReceive: Bool { state == .started && plan.audio.receives }
-
-    var statistics: MediaStatistics {
+    func statistics(at now: Instant) -> MediaStatistics {
         var statistics = MediaStatistics()
+        let total = total
         statistics.sending = rtcp.sending + earlier.sending
         statistics.receiving = rtcp.receiving + earlier.receiving
-        statistics.roundTrip = rtcp.roundTrip
-        (statistics.firstSent, statistics.lastSent) = (total.firstSent, total.lastSent)
-        (statistics.firstReceived, statistics.lastReceived) = (total.firstReceived, total.lastReceived)
+        (statistics.roundTrip, statistics.roundTrips) = (rtcp.roundTrip, rtcp.roundTrips)
+        (statistics.incoming, statistics.outgoing) = (incomingVerdict(at: now), outgoingVerdict(at: now))
+        (statistics.firstSent, statistics.lastSent) = (total.sent.first, total.sent.last)
+        (statistics.firstReceived, statistics.lastReceived) = (total.received.first, total.received.last)
         statistics.refused = refused
         statistics.lateFrames = lateFrames
         statistics.playout = (partner?.transcoder?.receiver ?? member?.receiver).map(PlayoutFigures.init)
@@ -134,7 +185,7 @@ final class MediaLeg {
     /// What leaves needs a frame every so often.
     var makesFrames: Bool { keyPlayer != nil || player != nil || transcoder?.receiver.isIdle == false }
     /// A key of ours is on its way: other sound waits.
-    var isSendingKey: Bool { keyPlayer != nil || digits?.isPressing == true }
+    var isSendingKey: Bool { hasKeys && (keyPlayer != nil || digits?.isPressing == true) }
     /// From one frame to the next.
     var frameLength: Duration { .milliseconds((keyPlayer ?? player)?.milliseconds ?? transcoder?.milliseconds ?? frameMilliseconds) }
 
@@ -170,18 +221,30 @@ final class MediaLeg {
         roles = InlineArray(repeating: .unknown)
         for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = AudioCodec(codec.codec).map(PayloadRole.audio) ?? .otherAudio }
         for event in plan.audio.telephoneEvents { roles[Int(event.receivePayloadType & 0x7F)] = .keys }
+        for noise in plan.audio.comfortNoise { roles[Int(noise.receivePayloadType & 0x7F)] = .noise }
+        let payloadType = plan.audio.primary.receivePayloadType & 0x7F
+        usual = (payloadType, roles[Int(payloadType)])
+    }
+
+    /// Until a check says where the far end is, nothing goes anywhere (RFC 8445 §12.1.2).
+    private func loseSight() {
+        latch.follow(nil)
+        rtcpSource = nil
+        aim()
     }
 
     private func aim() {
         rtpSocket.aim(at: plan.audio.destination)
-        rtcpSocket?.aim(at: plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
+        rtcpSocket?.aim(at: connectivity == nil && plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
     }
 
     private func changeClock(at now: Instant) {
         earlier = (rtcp.sending + earlier.sending, rtcp.receiving + earlier.receiving)
         stream.clockRate = plan.audio.primary.codec.clockRate
         stream.pause()
-        rtcp = RTCPSession(ssrc: stream.ssrc, cname: rtcp.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
+        let old = rtcp
+        rtcp = RTCPSession(ssrc: stream.ssrc, cname: old.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
+        rtcp.take(over: old)
     }
 }
 
@@ -193,24 +256,25 @@ enum PayloadRole: Equatable {
     /// Sound that can only be passed on.
     case otherAudio
     case keys
+    /// The sender is silent, and says how that sounds (RFC 3389).
+    case noise
 }
 
-/// When the first and the last packet passed, and how many did.
+/// When the first and the last packet of one direction passed, and how many did.
 struct PacketTimes {
-    var sent: UInt64 = 0, received: UInt64 = 0
-    var firstSent: Instant?, lastSent: Instant?
-    var firstReceived: Instant?, lastReceived: Instant?
+    private(set) var count: UInt64 = 0
+    private(set) var first: Instant?, last: Instant?
 
-    mutating func send(at now: Instant) {
-        sent += 1
-        if firstSent == nil { firstSent = now }
-        lastSent = now
+    mutating func note(_ now: Instant) {
+        count += 1
+        if first == nil { first = now }
+        last = now
     }
 
-    mutating func receive(at now: Instant) {
-        received += 1
-        if firstReceived == nil { firstReceived = now }
-        lastReceived = now
+    static func + (earlier: Self, later: Self) -> Self {
+        var sum = Self()
+        (sum.count, sum.first, sum.last) = (earlier.count + later.count, earlier.first ?? later.first, later.last ?? earlier.last)
+        return sum
     }
 }
 

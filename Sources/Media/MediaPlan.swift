@@ -36,6 +36,8 @@ public struct MediaPlan: Hashable, Sendable {
     public var silenceLimit: Duration?
     /// In a conference: the far end listens, and is not heard.
     public var isMuted = false
+    /// Where the packets of both directions are laid down to be recorded; from `RecordingWriter.begin`.
+    public var recording: RecordingTap?
     /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.
     public var hearsKeys = false
 

@@ -11,18 +11,20 @@ public struct MediaLegID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "media-\(rawValue)" }
 }
 
-/// An even port for RTP and the odd one above it for RTCP. Only numbers: nothing is bound.
-///
-/// The pair stays together until it is released. When rtcp-mux is agreed the odd number stays unused, so that no one else gets it.
+/// The port numbers of one leg. Only numbers: nothing is bound.
 public struct PortReservation: Hashable, Sendable {
     public let rtp: UInt16
-    public var rtcp: UInt16 { rtp | 1 }
+    /// The number above; nil where RTCP has the port of RTP.
+    public let rtcp: UInt16?
 
-    /// `rtp` must be even.
+    /// An even number for RTP and the odd one above it for RTCP. `rtp` must be even.
     public init(rtp: UInt16) {
         precondition(rtp.isMultiple(of: 2), "RTP ports are even")
-        self.rtp = rtp
+        (self.rtp, rtcp) = (rtp, rtp | 1)
     }
+
+    /// One number for both (RFC 5761).
+    public init(shared: UInt16) { (rtp, rtcp) = (shared, nil) }
 }
 
 /// What the media plane refuses.
@@ -51,14 +53,15 @@ public enum MediaError: Error, Hashable, Sendable {
 /// packet of that leg leaves; after `close` has returned its sockets are gone. Steps out of order throw (`LegMediaState`).
 /// What media has to say comes back as a `MediaEvent` through the callback that the implementation was made with.
 public protocol MediaPlane: AnyObject {
-    /// Takes a pair of numbers out of the pool. Binds nothing. Throws `.portsExhausted`.
-    func reserve(at now: Instant) throws(MediaError) -> PortReservation
+    /// Takes numbers out of the pool. Binds nothing. Throws `.portsExhausted`.
+    func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation
 
     /// Binds the sockets and makes the codecs of a leg: `configured` and `opened` in one. Nothing flows yet, and what arrives is dropped.
     ///
     /// - Parameter near: the leg that this one will be linked to, when it is open already: both come to one media lane.
+    /// - Returns: what the leg keeps, to be released later. Where RTCP shares the port of RTP the other number goes back to the pool.
     /// - Throws: `.cannotBind`, `.unsupportedPlan`, `.notReserved`, `.knownLeg`. The reservation then is what it was: release it.
-    func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError)
+    func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) -> PortReservation
 
     /// `didActivate` of the audio session reached this leg; `start` is allowed from here on.
     func activate(_ leg: MediaLegID) throws(MediaError)
@@ -66,7 +69,8 @@ public protocol MediaPlane: AnyObject {
     /// Packets flow: those of the source are sent where the plan lets us send, those received are used where it lets us receive.
     func start(_ leg: MediaLegID, at now: Instant) throws(MediaError)
 
-    /// No packet leaves after this returns, RTCP neither. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the interval since `start`.
+    /// No packet of media leaves after this returns, RTCP neither; connectivity checks of the far end are answered on (RFC 7675), for without it would
+    /// give the call up. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the interval since `start`.
     ///
     /// - Parameter ending: for good, not for a hold: the last packet that leaves is an RTCP BYE.
     @discardableResult
@@ -97,7 +101,7 @@ public protocol MediaPlane: AnyObject {
     @discardableResult
     func close(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics
 
-    /// The number goes to quarantine and then back to the pool. Its leg must be closed, or never have been opened.
+    /// The numbers go to quarantine and then back to the pool. Its leg must be closed, or never have been opened.
     func release(_ reservation: PortReservation, at now: Instant) throws(MediaError)
 
     /// How many of everything there are now, for metrics and for the leak check.
@@ -106,7 +110,7 @@ public protocol MediaPlane: AnyObject {
 
 /// How many of everything a media plane holds.
 public struct MediaCounts: Hashable, Sendable {
-    /// Pairs of numbers by state.
+    /// Port numbers by state.
     public var ports: PortPool.Counts
     /// Legs that are open, and those of them that are started.
     public var legs = 0, started = 0
@@ -122,6 +126,9 @@ public struct MediaCounts: Hashable, Sendable {
 }
 
 extension MediaPlane {
+    /// A pair.
+    public func reserve(at now: Instant) throws(MediaError) -> PortReservation { try reserve(.two, at: now) }
+
     /// Stops for a while.
     @discardableResult
     public func stop(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaInterval { try stop(leg, ending: false, at: now) }

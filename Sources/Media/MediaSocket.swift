@@ -6,6 +6,9 @@ public protocol MediaSocket: AnyObject {
     /// Sends one datagram to the far end given last; false when there is none or the network did not take it.
     func send(_ packet: UnsafeRawBufferPointer) -> Bool
 
+    /// Sends one datagram to somebody else; false when the network did not take it.
+    func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool
+
     /// Where `send` goes; nil for nowhere. Datagrams of any sender still arrive.
     func aim(at remote: SocketAddress?)
 

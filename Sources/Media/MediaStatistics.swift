@@ -9,6 +9,10 @@ public struct MediaStatistics: Hashable, Sendable {
     public var receiving = RTPFigures()
     /// From our last sender report to the far end and back, RFC 3550 §6.4.1.
     public var roundTrip: Duration?
+    /// All that were measured, in milliseconds; nil until one was.
+    public var roundTrips: SpreadFigures?
+    /// Whether what came and what was sent could be heard, since the last start, resume or end of a hold; nil until measured.
+    public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
     /// By ITU-T G.107, of what we sent (as the far end reports it) and of what came; nil until measured.
     public var sendingQuality: CallQuality?, receivingQuality: CallQuality?
     /// What the far end says of what we send, where it sends extended reports.
@@ -22,6 +26,9 @@ public struct MediaStatistics: Hashable, Sendable {
     public var playout: PlayoutFigures?
 
     public init() {}
+
+    /// One direction is heard and the other is not, though it should be.
+    public var isOneWay: Bool { DirectionVerdict.isOneWay(incoming, outgoing) }
 }
 
 /// How the sound that was received was put in order and made whole.
@@ -55,12 +62,14 @@ public struct RefusedPackets: Hashable, Sendable {
     public var forged: UInt64 = 0
     /// Protected, but taken before or too old to tell.
     public var replayed: UInt64 = 0
+    /// Connectivity checks that were damaged, not proved, or not to be answered (RFC 8445).
+    public var checks: UInt64 = 0
     /// The operating system did not take it, or it could not be protected.
     public var sendFailed: UInt64 = 0
 
     public init() {}
 
-    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + sendFailed }
+    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + checks + sendFailed }
 }
 
 /// What passed between one `start` and its `stop`.
@@ -70,6 +79,8 @@ public struct MediaInterval: Hashable, Sendable {
     /// Nil when none did.
     public var firstSent: Instant?, lastSent: Instant?
     public var firstReceived: Instant?, lastReceived: Instant?
+    /// Whether it could be heard; nil where it ran too briefly to say, and while nothing is due.
+    public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
 
     public init(started: Instant, stopped: Instant) {
         self.started = started

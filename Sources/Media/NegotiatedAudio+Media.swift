@@ -6,16 +6,18 @@ import SDP
 extension AudioCodec {
     /// Nil for a codec that we can only pass on.
     init?(_ codec: Codec) {
-        guard let known = [(Codec.opus, AudioCodec.opus), (.g722, .g722), (.pcmu, .pcmu), (.pcma, .pcma)].first(where: { $0.0.matches(codec) }) else {
-            return nil
-        }
+        guard let known = Self.known.first(where: { $0.0.matches(codec) }) else { return nil }
         self = known.1
     }
+
+    private static let known: [(Codec, AudioCodec)] = [
+        (.opus, .opus), (.g722, .g722), (.pcmu, .pcmu), (.pcma, .pcma), (.l16(8_000), .linear8), (.l16(16_000), .linear16), (.l16(48_000), .linear48),
+    ]
 }
 
 extension NegotiatedAudio {
-    /// Where RTP goes; nil while the far end has no address.
-    var destination: SocketAddress? { remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP }
+    /// Where RTP goes; nil while the far end has no address, and where connectivity checks are to find it.
+    var destination: SocketAddress? { ice != nil || remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP }
 
     /// Nothing may leave: by either side's wish, or because the far end has no address.
     var isSilenced: Bool { !sends || remoteHold == .zeroAddress }
@@ -23,17 +25,17 @@ extension NegotiatedAudio {
     /// All payload types that may come.
     var receivedTypes: PayloadTypeSet {
         var types = PayloadTypeSet()
-        for codec in codecs + telephoneEvents where codec.receivePayloadType < 128 { types.insert(codec.receivePayloadType) }
+        for codec in codecs + telephoneEvents + comfortNoise where codec.receivePayloadType < 128 { types.insert(codec.receivePayloadType) }
         return types
     }
 
     /// The clock of telephone-event timestamps.
     var keyRate: UInt32 { max(1, telephoneEvent(for: primary.codec)?.codec.clockRate ?? primary.codec.clockRate) }
 
-    /// Under which number each payload type that comes here leaves on `other`: same codec to same codec, keys to keys of the same clock.
+    /// Under which number each payload type that comes here leaves on `other`: same codec to same codec, keys to keys and noise to noise of the same clock.
     func payloadTypes(towards other: NegotiatedAudio) -> PayloadTypeMap {
         var map = PayloadTypeMap()
-        for (mine, theirs) in [(codecs, other.codecs), (telephoneEvents, other.telephoneEvents)] {
+        for (mine, theirs) in [(codecs, other.codecs), (telephoneEvents, other.telephoneEvents), (comfortNoise, other.comfortNoise)] {
             for codec in mine where codec.receivePayloadType < 128 {
                 guard let match = theirs.first(where: { $0.codec.matches(codec.codec) }), match.sendPayloadType < 128 else { continue }
                 map[codec.receivePayloadType] = match.sendPayloadType

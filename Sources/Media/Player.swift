@@ -1,4 +1,5 @@
 import Audio
+import RTP
 
 /// The sound that a leg makes itself, as payloads of one frame. Holds all its memory from `init` on.
 final class Player {
@@ -10,6 +11,7 @@ final class Player {
     private enum Sound {
         case tone(ToneGenerator)
         case samples([Int16], next: Int, loops: Bool)
+        case keys(KeyTones)
     }
 
     /// Nil when this source makes no sound of its own.
@@ -30,11 +32,21 @@ final class Player {
         frame.initialize(repeating: 0)
     }
 
+    /// Keys as sound, none yet.
+    init(keysIn codec: AudioCodec, milliseconds: Int = frameMilliseconds, opus: OpusSettings = OpusSettings()) throws(CodecError) {
+        encoder = try FrameEncoder(codec, sampleRate: KeyDetector.sampleRate, milliseconds: milliseconds, opus: opus)
+        (sound, self.codec) = (.keys(KeyTones()), codec)
+        frame = .allocate(capacity: encoder.samplesPerFrame)
+        frame.initialize(repeating: 0)
+    }
+
     deinit { frame.deallocate() }
 
     var milliseconds: Int { encoder.milliseconds }
     /// RTP timestamp units in one frame.
     var timestampStep: UInt32 { encoder.timestampStep }
+
+    func expect(lossPercent: Int) { encoder.expect(lossPercent: lossPercent) }
 
     /// Writes the next frame. Nil when the samples have been played to their end; the last frame is filled up with silence.
     func next(into payload: UnsafeMutableRawBufferPointer) -> Int? {
@@ -44,11 +56,18 @@ final class Player {
         return try? encoder.encode(frame.span, into: &room)
     }
 
-    /// Plays these behind those that are left; false, and then not at all, when more than `limit` would wait.
-    func append(_ more: [Int16], limit: Int) -> Bool {
-        guard case .samples(let samples, let next, let loops) = sound, samples.count - next + more.count <= limit else { return false }
-        sound = .samples(Array(samples[min(next, samples.count)...]) + more, next: 0, loops: loops)
+    /// Plays all of these keys behind those that wait; false, and then none, when there is no room. Without a length the last is held until `release`.
+    func press(_ digits: [DTMFDigit], lasting length: Duration?) -> Bool {
+        guard case .keys(var tones) = sound else { return false }
+        for digit in digits where !tones.press(digit, lasting: length) { return false }
+        sound = .keys(tones)
         return true
+    }
+
+    func release(lasting length: Duration) {
+        guard case .keys(var tones) = sound else { return }
+        tones.release(lasting: length)
+        sound = .keys(tones)
     }
 
     private func fillFrame() -> Bool {
@@ -58,6 +77,9 @@ final class Player {
             generator.fill(&room)
             sound = .tone(generator)
             return true
+        case .keys(var tones):
+            defer { sound = .keys(tones) }
+            return tones.fill(frame)
         case .samples(let samples, var next, let loops):
             guard loops || next < samples.count else { return false }
             for index in frame.indices {

@@ -1,27 +1,39 @@
 import Primitives
 
-/// The port numbers that media may use, in pairs: RTP on the even one, RTCP on the odd one above it.
+/// The port numbers that media may use: one for a leg whose RTCP comes on the port of its RTP, else an even one and the odd one above it.
 ///
 /// Numbers only; nothing is bound here. Every operation takes constant time and the memory is fixed by the range. A number that was
-/// released stays in quarantine, so that late packets of the old call cannot reach a new one.
+/// released stays in quarantine, so that late packets of the old call cannot reach a new one. Single numbers are taken from broken pairs first.
 public struct PortPool: Sendable {
     public enum State: UInt8, Hashable, Sendable { case free, reserved, open, quarantined }
 
-    /// Pairs by state.
+    /// Numbers by state.
     public struct Counts: Hashable, Sendable {
         public var free = 0, reserved = 0, open = 0, quarantined = 0
 
         public init() {}
     }
 
+    /// How many numbers a leg is to have.
+    public enum Demand: Hashable, Sendable {
+        /// RTP and RTCP share one: the far end asked for that.
+        case one
+        case two
+        /// Two, for it is not known yet whether the far end can share one; one where no pair is left.
+        case twoIfPossible
+    }
+
     public let quarantine: Duration
     public private(set) var counts = Counts()
     private let firstPort: Int
+    // Numbers are counted from `firstPort` here, which is even.
     private var states: [State]
-    /// Free pairs in any order: one is drawn by chance and the last takes its place.
-    private var free: [UInt16]
-    /// Pairs in quarantine, oldest first, in a ring: each pair is in it at most once.
-    private var waiting: [(pair: UInt16, until: Instant)]
+    /// Pairs whose numbers are both free, by the even one.
+    private var pairs: Bag
+    /// Free numbers whose neighbour is not free.
+    private var singles: Bag
+    /// Numbers in quarantine, oldest first, in a ring: each is in it at most once.
+    private var waiting: [(number: UInt16, until: Instant)]
     private var oldest = 0
 
     /// - Parameters:
@@ -30,86 +42,152 @@ public struct PortPool: Sendable {
     public init(range: ClosedRange<UInt16>, quarantine: Duration = .seconds(1)) {
         self.quarantine = quarantine
         firstPort = Int(range.lowerBound) + Int(range.lowerBound) % 2
-        let pairs = max(0, (Int(range.upperBound) - firstPort + 1) / 2)
-        states = Array(repeating: .free, count: pairs)
-        free = (0..<pairs).map(UInt16.init)
-        waiting = Array(repeating: (0, .zero), count: pairs)
-        counts.free = pairs
+        let count = max(0, (Int(range.upperBound) - firstPort + 1) / 2 * 2)
+        states = Array(repeating: .free, count: count)
+        (pairs, singles) = (Bag(count: count), Bag(count: count))
+        for number in stride(from: 0, to: count, by: 2) { pairs.insert(number) }
+        waiting = Array(repeating: (0, .zero), count: count)
+        counts.free = count
     }
 
-    /// Draws a free pair by chance, so that a stranger cannot guess the next one.
+    /// How many numbers a pool of that range has.
+    public static func size(of range: ClosedRange<UInt16>) -> Int { max(0, (Int(range.upperBound) + 1) / 2 * 2 - (Int(range.lowerBound) + 1) / 2 * 2) }
+
+    /// Draws by chance, so that a stranger cannot guess the next number.
     /// Throws `.portsExhausted` with the time until the next number leaves quarantine, if one is there.
-    public mutating func reserve(using random: inout some RandomNumberGenerator, at now: Instant) throws(MediaError) -> PortReservation {
+    public mutating func reserve(_ demand: Demand = .two, using random: inout some RandomNumberGenerator, at now: Instant) throws(MediaError) -> PortReservation {
         advance(to: now)
-        guard !free.isEmpty else { throw .portsExhausted(retryAfter: deadline.map { $0 - now }) }
-        let drawn = Int.random(in: free.indices, using: &random)
-        free.swapAt(drawn, free.count - 1)
-        let pair = free.removeLast()
-        move(Int(pair), to: .reserved)
-        return PortReservation(rtp: UInt16(firstPort + 2 * Int(pair)))
+        if demand != .one, let pair = pairs.draw(using: &random) {
+            move(pair, to: .reserved)
+            move(pair + 1, to: .reserved)
+            return PortReservation(rtp: port(pair))
+        }
+        guard demand != .two, let number = singles.draw(using: &random) ?? half(using: &random) else {
+            throw .portsExhausted(retryAfter: deadline.map { $0 - now })
+        }
+        move(number, to: .reserved)
+        return PortReservation(shared: port(number))
     }
 
     /// Its sockets were bound.
     public mutating func opened(_ reservation: PortReservation) throws(MediaError) {
-        guard let pair = index(of: reservation), states[pair] == .reserved else { throw .notReserved(reservation) }
-        move(pair, to: .open)
+        guard let numbers = numbers(of: reservation), numbers.allSatisfy({ states[$0] == .reserved }) else { throw .notReserved(reservation) }
+        for number in numbers { move(number, to: .open) }
     }
 
-    /// Its sockets were closed; the number still belongs to its leg.
+    /// Its sockets were closed; the numbers still belong to their leg.
     public mutating func closed(_ reservation: PortReservation) throws(MediaError) {
-        guard let pair = index(of: reservation), states[pair] == .open else { throw .notOpen(reservation) }
-        move(pair, to: .reserved)
+        guard let numbers = numbers(of: reservation), numbers.allSatisfy({ states[$0] == .open }) else { throw .notOpen(reservation) }
+        for number in numbers { move(number, to: .reserved) }
     }
 
-    /// The leg gives its number up: it rests in quarantine until `advance` lets it out.
+    /// The leg gives its numbers up: they rest in quarantine until `advance` lets them out.
     public mutating func release(_ reservation: PortReservation, at now: Instant) throws(MediaError) {
-        let pair = try held(reservation)
-        let slot = (oldest + counts.quarantined) % waiting.count
-        move(pair, to: .quarantined)
-        waiting[slot] = (UInt16(pair), now + quarantine)
+        for number in try held(reservation) { rest(number, from: now) }
     }
 
-    /// Gives back a number that no peer was ever told: it is free at once.
+    /// RTCP comes on the port of RTP: the other number goes to quarantine. Returns what the leg keeps.
+    public mutating func share(_ reservation: PortReservation, at now: Instant) throws(MediaError) -> PortReservation {
+        let numbers = try held(reservation)
+        if numbers.count > 1 { rest(numbers.upperBound - 1, from: now) }
+        return PortReservation(shared: reservation.rtp)
+    }
+
+    /// Gives back numbers that no peer was ever told: they are free at once.
     public mutating func takeBack(_ reservation: PortReservation) throws(MediaError) {
-        let pair = try held(reservation)
-        move(pair, to: .free)
-        free.append(UInt16(pair))
+        for number in try held(reservation) { free(number) }
     }
 
     /// Frees the numbers whose quarantine is over. Constant time for each that leaves.
     public mutating func advance(to now: Instant) {
         while counts.quarantined > 0, waiting[oldest].until <= now {
-            let pair = waiting[oldest].pair
+            let number = waiting[oldest].number
             oldest = (oldest + 1) % waiting.count
-            move(Int(pair), to: .free)
-            free.append(pair)
+            free(Int(number))
         }
     }
 
     /// When the next number leaves quarantine; nil while none is there.
     public var deadline: Instant? { counts.quarantined > 0 ? waiting[oldest].until : nil }
 
-    /// Nil for a number outside the range.
-    public func state(of reservation: PortReservation) -> State? { index(of: reservation).map { states[$0] } }
-
-    private func index(of reservation: PortReservation) -> Int? {
-        let pair = (Int(reservation.rtp) - firstPort) / 2
-        return Int(reservation.rtp) >= firstPort && pair < states.count ? pair : nil
+    /// Nil for numbers outside of the range, and for two that are not in one state.
+    public func state(of reservation: PortReservation) -> State? {
+        guard let numbers = numbers(of: reservation), let state = numbers.first.map({ states[$0] }) else { return nil }
+        return numbers.allSatisfy { states[$0] == state } ? state : nil
     }
 
-    private func held(_ reservation: PortReservation) throws(MediaError) -> Int {
-        guard let pair = index(of: reservation) else { throw .notReserved(reservation) }
-        switch states[pair] {
-        case .reserved: return pair
-        case .open: throw .stillOpen(reservation)
-        case .free, .quarantined: throw .notReserved(reservation)
+    private func port(_ number: Int) -> UInt16 { UInt16(firstPort + number) }
+
+    /// Nil where one is outside of the range.
+    private func numbers(of reservation: PortReservation) -> Range<Int>? {
+        let first = Int(reservation.rtp) - firstPort
+        let numbers = first..<(first + (reservation.rtcp == nil ? 1 : 2))
+        return numbers.lowerBound >= 0 && numbers.upperBound <= states.count ? numbers : nil
+    }
+
+    private func held(_ reservation: PortReservation) throws(MediaError) -> Range<Int> {
+        guard let numbers = numbers(of: reservation) else { throw .notReserved(reservation) }
+        for number in numbers {
+            switch states[number] {
+            case .reserved: break
+            case .open: throw .stillOpen(reservation)
+            case .free, .quarantined: throw .notReserved(reservation)
+            }
         }
+        return numbers
     }
 
-    private mutating func move(_ pair: Int, to state: State) {
-        counts[states[pair]] -= 1
+    /// The even number of a pair that is free; nil where none is.
+    private mutating func half(using random: inout some RandomNumberGenerator) -> Int? {
+        guard let pair = pairs.draw(using: &random) else { return nil }
+        singles.insert(pair + 1)
+        return pair
+    }
+
+    private mutating func rest(_ number: Int, from now: Instant) {
+        let slot = (oldest + counts.quarantined) % waiting.count
+        move(number, to: .quarantined)
+        waiting[slot] = (UInt16(number), now + quarantine)
+    }
+
+    private mutating func free(_ number: Int) {
+        move(number, to: .free)
+        guard states[number ^ 1] == .free else { return singles.insert(number) }
+        singles.remove(number ^ 1)
+        pairs.insert(number & ~1)
+    }
+
+    private mutating func move(_ number: Int, to state: State) {
+        counts[states[number]] -= 1
         counts[state] += 1
-        states[pair] = state
+        states[number] = state
+    }
+}
+
+/// Numbers in any order: one is drawn by chance and the last takes its place.
+private struct Bag: Sendable {
+    private var numbers: [UInt16] = []
+    /// Where in `numbers` each of them is.
+    private var places: [UInt16]
+
+    init(count: Int) { places = Array(repeating: 0, count: count) }
+
+    mutating func insert(_ number: Int) {
+        places[number] = UInt16(numbers.count)
+        numbers.append(UInt16(number))
+    }
+
+    mutating func remove(_ number: Int) {
+        let last = numbers.removeLast()
+        guard last != number else { return }
+        numbers[Int(places[number])] = last
+        places[Int(last)] = places[number]
+    }
+
+    mutating func draw(using random: inout some RandomNumberGenerator) -> Int? {
+        guard let drawn = numbers.randomElement(using: &random) else { return nil }
+        remove(Int(drawn))
+        return Int(drawn)
     }
 }
 

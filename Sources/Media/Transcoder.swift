@@ -15,13 +15,17 @@ final class Transcoder {
         /// Of a packet that leaves.
         var milliseconds: Int
         var opus: OpusSettings
+        /// Silence is sent as comfort noise, as was agreed.
+        var sendsNoise = false
     }
 
     /// What is to be sent for one frame.
     enum Frame {
         case payload(Int)
-        /// Silence, which need not be sent (Opus DTX).
+        /// Silence, which need not be sent (DTX).
         case silence
+        /// A payload of comfort noise.
+        case noise(Int)
         /// There is no sound to send.
         case nothing
     }
@@ -30,6 +34,7 @@ final class Transcoder {
     let receiver: AudioReceiver
     private let encoder: FrameEncoder
     private let frame: UnsafeMutableBufferPointer<Int16>
+    private var silence: SilenceGate
 
     init(_ format: Format) throws(CodecError) {
         self.format = format
@@ -37,6 +42,7 @@ final class Transcoder {
         encoder = try FrameEncoder(format.outgoing, sampleRate: format.sampleRate, milliseconds: format.milliseconds, opus: format.opus)
         frame = .allocate(capacity: encoder.samplesPerFrame)
         frame.initialize(repeating: 0)
+        silence = SilenceGate(frameMilliseconds: format.milliseconds)
     }
 
     deinit { frame.deallocate() }
@@ -45,6 +51,8 @@ final class Transcoder {
     var timestampStep: UInt32 { encoder.timestampStep }
     var milliseconds: Int { encoder.milliseconds }
 
+    func expect(lossPercent: Int) { encoder.expect(lossPercent: lossPercent) }
+
     /// The next frame goes by unheard.
     func skip(at now: Instant) { _ = receiver.read(frame, at: now) }
 
@@ -52,6 +60,15 @@ final class Transcoder {
     func next(into payload: UnsafeMutableRawBufferPointer, at now: Instant) -> Frame {
         guard receiver.read(frame, at: now) else { return .nothing }
         var room = payload.bindMemory(to: UInt8.self).mutableSpan
+        if format.sendsNoise {
+            switch silence.judge(frame.span) {
+            case .sound: break
+            case .silence: return .silence
+            case .noise(let noise):
+                room[0] = noise.payload
+                return .noise(1)
+            }
+        }
         guard let count = try? encoder.encode(frame.span, into: &room) else { return .nothing }
         return format.outgoing == .opus && format.opus.discontinuous && count <= 2 ? .silence : .payload(count)
     }
@@ -71,6 +88,7 @@ extension Transcoder.Format {
         sampleRate = min(richest, outgoing == .opus ? Self.rate(playing: wishes.maximumPlaybackRate) : outgoing.nativeSampleRate)
         milliseconds = to.frameLength(of: outgoing)
         self.opus = outgoing == .opus ? opus.honouring(wishes) : opus
+        sendsNoise = to.comfortNoise(for: to.primary.codec).map { $0.sendPayloadType < 128 } ?? false
     }
 
     /// The rate to work at for a far end that plays no more than that.

@@ -29,7 +29,6 @@ public struct RTPRewriter: Sendable {
     public let ssrc: UInt32
     /// Ticks per second of the outgoing codec's clock. A change takes effect with the next source.
     public var clockRate: UInt32
-    public var payloadTypes: PayloadTypeMap
 
     /// The highest sequence number that was sent, and the newest timestamp with the time at which it was.
     @usableFromInline var lastSequence: UInt16
@@ -40,6 +39,7 @@ public struct RTPRewriter: Sendable {
     @usableFromInline var isSilent = false
     /// Where a source that strayed would go on.
     @usableFromInline var suspect: UInt16?
+    public var payloadTypes: PayloadTypeMap
 
     @usableFromInline enum Feed: Sendable {
         case none
@@ -123,6 +123,13 @@ public struct RTPRewriter: Sendable {
         lastTimestamp = timestamp
         lastSentAt = now
         return next(payloadType, timestamp: timestamp, marker: marker, payloadCount)
+    }
+
+    /// The header of a packet of comfort noise, which says how the silence sounds that begins or goes on (RFC 3389): sound after it carries the marker.
+    public mutating func originateNoise(payloadType: UInt8, samples: UInt32, payloadCount: Int = 0, at now: Instant) -> RTPHeader {
+        var header = originate(payloadType: payloadType, samples: samples, payloadCount: payloadCount, at: now)
+        (header.marker, isSilent) = (false, true)
+        return header
     }
 
     /// Silence of so many ticks is not sent (DTX): timestamps go on, and the next packet made here carries the marker (RFC 3551 §4.1).

@@ -13,15 +13,16 @@ public struct SourceLatch: Sendable {
         case refused
     }
 
-    /// Where the peer's SDP says that it is; nil when not known yet.
-    public private(set) var signalled: SocketAddress?
-    /// Who sends to us; nil before the first valid packet.
-    public private(set) var source: SocketAddress?
-    /// Packets from elsewhere or that are no media.
-    public private(set) var refused: UInt64 = 0
+    // First what each packet touches.
     /// Payload types that are taken as the peer's.
     public var payloadTypes: PayloadTypeSet
+    /// Who sends to us; nil before the first valid packet.
+    public private(set) var source: SocketAddress?
     private var isArmed = true
+    /// Where the peer's SDP says that it is; nil when not known yet.
+    public private(set) var signalled: SocketAddress?
+    /// Packets from elsewhere or that are no media.
+    public private(set) var refused: UInt64 = 0
     /// After a change of the signalled address: how many more packets of the old source are taken as late ones.
     private var lateOnes = 0
     private static let greatestLateness = 50
@@ -42,6 +43,9 @@ public struct SourceLatch: Sendable {
         self.signalled = signalled.flatMap { $0.address.isAny ? nil : $0 }
         isArmed = true
     }
+
+    /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.
+    public mutating func follow(_ remote: SocketAddress?) { (signalled, source, isArmed, lateOnes) = (remote, remote, false, 0) }
 
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {

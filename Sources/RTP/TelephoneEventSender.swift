@@ -8,6 +8,8 @@ public struct TelephoneEventSender: Sendable {
     public struct Packet: Hashable, Sendable {
         /// The first of a press: take a new timestamp (`RTPRewriter.beginEvent`) and set the marker.
         public var begins: Bool
+        /// Ticks behind that timestamp: a long press goes on in a new segment (RFC 4733 §2.5.1.3).
+        public var segment: UInt32 = 0
         public var event: TelephoneEvent
     }
 
@@ -15,6 +17,9 @@ public struct TelephoneEventSender: Sendable {
     public static let capacity = 64
     private static let interval = Duration.milliseconds(20)
     private static let endPackets = 3
+    private static let longestSegment = UInt64(UInt16.max)
+    /// 5 s: a key that nobody releases is over by then.
+    private static let mostPackets = 250
 
     private enum State: Sendable {
         case idle
@@ -25,6 +30,8 @@ public struct TelephoneEventSender: Sendable {
 
     private struct Press: Sendable {
         var digit: DTMFDigit
+        /// Packets of it; nil while it is held.
+        var length: Int?
         var sent = 0
         var ends = 0
         var due: Instant
@@ -33,7 +40,8 @@ public struct TelephoneEventSender: Sendable {
     public let clockRate: UInt32
     private let packetsPerPress: Int
     private let pause: Duration
-    private var waiting: [DTMFDigit] = []
+    /// With their lengths in packets; nil for one that is held until its release.
+    private var waiting: [(digit: DTMFDigit, length: Int?)] = []
     private var state = State.idle
 
     /// - Parameters:
@@ -59,9 +67,24 @@ public struct TelephoneEventSender: Sendable {
     }
 
     /// Plays the digit now or behind those that wait; false when the queue is full.
-    public mutating func enqueue(_ digit: DTMFDigit, at now: Instant) -> Bool {
+    public mutating func enqueue(_ digit: DTMFDigit, at now: Instant) -> Bool { enqueue(digit, packets: packetsPerPress, at: now) }
+
+    /// The same with a key that is held until `release`, for 5 s at most.
+    public mutating func press(_ digit: DTMFDigit, at now: Instant) -> Bool { enqueue(digit, packets: nil, at: now) }
+
+    /// The key that is held is down no more: its end is due next. One that still waits is as long as others are.
+    public mutating func release() {
+        if case .pressing(var press) = state, press.length == nil {
+            press.length = max(press.sent, 2)
+            state = .pressing(press)
+        } else if let index = waiting.firstIndex(where: { $0.length == nil }) {
+            waiting[index].length = packetsPerPress
+        }
+    }
+
+    private mutating func enqueue(_ digit: DTMFDigit, packets: Int?, at now: Instant) -> Bool {
         guard waiting.count < Self.capacity else { return false }
-        waiting.append(digit)
+        waiting.append((digit, packets))
         if case .idle = state { state = .pausing(until: now) }
         return true
     }
@@ -76,7 +99,8 @@ public struct TelephoneEventSender: Sendable {
                 state = .idle
                 return nil
             }
-            return step(Press(digit: waiting.removeFirst(), due: now), at: now)
+            let (digit, length) = waiting.removeFirst()
+            return step(Press(digit: digit, length: length, due: now), at: now)
         case .pressing(let press): return now >= press.due ? step(press, at: now) : nil
         }
     }
@@ -89,13 +113,15 @@ public struct TelephoneEventSender: Sendable {
 
     private mutating func step(_ press: Press, at now: Instant) -> Packet {
         var press = press
-        press.sent = min(press.sent + 1, packetsPerPress)
-        if press.sent == packetsPerPress { press.ends += 1 }
+        let length = press.length ?? Self.mostPackets
+        press.sent = min(press.sent + 1, length)
+        if press.sent == length { press.ends += 1 }
         let ticks = UInt64(press.sent) * UInt64(clockRate) / 50
-        let event = TelephoneEvent(event: press.digit.event, isEnd: press.ends > 0, duration: UInt16(clamping: ticks))
+        let segment = ticks == 0 ? 0 : (ticks - 1) / Self.longestSegment * Self.longestSegment
+        let event = TelephoneEvent(event: press.digit.event, isEnd: press.ends > 0, duration: UInt16(clamping: ticks - segment))
         let next = press.due + Self.interval
         press.due = next > now ? next : now + Self.interval   // late: no burst
         state = press.ends == Self.endPackets ? .pausing(until: now + pause) : .pressing(press)
-        return Packet(begins: press.sent == 1, event: event)
+        return Packet(begins: press.sent == 1, segment: UInt32(truncatingIfNeeded: segment), event: event)
     }
 }

@@ -35,18 +35,22 @@ final class VirtualMediaPlane: MediaPlane {
     /// Legs with bound sockets: what a kernel would show.
     var openLegs: Int { legs.count }
 
-    func reserve(at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(using: &random, at: now) }
+    func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(demand, using: &random, at: now) }
 
-    func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
+    func open(
+        _ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant
+    ) throws(MediaError) -> PortReservation {
         guard legs[leg] == nil else { throw .knownLeg(leg) }
         guard pool.state(of: reservation) == .reserved else { throw .notReserved(reservation) }
         if Int.random(in: 0..<1_000, using: &random) < bindFailures {
             failedBinds += 1
             throw .cannotBind(.addressInUse(.udp, SocketAddress(plan.localAddress, port: reservation.rtp)))
         }
-        try pool.opened(reservation)
-        legs[leg] = Leg(reservation: reservation, state: .opened, plan: plan)
+        let kept = plan.audio.rtcpMux ? try pool.share(reservation, at: now) : reservation
+        try pool.opened(kept)
+        legs[leg] = Leg(reservation: kept, state: .opened, plan: plan)
         opened += 1
+        return kept
     }
 
     func activate(_ leg: MediaLegID) throws(MediaError) { try change(leg) { (leg) throws(MediaError) in try leg.state.apply(.activate) } }

@@ -6,7 +6,7 @@ import Synchronization
 /// The thread that waits for all sockets of one media lane and hands what is ready to it, in batches.
 ///
 /// It waits in epoll, without waking while there is nothing to read and nothing is due, and calls `drain` with the tokens of the ready
-/// sockets; `drain` enters the lane by `sync`, does the work and says when it wants to be called at the latest. Under load the pump
+/// sockets; `drain` enters the lane, does the work and says when it wants to be called at the latest. Under load the pump
 /// lets packets gather for a moment before it looks again: a wake-up costs more than a packet.
 ///
 /// The pump owns no socket. One that is closed leaves the set by itself; tokens of a batch that was already read may then come late, so
@@ -98,7 +98,7 @@ public final class MediaPump: Sendable {
         var deadline: Instant?
         while !stopped.load(ordering: .acquiring) {
             if pacer.isPunctual { sleepThroughLastMillisecond(until: deadline) }
-            let reported = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline, roundingUp: !pacer.isPunctual))
+            let reported = clinux_epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline, roundingUp: !pacer.isPunctual))
             let ready = collect(events, reported: Int(max(0, reported)), into: tokens)
             deadline = drain(UnsafeBufferPointer(rebasing: tokens[..<ready]))
             if let pause = pacer.pause(after: ready, at: MonotonicClock.now) { sleep(until: min(pause, deadline ?? pause)) }
@@ -165,11 +165,12 @@ struct Pacer: Sendable {
     init(_ batch: MediaPump.Batch) { self.batch = batch }
 
     /// Until when to rest after a batch of so many; nil for not at all. A batch for a timer alone needs no rest.
-    mutating func pause(after ready: Int, at now: Instant) -> Instant? {
+    mutating func pause(after ready: Int, at now: @autoclosure () -> Instant) -> Instant? {
         switch batch {
         case .immediate, .punctual: return nil
-        case .every(let rest): return ready > 0 ? now + rest : nil
+        case .every(let rest): return ready > 0 ? now() + rest : nil
         case .automatic:
+            let now = now()
             measure(ready, at: now)
             return gathers && ready > 0 ? Instant(nanoseconds: now.nanoseconds + Self.rest) : nil
         }

@@ -21,6 +21,21 @@ public struct TLSSettings: Hashable, Sendable {
     public init() {}
 }
 
+/// How the name that a certificate must have is looked for in it.
+public enum TLSNaming: Sendable {
+    /// RFC 5922 §7.2: the domain itself, and no wildcards.
+    case sip
+    /// RFC 9110 §4.3.4: wildcards for one label, and addresses.
+    case web
+
+    func accepts(_ certificate: OpaquePointer, for peer: String) -> Bool {
+        switch self {
+        case .sip: copenssl_names_sip_domain(certificate, peer) == 1
+        case .web: X509_check_host(certificate, peer, 0, 0, nil) == 1 || X509_check_ip_asc(certificate, peer, 0) == 1
+        }
+    }
+}
+
 /// The two sides of TLS with one set of settings: 1.2 and 1.3, no renegotiation, certificates checked (RFC 3261 §26.3, RFC 5922).
 ///
 /// Any thread. Sessions keep what they were made with, so that another pair can take its place while calls are up.
@@ -61,7 +76,7 @@ public final class TLSContexts: Sendable {
 
     /// The session of a connection of ours.
     /// - Parameter peer: the SIP domain, host name or address that the server's certificate must name.
-    public func connect(to peer: String) -> TLSSession { TLSSession(client, of: self, peer: peer) }
+    public func connect(to peer: String, naming: TLSNaming = .sip) -> TLSSession { TLSSession(client, of: self, peer: peer, naming: naming) }
 }
 
 /// Owns an `SSL_CTX`.

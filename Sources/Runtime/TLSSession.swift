@@ -22,15 +22,16 @@ public struct TLSSession: ~Copyable {
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let peer: String?
+    private let naming: TLSNaming
     /// What was chosen from may be asked for again while the handshake lasts.
     private let contexts: TLSContexts
     private var handshakeBytes = 0
     public private(set) var isEstablished = false
     private var isOver = false
 
-    init(_ context: TLSContext, of contexts: TLSContexts, peer: String?) {
+    init(_ context: TLSContext, of contexts: TLSContexts, peer: String?, naming: TLSNaming = .sip) {
         guard let raw = SSL_new(context.raw), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else { preconditionFailure("out of memory") }
-        (self.raw, self.input, self.output, self.peer, self.contexts) = (raw, input, output, peer, contexts)
+        (self.raw, self.input, self.output, self.peer, self.naming, self.contexts) = (raw, input, output, peer, naming, contexts)
         SSL_set_bio(raw, input, output)
         guard let peer else {
             SSL_set_accept_state(raw)
@@ -109,7 +110,7 @@ public struct TLSSession: ~Copyable {
             outputs += fail(.untrusted(reason: "there is none"))
             return false
         }
-        let isNamed = copenssl_names_sip_domain(certificate, peer) == 1
+        let isNamed = naming.accepts(certificate, for: peer)
         X509_free(certificate)
         if !isNamed { outputs += fail(.wrongName(expected: peer)) }
         return isNamed

@@ -19,24 +19,43 @@ public struct Codec: Hashable, Sendable {
     public static let g722 = Codec(name: "G722", clockRate: 8_000)
     public static let pcmu = Codec(name: "PCMU", clockRate: 8_000)
     public static let pcma = Codec(name: "PCMA", clockRate: 8_000)
+    /// 16-bit samples as they are (RFC 3551 §4.5.11).
+    public static func l16(_ clockRate: UInt32) -> Codec { Codec(name: "L16", clockRate: clockRate) }
+
+    /// The noise behind silence that is not sent (RFC 3389), at the clock of the sound that it accompanies.
+    public static func comfortNoise(_ clockRate: UInt32) -> Codec { Codec(name: comfortNoiseName, clockRate: clockRate) }
 
     /// Keypad digits as events (RFC 4733), 0 to 15, at the clock of the sound that they accompany.
     public static func telephoneEvent(_ clockRate: UInt32) -> Codec {
-        Codec(name: "telephone-event", clockRate: clockRate, fmtp: "0-15")
+        Codec(name: telephoneEventName, clockRate: clockRate, fmtp: allDigits)
     }
 
     /// Every codec for sound that the gateway knows, best first.
-    public static let catalogue: [Codec] = [.opus, .g722, .pcmu, .pcma]
+    public static let catalogue: [Codec] = usual + [.l16(48_000), .l16(16_000), .l16(8_000)]
 
-    /// A codec of the catalogue by its name in any case, as a configuration file writes it.
+    /// Those that are offered where nothing else is said.
+    public static let usual: [Codec] = [.opus, .g722, .pcmu, .pcma]
+
+    /// A codec of the catalogue by its name in any case, as a configuration file writes it: `opus`, `l16/16000`.
     public init?(catalogueName name: Text) {
-        guard let found = Self.catalogue.first(where: { $0.name.equalsIgnoringCase(name) }) else { return nil }
+        guard let found = Self.catalogue.first(where: { $0.catalogueName.equalsIgnoringCase(name) }) else { return nil }
         self = found
     }
 
+    /// Its name, with the clock where the catalogue has several of that name.
+    public var catalogueName: Text {
+        let name = name.lowercased
+        return Self.catalogue.count { $0.name.equalsIgnoringCase(name) } > 1 ? name + "/" + Text(clockRate) : name
+    }
+
     public var isTelephoneEvent: Bool { name.equalsIgnoringCase(Self.telephoneEventName) }
+    public var isComfortNoise: Bool { name.equalsIgnoringCase(Self.comfortNoiseName) }
+    /// Neither keys nor noise, which only go with others.
+    public var isSound: Bool { !isTelephoneEvent && !isComfortNoise }
+    private static let comfortNoiseName: Text = "CN"
     var isOpus: Bool { name.equalsIgnoringCase(Self.opus.name) }
     private static let telephoneEventName: Text = "telephone-event"
+    private static let allDigits: Text = "0-15"
 
     /// The same encoding: name in any case, clock and channels; format parameters do not count.
     public func matches(_ other: Codec) -> Bool {
@@ -51,19 +70,23 @@ public struct Codec: Hashable, Sendable {
 
     static func withStaticPayloadType(_ number: UInt8) -> Codec? { staticTypes.first { $0.number == number }?.codec }
 
-    private static let staticTypes: [(number: UInt8, codec: Codec)] = [(0, .pcmu), (8, .pcma), (9, .g722)]
+    private static let staticTypes: [(number: UInt8, codec: Codec)] = [(0, .pcmu), (8, .pcma), (9, .g722), (13, .comfortNoise(8_000))]
 
     /// The dynamic number that we offer unless it is taken: those that most clients use.
     var customaryPayloadType: UInt8 {
         if isOpus { return 111 }
-        if isTelephoneEvent { return clockRate == 48_000 ? 110 : 101 }
+        if isTelephoneEvent { return clockRate == 48_000 ? 110 : clockRate == 8_000 ? 101 : 96 }
         return 96
     }
 
-    /// `name/clock`, and `/channels` where there is more than one.
-    var rtpmap: Text {
-        let base = name + "/" + Text(clockRate)
-        return channels > 1 ? base + "/" + Text(channels) : base
+    /// Appends `name/clock`, and `/channels` where there is more than one.
+    func appendMap(to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: name.bytes)
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(decimal: clockRate)
+        guard channels > 1 else { return }
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(decimal: channels)
     }
 
     /// Reads `name/clock[/channels]`; Opus without its `/2` is taken as meant.

@@ -8,23 +8,28 @@ public struct LocalMedia: Hashable, Sendable {
     /// Where the peer is to send RTCP when the two are not multiplexed; nil when there is one socket alone, and then
     /// the RTP port is announced for both (`a=rtcp`, RFC 3605).
     public var rtcpPort: UInt16?
-    /// In order of preference, without telephone-event. Format parameters here go into our offers and answers.
+    /// In order of preference, without telephone-event and comfort noise. Format parameters here go into our offers and answers.
     public var codecs: [Codec]
     /// Digits as events (RFC 4733), at the clock of each codec.
     public var telephoneEvents: Bool
+    /// Comfort noise (RFC 3389), at the clock of each codec but Opus: offered, and agreed to.
+    public var comfortNoise = false
     /// Whether our offers ask for RTP and RTCP on one port (RFC 5761). Where the peer asks, the answer is always yes.
     public var offersMux: Bool
     /// Milliseconds of sound per packet that we like to receive.
     public var ptime: Int
     /// How the stream is protected, and whether it is to be.
     public var security = LocalSecurity()
+    public var ice = LocalICE()
+    /// Where the peer may have us send.
+    public var targets = TargetPolicy()
 
     public init(
-        address: IPAddress, port: UInt16, rtcpPort: UInt16? = nil, codecs: [Codec] = Codec.catalogue,
+        address: IPAddress, port: UInt16, rtcpPort: UInt16? = nil, codecs: [Codec] = Codec.usual,
         telephoneEvents: Bool = true, offersMux: Bool = true, ptime: Int = 20
     ) {
         (self.address, self.port, self.rtcpPort) = (address, port, rtcpPort)
-        self.codecs = codecs.filter { !$0.isTelephoneEvent }
+        self.codecs = codecs.filter(\.isSound)
         (self.telephoneEvents, self.offersMux, self.ptime) = (telephoneEvents, offersMux, ptime)
     }
 }

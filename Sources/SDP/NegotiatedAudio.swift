@@ -32,11 +32,15 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var codecs: [NegotiatedCodec]
     /// telephone-event, at most one for each clock rate; empty when the peer has none.
     public var telephoneEvents: [NegotiatedCodec]
+    /// Comfort noise, at most one for each clock rate; empty unless both sides want it.
+    public var comfortNoise: [NegotiatedCodec] = []
     /// Where to send; the unspecified address while `remoteHold` is `.zeroAddress`.
     public var remoteRTP: SocketAddress
     /// Where to send RTCP, equal to `remoteRTP` when multiplexed; nil when the peer has no port for it.
     public var remoteRTCP: SocketAddress?
     public var rtcpMux: Bool
+    /// RTCP may be sent that is no compound (RFC 5506): agreed where the peer offers it.
+    public var reducedSizeRTCP = false
     /// Whether we may send, and whether we are to expect and use what comes.
     public var sends: Bool
     public var receives: Bool
@@ -45,6 +49,8 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var ptime: Int
     /// How packets are protected both ways.
     public var security = NegotiatedSecurity.none
+    /// Connectivity checks say where the peer is, and `remoteRTP` and `remoteRTCP` do not; nil: there are none.
+    public var ice: NegotiatedICE?
 
     public init(
         codecs: [NegotiatedCodec], telephoneEvents: [NegotiatedCodec] = [], remoteRTP: SocketAddress, remoteRTCP: SocketAddress? = nil,
@@ -61,6 +67,11 @@ public struct NegotiatedAudio: Hashable, Sendable {
 
     /// RTCP flows also while held, except to a peer without an address.
     public var sendsRTCP: Bool { remoteRTCP != nil && remoteHold != .zeroAddress }
+
+    /// The comfort noise that goes with a codec: at its own clock alone (RFC 3389 §4). Opus has its own.
+    public func comfortNoise(for codec: Codec) -> NegotiatedCodec? {
+        codec.isOpus ? nil : comfortNoise.first { $0.codec.clockRate == codec.clockRate }
+    }
 
     /// The events that go with a codec: at its own clock where that was agreed, else at any.
     public func telephoneEvent(for codec: Codec) -> NegotiatedCodec? {

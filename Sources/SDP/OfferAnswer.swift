@@ -20,7 +20,12 @@ public struct OfferAnswer: Sendable {
         /// Every codec for sound in it, known here or not, in its order and with its format parameters.
         public var codecs: [Codec]
         public var hasTelephoneEvents: Bool
+        public var hasComfortNoise = false
         public var hold: RemoteHold
+        /// RTCP is to come on the port of RTP (RFC 5761).
+        public var multiplexes: Bool
+        /// It asks for connectivity checks, or for new ones: its answer needs new `local.ice.credentials` (RFC 8839 §4.4.1.1.1).
+        public var startsICE: Bool
         /// A re-offer that removes the audio stream (port 0). Its answer agrees to that.
         public var removesAudio: Bool
     }
@@ -58,10 +63,12 @@ public struct OfferAnswer: Sendable {
         let direction = held && wish == .sendonly ? Direction.inactive : wish
         if !next.hasAgreed { next.proto = local.security.offeredProfile }
         let security = local.security.offer(over: next.proto, after: session.audio?.security)
-        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction, security: security)
+        let ice = local.ice.policy == .lite || session.ice != nil ? local.ice.offer(from: local) : []
+        next.offersICE = !ice.isEmpty
+        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction, security: security, ice: ice)
         pending = .localOffer(next, formats, direction, security)
         state = .haveLocalOffer
-        return sending(stream.media(local, proto: next.proto), in: next.slots, at: next.audioIndex)
+        return sending(stream.media(local, proto: next.proto, mid: next.mid), of: next)
     }
 
     /// The answer to our offer. On an error the exchange is over and the session is as it was before the offer.
@@ -70,16 +77,17 @@ public struct OfferAnswer: Sendable {
         guard case .localOffer(var next, let formats, let direction, let offered)? = pending else { throw .outOfTurn }
         rollback()
         guard answer.media.indices.contains(next.audioIndex), RemoteAudio.isAudio(answer.media[next.audioIndex]) else { throw .refused }
-        let remote = try RemoteAudio(next.audioIndex, of: answer, family: local.address.family)
-        let (codecs, events) = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
-        guard !codecs.isEmpty else { throw .noCommonCodec }
+        let remote = try RemoteAudio(next.audioIndex, of: answer, for: local, usesICE: next.offersICE)
+        let formatsAgreed = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
+        guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         var hold = remote.hold
         if direction == .inactive, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // it had no choice
         let mux = local.offersMux && remote.offersMux
         let flow = direction.limited(to: remote.direction.reversed)
-        var audio = agreement(remote, codecs: codecs, events: events, mux: mux, flow: flow, hold: hold)
+        var audio = agreement(remote, formatsAgreed, mux: mux, flow: flow, hold: hold)
         audio.security = try local.security.agreed(by: remote.security, to: offered)
-        (next.audio, next.hasAgreed) = (audio, true)
+        audio.ice = local.ice.agreed(with: remote.ice)
+        (next.audio, next.hasAgreed, next.ice) = (audio, true, remote.ice.credentials)
         session = next
         return audio
     }
@@ -91,9 +99,11 @@ public struct OfferAnswer: Sendable {
         pending = .remoteOffer(remote, offer.media)
         state = .haveRemoteOffer
         remoteOffer = RemoteOffer(
-            codecs: remote?.formats.map(\.codec).filter { !$0.isTelephoneEvent } ?? [],
+            codecs: remote?.formats.map(\.codec).filter(\.isSound) ?? [],
             hasTelephoneEvents: remote?.formats.contains { $0.codec.isTelephoneEvent } ?? false,
-            hold: remote?.hold ?? .none, removesAudio: remote == nil)
+            hasComfortNoise: remote?.formats.contains { $0.codec.isComfortNoise } ?? false,
+            hold: remote?.hold ?? .none, multiplexes: remote?.offersMux ?? false,
+            startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil)
     }
 
     /// Answers the open offer; the exchange is then done.
@@ -112,48 +122,28 @@ public struct OfferAnswer: Sendable {
         next.slots = offered.map { Session.Slot($0) }
         guard let remote else { return (answerRemoval(next), nil) }
         let formats = answeredFormats(to: remote, allowed: allowed)
-        let (codecs, events) = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
-        guard !codecs.isEmpty else { throw .noCommonCodec }
+        let formatsAgreed = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
+        guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         let flow = wish.limited(to: remote.direction.reversed)
         let protection = try local.security.answer(remote.security, after: session.audio?.security)
-        var audio = agreement(remote, codecs: codecs, events: events, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        var audio = agreement(remote, formatsAgreed, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        audio.reducedSizeRTCP = remote.takesReducedSize
         audio.security = protection.security
+        let checks = local.ice.answer(remote.ice, from: local, mux: remote.offersMux)
+        audio.ice = checks.ice
         (next.audio, next.audioIndex, next.proto, next.hasAgreed) = (audio, remote.index, remote.proto, true)
+        (next.ice, next.mid, next.isBundled) = (remote.ice.credentials, remote.mid, remote.isBundled)
         for format in formats { next.numbers.record(format) }
-        let stream = OutgoingStream(formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow, security: protection.attributes)
+        let stream = OutgoingStream(
+            formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: audio.ptime, direction: flow, security: protection.attributes,
+            ice: checks.attributes)
         finish(next)
-        return (sending(stream.media(local, proto: remote.proto), in: next.slots, at: next.audioIndex), audio)
+        return (sending(stream.media(local, proto: remote.proto, mid: next.mid), of: next), audio)
     }
 
     /// Gives up the open exchange, if any: its request failed or was refused. What was agreed before stays in force.
     public mutating func rollback() {
         (state, pending, remoteOffer) = (.stable, nil, nil)
-    }
-}
-
-extension OfferAnswer {
-    /// `receive(offer:)` of a body as it came.
-    public mutating func receive(offer body: [UInt8]) throws(NegotiationError) { try receive(offer: Self.parse(body)) }
-
-    /// `receive(answer:)` of a body as it came. A body that is no description ends the exchange like any other error.
-    @discardableResult
-    public mutating func receive(answer body: [UInt8]) throws(NegotiationError) -> NegotiatedAudio {
-        let description: SessionDescription
-        do throws(NegotiationError) {
-            description = try Self.parse(body)
-        } catch {
-            if state == .haveLocalOffer { rollback() }
-            throw error
-        }
-        return try receive(answer: description)
-    }
-
-    private static func parse(_ body: [UInt8]) throws(NegotiationError) -> SessionDescription {
-        do throws(SessionDescription.ParseError) {
-            return try SessionDescription(parsing: body)
-        } catch {
-            throw .malformed(error)
-        }
     }
 }
 
@@ -176,11 +166,18 @@ extension OfferAnswer {
 
         var slots: [Slot] = []
         var audioIndex = 0
-        var proto: Text = "RTP/AVP"
+        var proto = Text.plainProfile
         var numbers = PayloadNumbers()
         var audio: NegotiatedAudio?
         /// There was an agreement; what removes the stream again says nothing new.
         var hasAgreed = false
+        /// The peer's name for the stream (RFC 5888), and whether it groups it with others on one transport (RFC 9143): browsers want both to be said again.
+        var mid: Text?
+        var isBundled = false
+        /// What the peer's checks prove themselves with; nil while there are none.
+        var ice: ICECredentials?
+        /// Our open offer has checks.
+        var offersICE = false
     }
 
     private enum Pending: Sendable {
@@ -198,7 +195,7 @@ extension OfferAnswer {
         var next = next
         next.audio = nil
         finish(next)
-        return sending(nil, in: next.slots, at: next.audioIndex)
+        return sending(nil, of: next)
     }
 
     /// The first stream that we can take, the one in use before others; nil where a re-offer removes the audio.
@@ -208,7 +205,7 @@ extension OfferAnswer {
         var firstError: NegotiationError?
         for place in places where offer.media[place].port != 0 {
             do throws(NegotiationError) {
-                let remote = try RemoteAudio(place, of: offer, family: local.address.family)
+                let remote = try RemoteAudio(place, of: offer, for: local, usesICE: local.ice.policy != .off)
                 _ = try local.security.answer(remote.security, after: session.audio?.security)
                 if remote.formats.contains(where: { format in local.codecs.contains { $0.matches(format.codec) } }) { return remote }
                 firstError = firstError ?? .noCommonCodec
@@ -233,7 +230,18 @@ extension OfferAnswer {
             if codec.isOpus { codec.fmtp = codec.fmtp ?? format.codec.fmtp }
             chosen.append(.init(payloadType: format.payloadType, codec: codec))
         }
-        return chosen + answeredEvents(to: remote, beside: chosen)
+        return chosen + answeredNoise(to: remote, beside: chosen) + answeredEvents(to: remote, beside: chosen)
+    }
+
+    /// The comfort noise at each clock that we agreed to.
+    private func answeredNoise(to remote: RemoteAudio, beside chosen: [RemoteAudio.Format]) -> [RemoteAudio.Format] {
+        guard local.comfortNoise else { return [] }
+        let clocks = Set(chosen.filter { !$0.codec.isOpus }.map(\.codec.clockRate))
+        var noise: [RemoteAudio.Format] = []
+        for format in remote.formats where format.codec.isComfortNoise && clocks.contains(format.codec.clockRate) {
+            if !noise.contains(where: { $0.codec.matches(format.codec) }) { noise.append(.init(payloadType: format.payloadType, codec: .comfortNoise(format.codec.clockRate))) }
+        }
+        return noise
     }
 
     /// The event rate of each clock that we agreed to; where none was offered, whichever rate was.
@@ -248,9 +256,7 @@ extension OfferAnswer {
     }
 
     /// The formats that both listed, in the answer's order, with the peer's numbers to send and ours to receive.
-    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> (
-        codecs: [NegotiatedCodec], events: [NegotiatedCodec]
-    ) {
+    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> [NegotiatedCodec] {
         var agreed: [NegotiatedCodec] = []
         for format in answer where !agreed.contains(where: { $0.codec.matches(format.codec) }) {
             guard let own = ours.first(where: { $0.codec.matches(format.codec) }) else { continue }
@@ -259,15 +265,18 @@ extension OfferAnswer {
             codec.fmtp = their.codec.fmtp
             agreed.append(NegotiatedCodec(codec: codec, receivePayloadType: own.payloadType, sendPayloadType: their.payloadType))
         }
-        return (agreed.filter { !$0.codec.isTelephoneEvent }, agreed.filter(\.codec.isTelephoneEvent))
+        return agreed
     }
 
     private func agreement(
-        _ remote: RemoteAudio, codecs: [NegotiatedCodec], events: [NegotiatedCodec], mux: Bool, flow: Direction, hold: RemoteHold
+        _ remote: RemoteAudio, _ formats: [NegotiatedCodec], mux: Bool, flow: Direction, hold: RemoteHold
     ) -> NegotiatedAudio {
-        NegotiatedAudio(
-            codecs: codecs, telephoneEvents: events, remoteRTP: remote.rtp, remoteRTCP: mux ? remote.rtp : remote.separateRTCP,
-            rtcpMux: mux, sends: flow.sends, receives: flow.receives, remoteHold: hold, ptime: packetTime(remote))
+        var audio = NegotiatedAudio(
+            codecs: formats.filter(\.codec.isSound), telephoneEvents: formats.filter(\.codec.isTelephoneEvent), remoteRTP: remote.rtp,
+            remoteRTCP: mux ? remote.rtp : remote.separateRTCP, rtcpMux: mux, sends: flow.sends, receives: flow.receives, remoteHold: hold,
+            ptime: packetTime(remote))
+        audio.comfortNoise = formats.filter(\.codec.isComfortNoise)
+        return audio
     }
 
     /// The peer's wish (RFC 8866 §6.4), else ours; whole tens of milliseconds from 10 to 120, within its maximum.
@@ -277,14 +286,16 @@ extension OfferAnswer {
     }
 
     /// The whole description with a version of its own: one more than the last when anything else differs (RFC 3264 §8).
-    private mutating func sending(_ audio: SessionDescription.Media?, in slots: [Session.Slot], at index: Int) -> SessionDescription {
+    private mutating func sending(_ audio: SessionDescription.Media?, of session: Session) -> SessionDescription {
         let connection = SessionDescription.Connection(local.address)
         let origin = SessionDescription.Origin(
             sessionID: Text(sessionID), version: Text(version), addressType: connection.addressType, address: connection.host)
         var description = SessionDescription(origin: origin, connection: connection)
-        description.media = slots.map(\.refused)
+        description.media = session.slots.map(\.refused)
         if let audio {
-            if description.media.indices.contains(index) { description.media[index] = audio } else { description.media.append(audio) }
+            if audio.attribute("ice-ufrag") != nil { description.attributes += [.init("ice-lite"), .init("ice-options", "ice2")] }
+            if session.isBundled, let mid = session.mid { description.attributes.append(.init("group", "BUNDLE " + mid)) }
+            if description.media.indices.contains(session.audioIndex) { description.media[session.audioIndex] = audio } else { description.media.append(audio) }
         }
         if description != lastSent {
             version += 1

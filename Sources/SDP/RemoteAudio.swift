@@ -16,41 +16,56 @@ struct RemoteAudio: Sendable {
     /// Where `a=rtcp` or custom says that RTCP goes when it is not multiplexed.
     let separateRTCP: SocketAddress?
     let offersMux: Bool
+    /// RTCP that is no compound (RFC 5506).
+    let takesReducedSize: Bool
     let ptime: Int?
     let maxptime: Int?
     /// The peer's view, already without receiving when its address is zero.
     let direction: Direction
     let hold: RemoteHold
     let security: RemoteSecurity
+    let ice: RemoteICE
+    /// Its name in groups (RFC 5888), and whether it is in a BUNDLE.
+    let mid: Text?
+    let isBundled: Bool
 
-    /// - Parameter family: of our own address: the peer's must be of the same, or unspecified.
-    init(_ index: Int, of description: SessionDescription, family: IPAddress.Family) throws(NegotiationError) {
+    /// - Parameters:
+    ///   - local: the peer's address must be of the family of ours, or unspecified, and one that we may send to.
+    ///   - usesICE: whether checks may say where the peer is; then its address need not be usable.
+    init(_ index: Int, of description: SessionDescription, for local: LocalMedia, usesICE: Bool) throws(NegotiationError) {
         let media = description.media[index]
         guard media.port != 0 else { throw .refused }
         guard let security = RemoteSecurity(media, of: description) else { throw .unsupportedProfile }
         self.security = security
-        guard let address = (media.connection ?? description.connection)?.address, Self.isUsable(address, family: family) else {
+        ice = usesICE ? RemoteICE(media, of: description) : .none
+        let written = (media.connection ?? description.connection)?.address.map { SocketAddress($0, port: media.port) }
+        let usable = written.flatMap { Self.isUsable($0, for: local) ? $0 : nil }
+        guard let rtp = usable ?? (ice.findsAddress ? SocketAddress(local.address.family == .v4 ? .anyV4 : .anyV6, port: media.port) : nil) else {
             throw .unusableAddress
         }
         self.index = index
+        self.rtp = rtp
+        let mid = media.attribute(.mid)?.value?.trimmed
+        self.mid = mid.flatMap { $0.isEmpty ? nil : Text(Array($0.bytes)) }
+        isBundled = description.attributes.contains { $0.name == .group && $0.value?.fields.first == "BUNDLE" && $0.value?.fields.contains { $0 == mid } == true }
         proto = media.proto
         formats = Self.formats(of: media)
-        rtp = SocketAddress(address, port: media.port)
-        separateRTCP = Self.separateRTCP(media, rtp: rtp)
-        offersMux = media.attribute("rtcp-mux") != nil
-        ptime = (media.attribute("ptime") ?? description.attribute("ptime"))?.milliseconds
-        maxptime = (media.attribute("maxptime") ?? description.attribute("maxptime"))?.milliseconds
-        let written = Direction(in: media.attributes) ?? Direction(in: description.attributes) ?? .sendrecv
-        direction = address.isAny ? written.limited(to: .sendonly) : written
-        hold = address.isAny ? .zeroAddress : written == .sendonly ? .sendonly : written == .inactive ? .inactive : .none
+        separateRTCP = Self.separateRTCP(media, rtp: rtp, for: local)
+        offersMux = media.attribute(.rtcpMux) != nil
+        takesReducedSize = media.attribute(.rtcpReducedSize) != nil
+        ptime = (media.attribute(.ptime) ?? description.attribute(.ptime))?.milliseconds
+        maxptime = (media.attribute(.maxptime) ?? description.attribute(.maxptime))?.milliseconds
+        let wish = Direction(in: media.attributes) ?? Direction(in: description.attributes) ?? .sendrecv
+        // With checks an unspecified address is one that is not known yet (RFC 8839 §4.4.1.1.1).
+        let hasNoAddress = rtp.address.isAny && !ice.findsAddress
+        direction = hasNoAddress ? wish.limited(to: .sendonly) : wish
+        hold = hasNoAddress ? .zeroAddress : wish == .sendonly ? .sendonly : wish == .inactive ? .inactive : .none
     }
 
-    static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase("audio") }
+    static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase(.audio) }
 
-    private static func isUsable(_ address: IPAddress, family: IPAddress.Family) -> Bool {
-        if address.isAny { return true }
-        let broadcast = address.family == .v4 && address.low == 0xFFFF_FFFF
-        return address.family == family && !address.isMulticast && !broadcast
+    private static func isUsable(_ target: SocketAddress, for local: LocalMedia) -> Bool {
+        target.address.isAny || (target.address.family == local.address.family && local.targets.admits(target))
     }
 
     /// In the order of the `m=` line. Numbers that RTCP uses on a shared port (64–95, RFC 5761 §4) are left out.
@@ -59,24 +74,25 @@ struct RemoteAudio: Sendable {
         for text in media.formats {
             guard let number = text.integer(UInt8.self), number < 128, !(64...95).contains(number) else { continue }
             guard !found.contains(where: { $0.payloadType == number }), var codec = codec(number, in: media) else { continue }
-            codec.fmtp = media.parameter("fmtp", of: number)
+            codec.fmtp = media.parameter(.fmtp, of: number)
             found.append(Format(payloadType: number, codec: codec))
         }
         return found
     }
 
     private static func codec(_ number: UInt8, in media: SessionDescription.Media) -> Codec? {
-        media.parameter("rtpmap", of: number).flatMap { Codec(rtpmap: $0) } ?? .withStaticPayloadType(number)
+        media.parameter(.rtpmap, of: number).flatMap { Codec(rtpmap: $0) } ?? .withStaticPayloadType(number)
     }
 
     /// `a=rtcp:PORT [IN IP4 ADDRESS]` (RFC 3605), else the port above; nil where neither can be.
-    private static func separateRTCP(_ media: SessionDescription.Media, rtp: SocketAddress) -> SocketAddress? {
-        if let fields = media.attribute("rtcp")?.value?.fields, let port = fields.first?.integer(UInt16.self), port != 0 {
+    private static func separateRTCP(_ media: SessionDescription.Media, rtp: SocketAddress, for local: LocalMedia) -> SocketAddress? {
+        if let fields = media.attribute(.rtcp)?.value?.fields, let port = fields.first?.integer(UInt16.self), port != 0 {
             let named = fields.count >= 4 ? IPAddress(fields[3]) : nil
-            let usable = named.flatMap { isUsable($0, family: rtp.address.family) && !$0.isAny ? $0 : nil }
-            return SocketAddress(usable ?? rtp.address, port: port)
+            let targets = [named, rtp.address].compactMap { $0.map { SocketAddress($0, port: port) } }
+            return targets.first { (!$0.address.isAny || $0.address == rtp.address) && isUsable($0, for: local) }
         }
-        return rtp.port == .max ? nil : SocketAddress(rtp.address, port: rtp.port + 1)
+        let next = SocketAddress(rtp.address, port: rtp.port &+ 1)
+        return rtp.port != .max && isUsable(next, for: local) ? next : nil
     }
 }
 

@@ -41,9 +41,10 @@ import Testing
     @Test(arguments: [
         (1 as UInt16, 8 as UInt16, [0, 128, 255] as [UInt8], [-32_768, 0, 32_512] as [Int16]),
         (7, 8, [0x80, 0xFF, 0x00], [32_124, 0, -32_124]), (6, 8, [0xAA, 0xD5, 0x2A], [32_256, 8, -32_256]),
-        (1, 16, [1, 0, 0xFF, 0xFF], [1, -1]),
+        (1, 16, [1, 0, 0xFF, 0xFF], [1, -1]), (1, 24, [9, 1, 0, 9, 0xFF, 0xFF, 0, 0, 0x80], [1, -1, -32_768]),
+        (1, 32, [9, 9, 1, 0, 9, 9, 0xFF, 0x7F], [1, 32_767]),
     ])
-    func `eight bits and both laws are read`(tag: UInt16, bits: UInt16, data: [UInt8], samples: [Int16]) throws {
+    func `every width of sample and both laws are read`(tag: UInt16, bits: UInt16, data: [UInt8], samples: [Int16]) throws {
         #expect(try WAV(parsing: file(format(tag: tag, bits: bits), data)).samples == samples)
     }
 
@@ -65,7 +66,7 @@ import Testing
             ([], .notWAV), (Array("RIFF".utf8), .notWAV), (Array("RIFX".utf8) + good.dropFirst(4), .notWAV),
             (Array(good.prefix(12)), .truncated), (Array(good.prefix(30)), .truncated), (Array(good.prefix(36)), .truncated),
             (file([], [0, 0]), .truncated), (file(format(tag: 3, bits: 32), []), .unsupportedFormat(tag: 3, bits: 32)),
-            (file(format(bits: 24), []), .unsupportedFormat(tag: 1, bits: 24)), (file(format(channels: 0), []), .channels(0)),
+            (file(format(bits: 12), []), .unsupportedFormat(tag: 1, bits: 12)), (file(format(channels: 0), []), .channels(0)),
             (file(format(channels: 6), []), .channels(6)), (file(format(rate: 0), []), .sampleRate(0)),
             (file(format(rate: .max), []), .sampleRate(.max)),
         ]

@@ -91,6 +91,7 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R12, "CANCEL before any response", .deferredCancel) {
             $0.move(the(.sipSent, method: "CANCEL"), before: the(.sipReceived, status: 100))
         },
+        BrokenJournal(.R12, "CANCEL of another INVITE than the one that rang", .deferredCancel) { $0.set(the(.sipSent, method: "CANCEL"), .cseq, 4_711) },
         BrokenJournal(.R13, "a status that does not fit", .doNotDisturb) { $0.set(the(.sipSent, status: 480), .status, 404) },
         BrokenJournal(.R13, "no status at all", .doNotDisturb) { $0.remove(the(.sipSent, status: 480)) },
         BrokenJournal(.R13, "performed", .doNotDisturb) {
@@ -185,6 +186,14 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.M10, "a packet before the start", .echo) { $0.set(the(.mediaStopped), .firstSent, 1) },
         BrokenJournal(.M10, "a packet after the stop", .echo) { $0.set(the(.mediaStopped), .lastSent, 9_000_000_000_000_000_000) },
         BrokenJournal(.M10, "more packets than between start and stop", .echo) { $0.set(the(.mediaClosed), .packets, 6) },
+        BrokenJournal(.M11, "recorded before the answer", .recorded) { $0.move(the(.recordingStarted), before: the(.performAnswer)) },
+        BrokenJournal(.M11, "recorded when the call was over", .recorded) {
+            $0.remove(the(.recordingStarted))
+            $0.insert(.recordingStarted, alice, [.text: "a.wav"], after: the(.sessionDeactivated))
+        },
+        BrokenJournal(.M11, "recorded twice at a time", .recorded) { $0.duplicate(the(.recordingStarted)) },
+        BrokenJournal(.M11, "a recording that does not end", .recorded) { $0.remove(the(.recordingEnded)) },
+        BrokenJournal(.M11, "an end without a recording", .recorded) { $0.remove(the(.recordingStarted)) },
     ]
 }
 

@@ -30,6 +30,20 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
         s.close(alice)
     }
 
+    static let recorded = GoodJournal("an application answers, and is recorded") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.activate(alice)
+        s.add(.recordingStarted, alice, [.text: "a.wav"])
+        s.start(alice)
+        s.received("ACK", alice)
+        s.bye(alice)
+        s.deactivate()
+        s.add(.recordingEnded, alice, [.text: "a.wav", .count: 0])
+        s.close(alice)
+    }
+
     static let localHangUp = GoodJournal("the called user hangs up") { s in
         s.ring(alice)
         let answer = s.request("answer")[0]
@@ -507,7 +521,7 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [GoodJournal] = [
-        echo, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort, ringLimit, answerTimeout, cancelled,
+        echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort, ringLimit, answerTimeout, cancelled,
         cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, forkedUpstream, forkedDevices, hold, holdAndAccept,
         failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber, noPorts,
     ]

@@ -28,6 +28,7 @@ import Testing
             case .g722: .g722()
             case .pcmu: .pcmu()
             case .pcma: .pcma()
+            case .linear8, .linear16, .linear48: .l16(UInt32(audio.clockRate), 96)
             }
         }
 

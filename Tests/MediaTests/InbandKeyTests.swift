@@ -71,6 +71,66 @@ import Testing
         #expect(Set(try events.map { try payload($0)[0] }) == [7, 3, 10])
     }
 
+    @Test(arguments: [60, 100, 400, 1_500])
+    mutating func `a key is heard for as long as it was held`(milliseconds: Int) throws {
+        _ = try bridge(.pcmu(), .pcma(), keys: ([.keys()], []))
+        let start = alice.timestamp
+        for packet in 1...(milliseconds / 20 + 2) {
+            let ends = packet >= milliseconds / 20
+            var bytes = [UInt8](repeating: 0, count: 4)
+            let event = TelephoneEvent(event: 5, isEnd: ends, duration: UInt16(160 * min(packet, milliseconds / 20)))
+            bytes.withUnsafeMutableBytes { event.write(to: $0) }
+            alice.timestamp = start
+            bench.arrive(alice.packet(101, bytes, step: 0, marker: packet == 1), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        bench.pass(.seconds(1))
+        let samples = try decode(bench.heard(by: bob.address), .pcma)
+        let loud = samples.count { abs(Int($0)) > 1_000 } * 1_000 / 8_000
+        #expect(abs(loud - max(milliseconds, 80)) <= max(20, milliseconds / 4), "\(loud) ms")
+    }
+
+    @Test mutating func `a key whose end is lost is over half a second after its last packet`() throws {
+        _ = try bridge(.pcmu(), .pcma(), keys: ([.keys()], []))
+        var bytes = [UInt8](repeating: 0, count: 4)
+        bytes.withUnsafeMutableBytes { TelephoneEvent(event: 5, isEnd: false, duration: 160).write(to: $0) }
+        bench.arrive(alice.packet(101, bytes, step: 0, marker: true), from: alice.address, at: 20_000)
+        bench.pass(.seconds(3))
+        #expect(bench.heard(by: bob.address).count < 40)
+    }
+
+    @Test(arguments: [(NegotiatedCodec.pcmu(), AudioCodec.pcmu, NegotiatedCodec.pcmu()), (.pcmu(), .pcmu, .pcma()), (.opus(), .opus, .pcma()), (.g722(), .g722, .g722())])
+    mutating func `of a key in sound nothing passes on as sound, and its event is as long as it was`(codec: NegotiatedCodec, audio: AudioCodec, other: NegotiatedCodec) throws {
+        let (a, _) = try bridge(codec, other, keys: ([], [.keys()]))
+        try bench.update(a) { $0.hearsKeys = true }
+        let rate = audio.nativeSampleRate
+        func tone(_ tone: Tone, _ milliseconds: Int) -> [Int16] {
+            var generator = ToneGenerator(tone, sampleRate: rate), samples = [Int16](repeating: 0, count: rate * milliseconds / 1_000), room = samples.mutableSpan
+            generator.fill(&room)
+            return samples
+        }
+        let speech = tone(Tone(300, level: -20), 400)
+        for sound in try encoded(speech + tone(Tone.key("8")!, 600) + speech, audio) {
+            bench.arrive(alice.packet(codec.receivePayloadType, sound, step: audio.timestampStep(milliseconds: 20)), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        bench.pass(.milliseconds(300))
+        let packets = bench.heard(by: bob.address)
+        let events = try packets.filter { try header($0).payloadType == 101 }.map { packet in try payload(packet).withUnsafeBytes { TelephoneEvent(parsing: $0)! } }
+        let length = events.map(\.duration).max() ?? 0
+        #expect(events.count(where: \.isEnd) == 3 && abs(Int(length) / 8 - 600) <= 60, "\(length / 8) ms")
+        let outgoing = other.codec.matches(.pcma) ? AudioCodec.pcma : other.codec.matches(.g722) ? .g722 : .pcmu
+        let sound = try decode(packets.filter { try header($0).payloadType != 101 }, outgoing)
+        for frequency in [852.0, 1_336] {
+            var detector = ToneDetector(frequency: frequency, sampleRate: outgoing.nativeSampleRate)
+            detector.listen(to: sound.span)
+            #expect(detector.toneBlocks <= 1, "\(frequency): \(detector.toneBlocks) of \(detector.blocks)")
+        }
+        var speechHeard = ToneDetector(frequency: 300, sampleRate: outgoing.nativeSampleRate)
+        speechHeard.listen(to: sound.span)
+        #expect(speechHeard.toneBlocks > 30, "speech passes before and after: \(speechHeard.toneBlocks)")
+    }
+
     @Test mutating func `sound is not searched for keys unless that was asked for`() throws {
         let (a, _) = try bridge(.pcmu(), .pcmu(), keys: ([], [.keys()]))
         var generator = ToneGenerator(Tone.key("7")!, sampleRate: 8_000)

@@ -63,6 +63,10 @@ final class VirtualSocket: MediaSocket {
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard let remote else { return false }
+        return send(packet, to: remote)
+    }
+
+    func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool {
         network?.sent.append(.init(from: address, to: remote, bytes: Array(packet)))
         return true
     }
@@ -125,6 +129,7 @@ extension NegotiatedCodec {
     static func pcma() -> Self { Self(codec: .pcma, receivePayloadType: 8, sendPayloadType: 8) }
     static func g722() -> Self { Self(codec: .g722, receivePayloadType: 9, sendPayloadType: 9) }
     static func opus(_ receive: UInt8 = 111, _ send: UInt8 = 111) -> Self { Self(codec: .opus, receivePayloadType: receive, sendPayloadType: send) }
+    static func l16(_ rate: UInt32, _ number: UInt8) -> Self { Self(codec: .l16(rate), receivePayloadType: number, sendPayloadType: number) }
     static func keys(_ receive: UInt8 = 101, _ send: UInt8 = 101, rate: UInt32 = 8_000) -> Self {
         Self(codec: .telephoneEvent(rate), receivePayloadType: receive, sendPayloadType: send)
     }

@@ -85,17 +85,19 @@ private func bytes(_ text: String) -> [UInt8] {
 
     // MARK: Checks
 
-    private static let local = ICELiteResponder.Credentials(user: "evtj", password: "VOkJxbRl1RmTxUk/WvJxBt")
+    private static let local = ICECredentials(user: "evtj", password: "VOkJxbRl1RmTxUk/WvJxBt")!
 
     private func responder() -> ICELiteResponder { ICELiteResponder(local: Self.local, remoteUser: "h6vY") }
 
     /// A check as a controlling agent sends it.
-    private func check(user: String = "evtj:h6vY", password: [UInt8] = STUNTests.password, nominates: Bool = false, extra: (UInt16, [UInt8])? = nil, role: UInt16 = 0x802A) -> [UInt8] {
+    private func check(
+        user: String = "evtj:h6vY", password: [UInt8] = STUNTests.password, nominates: Bool = false, extra: (UInt16, [UInt8])? = nil, role: UInt16 = 0x802A, preference: UInt8 = 0x6E
+    ) -> [UInt8] {
         // The builder of answers, with the type of a request.
         guard let seed = try? STUNMessage(parsing: Self.request) else { return [] }
         var message = STUNAnswer(to: seed, .request)
         message.add(0x0006, Array(user.utf8))
-        message.add(0x0024, [0x6E, 0, 1, 0xFF])
+        message.add(0x0024, [preference, 0, 1, 0xFF])
         message.add(role, [1, 2, 3, 4, 5, 6, 7, 8])
         if nominates { message.add(0x0025, []) }
         if let extra { message.add(extra.0, extra.1) }
@@ -104,35 +106,45 @@ private func bytes(_ text: String) -> [UInt8] {
         return message.bytes
     }
 
-    @Test(arguments: [false, true]) func `a check is answered with where it came from, and what it nominates is valid`(nominates: Bool) throws {
+    @Test(arguments: [false, true]) func `a check is answered with where it came from, and what it nominates is selected`(nominates: Bool) throws {
         var responder = responder()
-        let outputs = responder.receive(check(nominates: nominates), from: Self.remote, hmac: hmac)
+        let outputs = responder.receive(check(nominates: nominates), from: Self.remote, at: .zero, hmac: hmac)
         guard case .answer(let bytes)? = outputs.first else { throw STUNMessage.ParseError.other }
         let answer = try STUNMessage(parsing: bytes)
         #expect(answer.messageClass == .success && answer.hasFingerprint && answer.isAuthentic(key: Self.password, hmac: hmac))
         #expect(Array(bytes[20..<32]) == [0x00, 0x20, 0, 8, 0, 1, 0xA1, 0x47, 0xE1, 0x12, 0xA6, 0x43])
-        #expect(outputs.last == .valid(Self.remote, isNominated: nominates))
-        #expect(responder.counts.answered == 1)
+        #expect(Array(outputs.dropFirst()) == (nominates ? [.selected(Self.remote)] : []))
+        #expect(responder.receive(check(nominates: nominates), from: Self.remote, at: .zero, hmac: hmac).count == 1, "the same is no news")
+        #expect(responder.counts.answered == 2)
     }
 
-    struct Refusal: CustomTestStringConvertible, Sendable {
-        var code: UInt8, datagram: [UInt8]
-        var testDescription: String { "4\(code)" }
+    @Test func `of two addresses that are nominated the better one stays, until it is nominated no more`() {
+        var responder = responder()
+        let (good, bad) = (Self.remote, SocketAddress("198.51.100.7:4000")!)
+        func nominates(_ remote: SocketAddress, _ preference: UInt8, at seconds: Int64) -> Bool {
+            responder.receive(check(nominates: true, preference: preference), from: remote, at: .zero + .seconds(seconds), hmac: hmac).last == .selected(remote)
+        }
+        #expect(nominates(bad, 0x10, at: 0))
+        #expect(nominates(good, 0x6E, at: 1), "a better one takes over")
+        #expect(!nominates(bad, 0x10, at: 2), "a worse one does not")
+        #expect(!nominates(good, 0x6E, at: 4))
+        #expect(!nominates(bad, 0x10, at: 6))
+        #expect(nominates(bad, 0x10, at: 8), "the good one was given up")
     }
 
-    @Test func `checks of strangers, of two controlled agents and with what we do not know are refused, and make nothing valid`() throws {
+    @Test func `checks of strangers, of two controlled agents and with what we do not know are refused, and select nothing`() throws {
         var responder = responder()
         for (datagram, code) in [
             (check(user: "evtj:other"), 1), (check(password: Array("another password of length".utf8)), 1), (check(extra: (0x0099, [1, 2, 3, 4])), 20), (check(role: 0x8029), 87),
             (Array(Self.request), 87),
         ] {
-            let outputs = responder.receive(datagram, from: Self.remote, hmac: hmac)
+            let outputs = responder.receive(datagram, from: Self.remote, at: .zero, hmac: hmac)
             guard case .answer(let bytes)? = outputs.first, outputs.count == 1 else { throw STUNMessage.ParseError.other }
             #expect(try STUNMessage(parsing: bytes).messageClass == .error)
             #expect(Array(bytes[20..<28]) == [0, 9, 0, bytes[23], 0, 0, 4, UInt8(code)])
         }
         #expect(responder.counts.unauthentic == 2 && responder.counts.unknownAttributes == 1 && responder.counts.roleConflicts == 2)
-        #expect(responder.receive(Self.response, from: Self.remote, hmac: hmac).isEmpty)
+        #expect(responder.receive(Self.response, from: Self.remote, at: .zero, hmac: hmac).isEmpty)
         #expect(responder.counts.ignored == 1 && responder.counts.answered == 0)
     }
 
@@ -140,13 +152,13 @@ private func bytes(_ text: String) -> [UInt8] {
         var random = SeededRandom(seed: 9)
         var responder = responder()
         let genuine = check(nominates: true)
-        for length in 0..<genuine.count { #expect(responder.receive(Array(genuine[..<length]), from: Self.remote, hmac: hmac).isEmpty) }
+        for length in 0..<genuine.count { #expect(responder.receive(Array(genuine[..<length]), from: Self.remote, at: .zero, hmac: hmac).isEmpty) }
         for _ in 0..<5_000 {
             var damaged = Bool.random(using: &random) ? genuine : (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0 ... .max, using: &random) }
             for _ in 0..<3 where !damaged.isEmpty { damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(in: 0 ... .max, using: &random) }
             if damaged == genuine { continue }
-            for output in responder.receive(damaged, from: Self.remote, hmac: hmac) {
-                if case .valid = output { Issue.record("a damaged check is valid") }
+            for output in responder.receive(damaged, from: Self.remote, at: .zero, hmac: hmac) {
+                if case .selected = output { Issue.record("a damaged check selects") }
             }
         }
         #expect(responder.counts.malformed > 4_000 && responder.counts.answered == 0)
@@ -154,8 +166,13 @@ private func bytes(_ text: String) -> [UInt8] {
 
     @Test func `credentials are long enough and differ`() {
         var random = SeededRandom(seed: 1)
-        let some = (0..<50).map { _ in ICELiteResponder.Credentials(using: &random) }
+        let some = (0..<50).map { _ in ICECredentials(using: &random) }
         #expect(Set(some).count == 50)
         #expect(some.allSatisfy { $0.user.count >= 4 && $0.password.count >= 22 })
+        for (one, other) in [("abc", "VOkJxbRl1RmTxUk/WvJxBt"), ("abcd", "VOkJxbRl1RmTxUk/WvJxB"), ("ab d", "VOkJxbRl1RmTxUk/WvJxBt"), ("abcd", "VOkJxbRl1RmTxUk/WvJx\"t")] {
+            #expect(ICECredentials(user: Text(one), password: Text(other)) == nil)
+        }
+        let shown = "\(some[0]) \(String(reflecting: some[0])) \(Array(Mirror(reflecting: some[0]).children))"
+        #expect(!shown.contains(some[0].password.description))
     }
 }

@@ -128,6 +128,32 @@ import Testing
         #expect(sender.isIdle)
     }
 
+    @Test(arguments: [(1, 2), (3, 3), (7, 7), (300, 250)])
+    func `a key that is held is as long as it is held, and ends by itself in the end`(released: Int, packets: Int) throws {
+        var sender = TelephoneEventSender(clockRate: 8_000), durations: [UInt32] = [], ends = 0
+        #expect(sender.press(try #require(DTMFDigit("4")), at: .zero))
+        for packet in 0..<400 {
+            if packet == released { sender.release() }
+            guard let sent = sender.advance(to: milliseconds(20 * packet)) else { continue }
+            #expect(sent.begins == (packet == 0))
+            durations.append(sent.segment + UInt32(sent.event.duration))
+            ends += sent.event.isEnd ? 1 : 0
+        }
+        #expect(ends == 3 && durations.last == UInt32(160 * packets))
+    }
+
+    @Test func `a long press goes on in segments, of which each is full`() throws {
+        var sender = TelephoneEventSender(clockRate: 48_000), sent: [TelephoneEventSender.Packet] = []
+        _ = sender.press(try #require(DTMFDigit("4")), at: .zero)
+        for packet in 0..<160 {
+            if packet == 150 { sender.release() }
+            if let packet = sender.advance(to: milliseconds(20 * packet)) { sent.append(packet) }
+        }
+        #expect(Set(sent.map(\.segment)) == [0, 65_535, 131_070])
+        #expect(sent.last.map { Int($0.segment) + Int($0.event.duration) } == 150 * 960)
+        #expect(zip(sent, sent.dropFirst()).allSatisfy { $1.segment + UInt32($1.event.duration) >= $0.segment + UInt32($0.event.duration) })
+    }
+
     @Test func `holds a bounded number of digits, and none after a stop`() throws {
         var sender = TelephoneEventSender(clockRate: 8_000)
         let key = try #require(DTMFDigit("1"))

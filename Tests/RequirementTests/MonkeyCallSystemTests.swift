@@ -65,8 +65,13 @@ import Testing
         #expect(stage.leftovers() == [])
         let dead = Stage(), unheard = dead.far.call()
         #expect(!Launcher.launchesWithoutNetwork, "it has no network")
-        dead.run(8)
-        #expect(unheard.statuses == [480] && dead.leftovers() == [])
+        dead.line.launchFailed(at: dead.now)
+        let late = dead.far.call()
+        dead.run(1)
+        #expect(unheard.statuses == [503] && late.statuses == [503] && dead.leftovers() == [])
+        let slow = Stage(), unreported = slow.far.call()
+        slow.run(8)
+        #expect(unreported.statuses == [480] && slow.leftovers() == [])
     }
 
     @MainActor @Test func `MC-24 Siri, a contact card and the recents lead the same way`() {

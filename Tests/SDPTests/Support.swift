@@ -7,8 +7,8 @@ func body(_ lines: String) -> [UInt8] {
     Array(lines.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingPrefix(while: { $0 == " " }) + "\r\n" }.joined().utf8)
 }
 
-let here = LocalMedia(address: IPAddress("192.0.2.10")!, port: 20_000, codecs: Codec.catalogue)
-let noMux = LocalMedia(address: IPAddress("192.0.2.10")!, port: 20_000, rtcpPort: 20_001, codecs: Codec.catalogue, offersMux: false)
+let here = LocalMedia(address: IPAddress("192.0.2.10")!, port: 20_000, codecs: Codec.usual)
+let noMux = LocalMedia(address: IPAddress("192.0.2.10")!, port: 20_000, rtcpPort: 20_001, codecs: Codec.usual, offersMux: false)
 
 func engine(_ local: LocalMedia = here) -> OfferAnswer { OfferAnswer(local: local, sessionID: 400) }
 

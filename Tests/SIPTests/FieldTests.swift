@@ -53,11 +53,19 @@ import Testing
     @Test(arguments: [
         ("SIP/2.0/UDP 192.0.2.1:5070;branch=z9hG4bK1;rport", "UDP", "192.0.2.1", 5070, "z9hG4bK1"),
         ("SIP / 2.0 / TCP   spindle.example.com ;  branch  =   z9hG4bK9ikj8", "TCP", "spindle.example.com", nil, "z9hG4bK9ikj8"),
-        ("sip/2.0/tls [2001:db8::9:1] : 6050;branch=x", "tls", "[2001:db8::9:1]", 6050, "x"), ("SIP/2.0/UDP host", "UDP", "host", nil, nil),
+        ("sip/2.0/tls [2001:db8::9:1] : 6050;branch=x", "tls", "[2001:db8::9:1]", 6050, "x"), ("SIP/2.0/UDP host", "UDP", "host", nil, nil), ("SIP/2.0/ UDP host", "UDP", "host", nil, nil),
     ] as [(String, String, String, UInt16?, String?)])
     func `a Via is taken apart`(text: String, transport: String, host: String, port: UInt16?, branch: String?) throws {
         let via = try Via(parsing: Text(text))
         #expect(via.transport.description == transport && via.host.description == host && via.port == port && via.branch?.description == branch)
+    }
+
+    /// Branch and tag are noted as the text is read, and found there as they are in the parameters.
+    @Test(arguments: [";branch=1;tag=1", ";x=branch;BRANCH=a;branch=b;Tag=a;tag=b", ";branch;tag;tag=1", "; tag = \"a \\\" b\" ; branch = \"\"", ";branches=1;stag=2;ta=g", ""])
+    func `a tag and a branch are what the parameters say`(parameters: Text) throws {
+        let via = try Via(parsing: "SIP/2.0/UDP host" + parameters), address = try NameAddress(parsing: "<sip:a@b;tag=no;branch=no>" + parameters)
+        #expect(via.branch == via.parameters["branch"])
+        #expect(address.tag == address.parameters["tag"])
     }
 
     @Test(arguments: ["", "SIP/2.0/UDP", "SIP/2.0 host", "SIP//UDP host", "/2.0/UDP host", "SIP/2.0/UDP host:", "SIP/2.0/UDP host;;", "SIP/2.0/UDP ;a=b", "SIP/2.0/UDPhost"])

@@ -24,6 +24,9 @@ import Testing
     @Test func `one bad Contact does not lose a response`() throws {
         let lines = ["SIP/2.0 200 OK", "v: SIP/2.0/UDP a", "f: <sip:a@b>;tag=1", "t: <sip:c@d>;tag=2", "i: x", "CSeq: 1 REGISTER", "m: <sip:good@a>, <sip:bad", "m: <sip:fine@b>"]
         #expect(try Message(parsing: wire(lines)).contacts.map(\.uri.user) == ["good", "fine"])
+        let broken = Array(lines.dropLast(2)) + ["m: \"Not me\" <sip:bad;x=1", "m: sip:fine@b"]
+        let contact = try #require(try Message(parsing: wire(broken)).contact)
+        #expect(contact.text == "sip:fine@b" && contact.displayName == nil && contact.uri.parameters.isEmpty)
     }
 
     /// What RFC 3261 and RFC 4475 ask for of broken requests.

@@ -40,5 +40,6 @@ import UserAgent
         let (vias, _, caller) = call(1_200, unreachable: true)
         #expect(vias == ["UDP"])
         #expect(!caller.events.contains { $0.hasPrefix("rejected") })
+        #expect(caller.traces.filter { $0.hasPrefix("> INVITE") }.count == 1, "the second is the first again: \(caller.traces)")
     }
 }

@@ -67,7 +67,7 @@ import Workbench
         }
     }
 
-    @Test(arguments: [("/nonexistent.wav", WAVFileError.cannotRead("/nonexistent.wav")), ("/dev/null", .notAudio("/dev/null", .notWAV))])
+    @Test(arguments: [("/nonexistent.wav", WAVFileError.cannotRead("/nonexistent.wav")), ("/dev/null", .notAudio("/dev/null", .wav(.notWAV)))])
     func `a file that cannot be played says why`(path: String, error: WAVFileError) {
         #expect(throws: error) { _ = try WAV(contentsOf: path) }
     }

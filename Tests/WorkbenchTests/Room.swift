@@ -40,7 +40,7 @@ final class Room {
     }
 
     /// A telephone at 10.0.0.`number`; requests go to `server`.
-    func seat(_ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.catalogue) -> Seat {
+    func seat(_ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.usual) -> Seat {
         let host = IPAddress(v4: 0x0A00_0000 + number), address = SocketAddress(host, port: 5060)
         let engine = MediaEngine(binder: RoomBinder(self, name), random: SeededRandom(seed: UInt64(number)), at: now)
         let plane = MediaLanes(settings: MediaSettings(ports: 20_000...20_999, lanes: 1), random: SeededRandom(seed: 9), driving: engine)
@@ -165,6 +165,10 @@ private final class RoomSocket: MediaSocket {
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard let remote else { return false }
+        return send(packet, to: remote)
+    }
+
+    func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool {
         room?.carry(Array(packet), from: address, to: remote, name: name)
         return true
     }

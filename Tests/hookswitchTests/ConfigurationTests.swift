@@ -29,10 +29,10 @@ import UserAgent
         ("domian: x", "FILE:1: unknown setting 'domian' (did you mean 'domain'?)"),
         ("domain: x\nsip:\n  upd: [\"127.0.0.1:5060\"]", "FILE:3: unknown setting 'sip.upd' (did you mean 'sip.udp'?)"),
         ("media:\n  ports: 20000", "FILE:2: media.ports: takes a range of ports from 1024 on as 20000-20199, got '20000'"),
-        ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma"),
+        ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma, l16/48000, l16/16000, l16/8000"),
         ("sip:\n  udp: [\"localhost\"]", "FILE:2: sip.udp: takes an address and port as 0.0.0.0:5060 or [::]:5060, got 'localhost'"),
         ("lines:\n  - { number: \"1\", pasword: x }", "FILE:2: line 1: pasword: unknown setting (did you mean 'password'?)"),
-        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, conference, got 'ehco' (did you mean 'echo'?)"),
+        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, conference, playback, record, got 'ehco' (did you mean 'echo'?)"),
         ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
         ("lines:\n  - { number: \"1\" }", "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"),
         (
@@ -52,6 +52,14 @@ import UserAgent
         ("lines:\n  - { number: \"1\", script: { reject: 200 } }", "FILE:2: script.reject: takes a whole number from 300 to 699, got '200'"),
         ("limits:\n  calls-per-secnd: 5", "FILE:2: unknown setting 'limits.calls-per-secnd' (did you mean 'limits.calls-per-second'?)"),
         ("access:\n  digests: [SHA-265]", "FILE:2: access.digests: knows no digest 'SHA-265' (did you mean 'SHA-256'?); there are MD5, MD5-sess, SHA-256, SHA-256-sess, SHA-512-256, SHA-512-256-sess"),
+        ("lines:\n  - { number: \"1\", application: playback }", "FILE:2: line 1 plays back, and needs a 'file'"),
+        ("lines:\n  - { number: \"1\", application: record }", "FILE:2: line 1 takes messages, and needs a folder to 'record' them in"),
+        ("lines:\n  - { number: \"1\", application: echo, loop: true }", "FILE:2: line 1: 'file' and 'loop' are for an application that plays back or records"),
+        ("lines:\n  - { number: \"1\", application: playback, file: /dev/null }", "FILE:2: line 1: file: /dev/null cannot be played: neither WAV nor Ogg Opus"),
+        ("lines:\n  - { number: \"1\", open: true, hold-music: /nowhere.wav }", "FILE:2: line 1: hold-music: /nowhere.wav cannot be read"),
+        ("lines:\n  - { number: \"1\", open: true, record: \"{wen}.wav\" }", "FILE:2: line 1: record: has no '{wen}'; there are {called} {caller} {line} {date} {time} {call}"),
+        ("lines:\n  - { number: \"1\", open: true, record: \"a.mp3\" }", "FILE:2: line 1: record: knows no format '.mp3'; there are .wav and .opus"),
+        ("lines:\n  - { number: \"1\", open: true, record: /dev/null/x/ }", "FILE:2: line 1: record: the folder '/dev/null/x/' cannot be written"),
         ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
         ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
     ])
@@ -183,7 +191,7 @@ import UserAgent
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
     }
 
-    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "routing.yaml", "tls.yaml", "telephones.yaml", "trunk.yaml"])
+    @Test(arguments: ["hookswitch.yaml", "lan.yaml", "routing.yaml", "sound.yaml", "tls.yaml", "telephones.yaml", "trunk.yaml"])
     func `the configurations that we ship are good`(name: String) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])

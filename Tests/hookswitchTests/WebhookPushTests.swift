@@ -12,7 +12,7 @@ import Testing
         name: "Alice")
 
     /// A server for one request, that answers with these bytes; and the request.
-    private func serve(_ answer: String, path: String = "/push?key=1", _ body: (URL) async -> Void) async throws -> String {
+    private func serve(_ answer: String, path: String = "/push?key=1", over tls: TLSContexts? = nil, _ body: (URL) async -> Void) async throws -> String {
         let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
@@ -28,19 +28,69 @@ import Testing
         let (heard, hears) = AsyncStream<String>.makeStream()
         Thread.detachNewThread {
             let connection = accept(listening, nil, nil)
-            var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 4_096)
-            while !String(decoding: bytes, as: UTF8.self).hasSuffix("}") {
-                let count = recv(connection, &piece, piece.count, 0)
-                guard count > 0 else { break }
-                bytes += piece[..<count]
-            }
-            _ = Array(answer.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, 0) }
+            let request = tls.map { Self.request(over: $0.accept(), on: connection, answering: answer) } ?? Self.request(on: connection, answering: answer)
             close(connection)
             close(listening)
-            hears.yield(String(decoding: bytes, as: UTF8.self))
+            hears.yield(request)
         }
-        await body(try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
+        await body(try #require(URL(string: "\(tls == nil ? "http" : "https")://127.0.0.1:\(port)\(path)")))
         return try #require(await heard.first { _ in true })
+    }
+
+    private static func read(_ connection: Int32) -> [UInt8]? {
+        var piece = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(connection, &piece, piece.count, 0)
+        return count > 0 ? Array(piece[..<count]) : nil
+    }
+
+    private static func write(_ bytes: [UInt8], to connection: Int32) { _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+
+    private static func request(on connection: Int32, answering answer: String) -> String {
+        var bytes: [UInt8] = []
+        while bytes.last != UInt8(ascii: "}"), let piece = read(connection) { bytes += piece }
+        write(Array(answer.utf8), to: connection)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func request(over session: consuming TLSSession, on connection: Int32, answering answer: String) -> String {
+        var session = session
+        var bytes: [UInt8] = []
+        while bytes.last != UInt8(ascii: "}"), let piece = read(connection) {
+            for case .received(let text) in session.receive(piece) { bytes += text }
+            write(session.takeOutput(), to: connection)
+        }
+        _ = session.send(Array(answer.utf8))
+        write(session.takeOutput(), to: connection)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func certificate(_ name: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates/\(name)").path
+    }
+
+    private static func tls(_ identity: String?) throws -> TLSContexts {
+        var settings = TLSSettings()
+        settings.identities = identity.map { [.init(certificate: certificate($0), key: certificate("leaf.key"))] } ?? []
+        settings.serverAuthorities = certificate("ca.pem")
+        return try TLSContexts(settings)
+    }
+
+    @Test func `over https the push is the same`() async throws {
+        let trust = try Self.tls(nil)
+        let request = try await serve("HTTP/1.1 200 OK\r\n\r\n", over: try Self.tls("server.pem")) { address in
+            #expect(throws: Never.self) { try HTTPPost(address, trusting: trust, timeout: 5).send(Data("{}".utf8)) }
+        }
+        #expect(request.hasPrefix("POST /push?key=1 HTTP/1.1\r\n") && request.hasSuffix("{}"))
+    }
+
+    @Test(arguments: [("second.pem", "does not name '127.0.0.1'"), ("stranger.pem", "is not trusted"), ("expired.pem", "expired")])
+    func `nothing is said to a server that is not who it should be`(identity: String, cause: String) async throws {
+        let trust = try Self.tls(nil)
+        let request = try await serve("HTTP/1.1 200 OK\r\n\r\n", over: try Self.tls(identity)) { address in
+            let failure = #expect(throws: HTTPPost.Failure.self) { try HTTPPost(address, trusting: trust, timeout: 5).send(Data("{}".utf8)) }
+            #expect(failure?.description.contains(cause) == true)
+        }
+        #expect(request.isEmpty)
     }
 
     @Test func `a push is one POST of JSON, and a 2xx takes it`() async throws {

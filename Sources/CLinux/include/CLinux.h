@@ -32,6 +32,12 @@ long clinux_receive(int socket, void *buffer, unsigned long capacity, struct soc
 /// sendmsg of one datagram, without SIGPIPE. `source` (may be null) picks the local address of a socket that is bound to the wildcard. -1 and errno on failure.
 long clinux_send(int socket, const void *bytes, unsigned long count, const struct sockaddr *to, unsigned int to_length, const struct sockaddr_storage *source);
 
+/// recv, send and epoll_wait as the kernel has them. Those of glibc are cancellation points: where there is a second thread, each goes in and out of
+/// asynchronous cancellation around the call, and no thread of ours is ever cancelled. -1 and errno on failure.
+long clinux_recv(int socket, void *buffer, unsigned long capacity, int flags);
+long clinux_send_connected(int socket, const void *bytes, unsigned long count, int flags);
+int clinux_epoll_wait(int set, struct epoll_event *events, int count, int milliseconds);
+
 /// Processor time and peak memory of this process since it started.
 struct clinux_usage { uint64_t user_microseconds; uint64_t system_microseconds; uint64_t peak_kilobytes; };
 void clinux_get_usage(struct clinux_usage *usage);

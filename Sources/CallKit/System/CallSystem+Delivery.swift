@@ -30,7 +30,7 @@ extension CallSystem {
         if let deadline = moved { host.deadlineMoved(to: deadline, of: self) }
     }
 
-    private func provider(_ number: ProviderNumber) -> CXProvider? {
+    func provider(_ number: ProviderNumber) -> CXProvider? {
         core.withLock { $0.providers[number]?.object }
     }
 
@@ -41,7 +41,8 @@ extension CallSystem {
             let queue = provider(number)?.current.queue.map(CallbackQueue.given) ?? .private
             host.run(on: queue) { completion.value(error) }
         case .changed(let call): tellObservers(of: call)
-        case .begin(let number), .reset(let number), .execute(_, let number), .perform(_, let number), .timedOut(_, let number):
+        case .begin(let number), .reset(let number), .execute(_, let number), .perform(_, let number), .timedOut(_, let number),
+            .extended(_, _, let number):
             tell(number, delivery)
         case .audio(let name): tell(name.provider, delivery)
         }
@@ -64,6 +65,7 @@ extension CallSystem {
         case .reset: delegate?.providerDidReset(provider)
         case .timedOut(let action, _): delegate?.provider(provider, timedOutPerforming: action)
         case .audio(let name): activate(name, of: provider)
+        case .extended(let call, let event, _): (delegate as? any CallExtensionDelegate)?.provider(provider, call: call, did: event)
         case .execute(let uuid, _): if !execute(uuid, on: provider, delegate) { startNext(of: provider) }
         case .perform(let uuid, _): if !perform(uuid, on: provider, delegate) { startNext(of: provider) }
         case .changed, .completion, .incomingCompletion: break

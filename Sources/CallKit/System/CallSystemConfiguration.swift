@@ -26,6 +26,8 @@ public struct CallSystemConfiguration: Sendable {
         case unknownIncomingCallError
     }
 
+    /// Whose telephone it is: the line's number, or whatever its owner calls it. For `CXProvider.account`.
+    public var account: String?
     public var audioScope = AudioScope.perSystem
     public var activation = Activation.afterStarted
     /// Answering, starting or resuming a call holds the others, and ending the active call resumes the only held group.

@@ -12,11 +12,11 @@ extension CallSystem {
         var enabledDirectories: [String] = []
         var directoryManager: CXCallDirectoryManager?
         weak var journal: (any CallSystemJournal)?
-        var providers: [ProviderNumber: Seat] = [:]
+        var providers = IdentityTable<Seat>()
         var lastProvider = 0
         var observers: [ObjectIdentifier: WeakObserver] = [:]
-        var actions: [UUID: CXAction] = [:]
-        var transactions: [UUID: CXTransaction] = [:]
+        var actions = IdentityTable<CXAction>()
+        var transactions = IdentityTable<CXTransaction>()
         var sessions: [AudioSessionName: CallAudioSession] = [:]
         var events = Backlog<(CallSystemEvent, Instant)>()
         var deliveries = Backlog<Delivery>()
@@ -46,6 +46,7 @@ extension CallSystem {
         case timedOut(CXAction, ProviderNumber)
         case audio(AudioSessionName)
         case changed(CXCall)
+        case extended(UUID, CallExtension, ProviderNumber)
         case completion(Relay<((any Error)?) -> Void>, (any Error)?, CallbackQueue)
         case incomingCompletion(Relay<((any Error)?) -> Void>, (any Error)?, ProviderNumber)
     }

@@ -117,10 +117,18 @@ extension JournalEvent {
         case mediaOpened = "media.opened"
         /// Packets may flow. [`session`]
         case mediaStarted = "media.started"
-        /// No packet leaves from here on. `packets` sent since the start, `firstSent` and `lastSent` (when there were any), [`received`]
+        /// No packet leaves from here on. `packets` sent since the start, `firstSent` and `lastSent` (when there were any), [`received`];
+        /// [`incoming`], [`outgoing`]: whether the far end and we were heard (`heard`, `silent`, `paused`, `nothing`; absent: not measured, or none
+        /// due), [`incomingBasis`], [`outgoingBasis`]: by what (`level`, `size`, `packets`); [`oneWay`] when one was heard and the other not
         case mediaStopped = "media.stopped"
         /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. [`remote`], [`codec`]
         case mediaUpdated = "media.updated"
+        /// All that is said and heard on the leg is written to a file from here on: `text` (its path)
+        case recordingStarted = "recording.started"
+        /// The file is complete, or `cause`, why it ends before its call. `text` (its path), `count` (packets that were not written in time)
+        case recordingEnded = "recording.ended"
+        /// The far end of the bridge holds, and this leg hears music meanwhile: `on`
+        case holdMusic = "hold.music"
         /// Sockets closed, codecs freed. [`packets`] sent in the whole life, [`received`]
         case mediaClosed = "media.closed"
         /// The number went to quarantine. `port`
@@ -161,6 +169,7 @@ extension JournalEvent {
         case session, scope, codec
         case error, code, cause, version
         case rule, count, text
+        case incoming, outgoing, incomingBasis, outgoingBasis, oneWay
     }
 }
 

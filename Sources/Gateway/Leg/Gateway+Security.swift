@@ -4,19 +4,25 @@ import SDP
 
 /// Which legs are encrypted, and with what.
 extension Gateway {
-    /// A leg belongs to the line of its device: that of the caller where it is one of ours, else the one that is called. What a line answers itself has two
-    /// ends that are ours, and the stricter setting counts.
+    /// The stricter one of those that have a say.
     func policy(of line: Line, calledBy caller: CallerIdentity) -> SRTPPolicy {
-        let called = line.configuration.srtp
-        guard let own = caller.user.flatMap(self.line(numbered:))?.configuration.srtp, caller.host == configuration.domain else { return called }
-        guard case .application = line.configuration.endpoint else { return own }
-        return own.isStricter(than: called) ? own : called
+        responsible(for: line, calledBy: caller).map(\.srtp).reduce(.off) { $1.isStricter(than: $0) ? $1 : $0 }
     }
 
-    /// What a leg of that line can do: fresh keys, one for each suite, and the certificate of this process.
-    func security(of line: Line) -> LocalSecurity {
-        var security = LocalSecurity(line.configuration.srtp, using: &random)
-        security.keying = line.configuration.srtpKeying
+    /// A leg belongs to the line of its device: that of the caller where it is one of ours, else the one that is called. What a line answers itself has two
+    /// ends that are ours.
+    func responsible(for line: Line, calledBy caller: CallerIdentity) -> [LineConfiguration] {
+        let called = line.configuration
+        guard let own = caller.user.flatMap(self.line(numbered:))?.configuration, caller.host == configuration.domain else { return [called] }
+        guard case .application = called.endpoint else { return [own] }
+        return [own, called]
+    }
+
+    /// What a leg can do: fresh keys, one for each suite, and the certificate of this process; nothing where it is not to be encrypted.
+    func security(_ policy: SRTPPolicy, keying: SRTPKeying) -> LocalSecurity {
+        guard policy != .off else { return LocalSecurity() }
+        var security = LocalSecurity(policy, using: &random)
+        security.keying = keying
         security.fingerprint = Fingerprint(.sha256, DTLSIdentity.ofThisProcess.fingerprint)
         return security
     }

@@ -11,13 +11,14 @@ extension Leg {
     /// reserve < configure < INVITE.
     func performStart() -> Bool {
         guard state == .new, let destination else { return false }
-        do { try media.reserve(at: now) } catch {
+        do { try media.reserve(negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             endCause = EndCause(status: 503, reasons: [.q850(34, "no media port")])
             return false
         }
         listenOnReservation()
         media.configure(at: now, codecs: codecNames)
+        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         let offer = negotiation.offer(direction: .sendrecv)
         session = gateway.invite(from: self, to: destination, offer: offer.serialized())
         state = .calling
@@ -33,6 +34,7 @@ extension Leg {
         do { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
             return failAnswer(.mediaFailed)
         }
+        listenOnReservation()
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
         session.respond(status: 200, headers: passedHeaders, body: description.serialized(), at: now)
         passedHeaders = []
@@ -43,6 +45,7 @@ extension Leg {
     /// The answer to the caller's offer, or our own offer where it made none (RFC 3261 §13.2.1).
     private func describe() -> SessionDescription? {
         guard negotiation.state == .haveRemoteOffer else { return makeOffer(direction: .sendrecv) }
+        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         guard let (answer, agreed) = try? negotiation.answer(codecs: answeredCodecs, direction: .sendrecv), let audio = agreed else { return nil }
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none

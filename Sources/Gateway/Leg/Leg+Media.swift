@@ -14,7 +14,8 @@ extension Leg {
         // One that was never heard has a limit of its own.
         case .silent: if hasHeard { fellSilent() }
         case .unprotected: endOutOfBand(.failed, cause: .mediaFailed, tellsPeer: true)
-        case .firstSent, .digitsSent, .sourceFinished, .recorded, .report: break
+        case .sourceFinished: soundIsOver()
+        case .firstSent, .digitsSent, .recorded, .report: break
         }
     }
 

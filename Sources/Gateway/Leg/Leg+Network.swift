@@ -11,7 +11,7 @@ import UserAgent
 extension Leg: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, flow: flow, at: now)
+        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: way, at: now)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
@@ -80,6 +80,7 @@ extension Leg: InviteSessionDelegate {
         }
         do throws(NegotiationError) {
             try fork.receive(offer: body)
+            gateway.prepareChecks(&fork)
             let (answer, _) = try fork.answer(codecs: fork.audio.map { [$0.primary.codec] }, direction: .sendrecv)
             earlyNegotiations[tag.detached] = fork
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
@@ -120,6 +121,7 @@ extension Leg: InviteSessionDelegate {
             scribe.write(.mediaRefused, at: now, [.cause: "bind"])
             return fail(session, .mediaFailed)
         }
+        listenOnReservation()
         session.acknowledge(at: now)
         connected()
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
@@ -154,6 +156,8 @@ extension Leg: InviteSessionDelegate {
         guard let body = offer.body else { return answerWithoutOffer(offer, session) }
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
+            gateway.prepareChecks(&negotiation)
+            negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
             let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
             if let audio { adopt(audio) } else { audioWasRemoved() }

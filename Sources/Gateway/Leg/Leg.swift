@@ -3,6 +3,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import Runtime
 import SDP
 import SIP
 import UserAgent
@@ -50,6 +51,7 @@ final class Leg {
     let destination: Destination?
     /// The way to the peer's signalling, which decides our address and family in SDP.
     let flow: Flow
+    let way: Way
     var negotiation: OfferAnswer
     var negotiated: NegotiatedAudio?
     var media: LegMedia
@@ -61,6 +63,10 @@ final class Leg {
     /// Held by the far end, as its last description says.
     var isHeldByRemote = false
     var resume: CXSetHeldCallAction?
+    /// What it hears while the other leg of its bridge is held by its far end.
+    private(set) var holdMusic: WAV?
+    /// Its application has played all that it has.
+    private var hasPlayed = false
     /// Refusals of the resume that is wanted.
     var resumeAttempts = 0
     /// The far end set our stream to port 0; what was agreed before stays on record.
@@ -77,6 +83,8 @@ final class Leg {
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
     var hasAudioSession = false
+    /// What it waits for, of each kind at most one.
+    var timers: [(timer: LegTimer, token: TimerToken)] = []
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
@@ -95,6 +103,7 @@ final class Leg {
         self.session = session
         self.destination = destination
         self.flow = flow
+        way = Way(flow)
         self.scribe = scribe
         self.media = media
         party = destination.map { CallerIdentity(user: $0.addressOfRecord.user, host: $0.addressOfRecord.host) } ?? CallerIdentity(host: "invalid")
@@ -124,6 +133,7 @@ final class Leg {
     /// Packets flow where the leg has its audio session, is connected, agreed and not held.
     func startMedia() {
         guard hasAudioSession, state == .connected, negotiated != nil, !hasNoAudio, !isHeld, media.state.isOpen, media.state != .started else { return }
+        gateway.beginRecording(self)
         media.start(at: now)
         expectMedia()
     }
@@ -138,16 +148,45 @@ final class Leg {
         if isHeld { agreed.sends = false }
         var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
         plan.hearsKeys = gateway.configuration.media.hearsKeys
+        plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan
     }
 
     private var source: MediaSource {
         if let announcement { return .tone(announcement.tone) }
+        if let holdMusic { return .samples(holdMusic.samples, sampleRate: holdMusic.sampleRate, loops: true) }
         return switch line.configuration.endpoint {
         case .application(.echo), .script: .echo
         case .application(.tone): .tone(Tone(440))
         case .application(.conference): .conference(UInt64(line.index))
+        case .application(.playback(let sound, let loops)): .samples(sound.samples, sampleRate: sound.sampleRate, loops: loops)
+        case .application(.record(let greeting)): hasPlayed ? .quiet : .beep(after: greeting)
         case .devices, .trunk, .group: .relay
+        }
+    }
+
+    /// nil: no more. False, and as it was, where the leg's codec cannot be made here.
+    func playHoldMusic(_ music: WAV?) -> Bool {
+        guard let negotiated, media.state.isOpen else { return false }
+        let before = holdMusic
+        holdMusic = music
+        guard media.update(plan(for: negotiated), at: now) else {
+            holdMusic = before
+            return false
+        }
+        scribe.write(.holdMusic, at: now, [.on: .init(music != nil)])
+        return true
+    }
+
+    /// The sound of its application is over: the call is, or its caller speaks now.
+    func soundIsOver() {
+        guard case .application(let application) = line.configuration.endpoint else { return }
+        switch application {
+        case .playback: gateway.end(self, .normalClearing)
+        case .record:
+            hasPlayed = true
+            if let negotiated { media.update(plan(for: negotiated), at: now) }
+        case .echo, .tone, .conference: break
         }
     }
 
@@ -185,6 +224,7 @@ final class Leg {
         guard let session, !session.request.content.isEmpty else { return true }
         do throws(NegotiationError) {
             try negotiation.receive(offer: session.request.body)
+            gateway.prepareChecks(&negotiation)
             if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
             return true
         } catch {
@@ -195,7 +235,7 @@ final class Leg {
 
     /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered.
     var offeredCodecs: [Codec] {
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         guard let offer = negotiation.remoteOffer else { return ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
@@ -207,7 +247,7 @@ final class Leg {
     var answeredCodecs: [Codec]? {
         guard let offer = negotiation.remoteOffer else { return nil }
         let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         let known = ((negotiated.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
             ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
         }
@@ -216,8 +256,9 @@ final class Leg {
 
     /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.
     func makeOffer(direction: SDP.Direction) -> SessionDescription {
+        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         let present = negotiated.map { [$0.primary.codec] } ?? []
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
         return negotiation.offer(direction: direction)
     }

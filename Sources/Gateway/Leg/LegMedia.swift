@@ -13,6 +13,8 @@ package struct LegMedia {
     package private(set) var reservation: PortReservation?
     private let scribe: LegScribe
     private let plane: any MediaPlane
+    /// Of all that this leg says and hears.
+    var recording: LegRecording?
 
     package init(id: MediaLegID, plane: any MediaPlane, scribe: LegScribe) {
         self.id = id
@@ -20,9 +22,9 @@ package struct LegMedia {
         self.scribe = scribe
     }
 
-    /// Takes a number out of the pool. Throws `.portsExhausted`.
-    package mutating func reserve(at now: Instant) throws(MediaError) {
-        let ports = try plane.reserve(at: now)
+    /// Takes numbers out of the pool. Throws `.portsExhausted`.
+    package mutating func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) {
+        let ports = try plane.reserve(demand, at: now)
         reservation = ports
         scribe.write(.mediaReserved, at: now, [.port: .init(ports.rtp)])
     }
@@ -36,7 +38,7 @@ package struct LegMedia {
     /// Binds the sockets. Throws `.cannotBind` and leaves the number reserved.
     package mutating func open(_ plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) {
         guard let reservation else { preconditionFailure("opened without a reservation") }
-        try plane.open(id, reservation: reservation, plan: plan, near: near, at: now)
+        self.reservation = try plane.open(id, reservation: reservation, plan: plan, near: near, at: now)
         advance(.open)
         scribe.write(.mediaOpened, at: now, [.port: .init(reservation.rtp), .codec: .init(plan.audio.primary.codec.name)])
     }
@@ -61,9 +63,13 @@ package struct LegMedia {
     }
 
     /// New remote address, direction or payload types after a re-INVITE.
-    package func update(_ plan: MediaPlan, at now: Instant) {
-        guard state.isOpen else { return }
-        try? plane.update(id, plan: plan, at: now)
+    ///
+    /// False where nothing has changed: the media is not open, or cannot be as the plan wants it.
+    @discardableResult
+    package func update(_ plan: MediaPlan, at now: Instant) -> Bool {
+        guard state.isOpen else { return false }
+        do { try plane.update(id, plan: plan, at: now) } catch { return false }
+        return true
     }
 
     package func link(to other: LegMedia, at now: Instant) {
@@ -84,24 +90,28 @@ package struct LegMedia {
         try? plane.unlink(id)
     }
 
-    /// Closes what is open and gives the number back. The call has ended.
-    package mutating func finish(at now: Instant) {
+    /// Closes what is open and gives the number back. The call has ended. What was measured, where there was something open.
+    @discardableResult
+    package mutating func finish(at now: Instant) -> MediaStatistics? {
         stop(at: now)
         let now = max(now, scribe.journal.latest)
+        recording?.end(at: now)
         if state == .activated || state == .stopped {
             advance(.deactivate)
             require { () throws(MediaError) in try plane.deactivate(id) }
         }
+        var figures: MediaStatistics?
         if state.isOpen {
             advance(.close)
-            let figures = try? plane.close(id, at: now)
+            figures = try? plane.close(id, at: now)
             scribe.write(.mediaClosed, at: now, figures?.details ?? [:])
         }
-        guard let ports = reservation, state != .released else { return }
+        guard let ports = reservation, state != .released else { return figures }
         advance(.release)
         require { () throws(MediaError) in try plane.release(ports, at: now) }
         reservation = nil
         scribe.write(.mediaReleased, at: now, [.port: .init(ports.rtp)])
+        return figures
     }
 
     private mutating func advance(_ step: MediaStep) {
@@ -120,10 +130,20 @@ extension MediaInterval {
         var details: JournalEvent.Details = [.packets: .init(packetsSent), .received: .init(packetsReceived)]
         details[.firstSent] = firstSent.map { .init($0) }
         details[.lastSent] = lastSent.map { .init($0) }
+        details[.incoming] = incoming.map { .init($0.sound.rawValue) }
+        details[.incomingBasis] = incoming.map { .init($0.basis.rawValue) }
+        details[.outgoing] = outgoing.map { .init($0.sound.rawValue) }
+        details[.outgoingBasis] = outgoing.map { .init($0.basis.rawValue) }
+        if DirectionVerdict.isOneWay(incoming, outgoing) { details[.oneWay] = true }
         return details
     }
 }
 
 extension MediaStatistics {
     var details: JournalEvent.Details { [.packets: .init(sending.packets), .received: .init(receiving.packets)] }
+}
+
+extension OfferAnswer {
+    /// How many ports the stream needs, as far as that is known.
+    package var ports: PortPool.Demand { remoteOffer.map { $0.multiplexes ? .one : .two } ?? .twoIfPossible }
 }

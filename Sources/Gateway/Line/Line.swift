@@ -14,7 +14,7 @@ final class Line {
     let calls: CallManager
     let journal: LineJournal
     let features: LineFeatures
-    var legs: [UUID: Leg] = [:]
+    var legs = IdentityTable<Leg>()
     private var delegate: LineProviderDelegate?
 
     init(
@@ -41,6 +41,8 @@ final class Line {
         return outgoing > 0 && legs.values.count(where: { $0.direction == .incoming }) + outgoing >= configuration.maximumCalls
     }
 
+    var keepsRecents: Bool { configuration.keepsRecents }
+
     /// Oldest first: what is done to all of them happens in the same order in each run.
     var legsInOrder: [Leg] { legs.values.sorted { $0.media.id.rawValue < $1.media.id.rawValue } }
 
@@ -57,6 +59,7 @@ final class Line {
 
     private static func systemConfiguration(_ line: LineConfiguration) -> CallSystemConfiguration {
         var configuration = CallSystemConfiguration.line
+        configuration.account = String(describing: line.number)
         configuration.ringTimeout = line.ringTimeout
         return configuration
     }
@@ -71,7 +74,11 @@ final class Line {
         configuration.maximumCallGroups = line.maximumCalls
         configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices * people(of: line)
         configuration.supportedHandleTypes = line.handles
-        configuration.includesCallsInRecents = line.recents ?? (line.endpoint == .devices)
+        configuration.includesCallsInRecents = line.keepsRecents
         return configuration
     }
+}
+
+extension LineConfiguration {
+    fileprivate var keepsRecents: Bool { recents ?? (endpoint == .devices) }
 }

@@ -9,14 +9,21 @@ extension MediaEngine {
     /// may name an address from behind a NAT, and who it is the certificate tells.
     func takesHandshake(_ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, at now: Instant) -> Bool {
         guard let first = datagram.first, 20...63 ~= first, let handshake = leg.protection?.handshake else { return false }
-        if !handshake.isEstablished, leg.latch.source == nil { leg.rtpSocket.aim(at: remote) }
+        if leg.connectivity != nil {
+            guard leg.latch.source == remote else {
+                leg.refused.stranger += 1
+                return true
+            }
+        } else if !handshake.isEstablished, leg.latch.source == nil {
+            leg.rtpSocket.aim(at: remote)
+        }
         apply(handshake.receive(UnsafeRawBufferPointer(datagram)), to: leg, at: now)
         return true
     }
 
     /// The leg has started: a handshake that is ours to begin begins.
     func beginHandshake(_ leg: MediaLeg, at now: Instant) {
-        guard let protection = leg.protection, protection.sender == nil else { return }
+        guard let protection = leg.protection, protection.sender == nil, leg.isConnected else { return }
         apply(protection.begin(), to: leg, at: now)
     }
 

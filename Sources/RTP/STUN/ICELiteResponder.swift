@@ -2,29 +2,13 @@ public import Primitives
 
 /// Our side of connectivity checks and consent (RFC 8445 §2.5, RFC 7675): an agent with an address that everybody reaches answers, and never asks.
 ///
-/// Sans-I/O. What the far end nominates is where media goes.
+/// Sans-I/O, one for each component of a stream. What the far end nominates is where media goes.
 public struct ICELiteResponder: Sendable {
-    /// What `a=ice-ufrag` and `a=ice-pwd` say: four letters or more, and twenty-two or more.
-    public struct Credentials: Hashable, Sendable {
-        public var user: Text
-        public var password: Text
-
-        public init(user: Text, password: Text) { (self.user, self.password) = (user, password) }
-
-        /// 24 and 132 bits (RFC 8445 §5.3).
-        public init(using random: inout some RandomNumberGenerator) {
-            let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-            func text(_ count: Int) -> Text { Text((0..<count).map { _ in letters[Int(random.next() & 63)] }) }
-            user = text(4)
-            password = text(22)
-        }
-    }
-
     public enum Output: Hashable, Sendable {
         /// To where the request came from.
         case answer([UInt8])
-        /// A check succeeded; media that comes from there is the far end's. Nominated: media goes there from now on.
-        case valid(SocketAddress, isNominated: Bool)
+        /// The far end nominated another address than before: media goes there and comes from there from now on.
+        case selected(SocketAddress)
     }
 
     public struct Counts: Hashable, Sendable {
@@ -33,18 +17,25 @@ public struct ICELiteResponder: Sendable {
         public var ignored: UInt64 = 0
 
         public init() {}
+
+        /// Neither answered well nor harmless.
+        public var refused: UInt64 { malformed + unauthentic + unknownAttributes + roleConflicts }
     }
 
-    public let local: Credentials
+    public let local: ICECredentials
     /// The far end's `ice-ufrag`.
     public let remoteUser: Text
     public private(set) var counts = Counts()
+    /// What the far end nominated, how much it likes it, and when it last said so.
+    private var selection: (remote: SocketAddress, priority: UInt32, at: Instant)?
+    /// How long the far end's favourite stays, after it was nominated last, against others that it nominates too.
+    private static let steadiness = Duration.seconds(3)
 
-    public init(local: Credentials, remoteUser: Text) { (self.local, self.remoteUser) = (local, remoteUser) }
+    public init(local: ICECredentials, remoteUser: Text) { (self.local, self.remoteUser) = (local, remoteUser) }
 
     /// Takes a datagram whose first byte is 0 to 3 (RFC 7983 §7).
     /// - Parameter hmac: HMAC-SHA1 of a message under a key.
-    public mutating func receive(_ datagram: [UInt8], from remote: SocketAddress, hmac: ([UInt8], [UInt8]) -> [UInt8]) -> [Output] {
+    public mutating func receive(_ datagram: [UInt8], from remote: SocketAddress, at now: Instant, hmac: ([UInt8], [UInt8]) -> [UInt8]) -> [Output] {
         // A check always has its checksum (RFC 8445 §7.1.1), which also tells it from anything else that begins alike.
         guard let message = try? STUNMessage(parsing: datagram), message.hasFingerprint else {
             counts.malformed += 1
@@ -58,7 +49,17 @@ public struct ICELiteResponder: Sendable {
         var answer = STUNAnswer(to: message, .success)
         answer.addMappedAddress(remote)
         counts.answered += 1
-        return [.answer(finished(answer, hmac)), .valid(remote, isNominated: message.usesCandidate)]
+        let outputs = [Output.answer(finished(answer, hmac))]
+        return message.usesCandidate && select(remote, message.priority ?? 0, at: now) ? outputs + [.selected(remote)] : outputs
+    }
+
+    /// True where it is news. Agents of RFC 5245 nominate every pair that works and then use the one that they like best; one that has changed its
+    /// network nominates a worse one, and the old one no more.
+    private mutating func select(_ remote: SocketAddress, _ priority: UInt32, at now: Instant) -> Bool {
+        let isNews = selection?.remote != remote
+        if isNews, let selection, priority < selection.priority, now - selection.at < Self.steadiness { return false }
+        selection = (remote, priority, at: now)
+        return isNews
     }
 
     /// RFC 8489 §9.1.3, §6.3.1; RFC 8445 §7.3.1.1.

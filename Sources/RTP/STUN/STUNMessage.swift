@@ -28,6 +28,8 @@ public struct STUNMessage: Sendable {
     public let transaction: [UInt8]
     public private(set) var username: [UInt8]?
     public private(set) var usesCandidate = false
+    /// How much the sender likes the address that it asks from (RFC 8445 §7.1.1).
+    public private(set) var priority: UInt32?
     /// The sender is the controlling agent, or the controlled one; nil when it does not say.
     public private(set) var isControlling: Bool?
     public private(set) var hasFingerprint = false
@@ -90,7 +92,9 @@ public struct STUNMessage: Sendable {
         case Attribute.fingerprint:
             guard value.count == 4, value.elementsEqual(Self.fingerprint(of: bytes[..<offset])) else { throw .fingerprint }
             hasFingerprint = true
-        case Attribute.priority: break
+        case Attribute.priority:
+            guard value.count == 4 else { throw .attributes }
+            priority = value.reduce(0) { $0 << 8 | UInt32($1) }
         default: if type < 0x8000, unknown.count < 8 { unknown.append(type) }
         }
     }

@@ -36,12 +36,13 @@ struct SRTPCipher: ~Copyable {
         secrets.initialize(to: Secrets())
         let cipher: OpaquePointer? =
             switch suite {
-            case .aes128CMSHA1_80, .aes128CMSHA1_32: EVP_aes_128_ctr()
+            case .aes128CMSHA1_80, .aes128CMSHA1_32: EVP_aes_128_ecb()
             case .aes128GCM: EVP_aes_128_gcm()
             case .aes256GCM: EVP_aes_256_gcm()
             }
-        let status = EVP_CipherInit_ex(context, cipher, nil, nil, nil, encrypts ? 1 : 0)
+        let status = EVP_CipherInit_ex(context, cipher, nil, nil, nil, encrypts || !isAEAD ? 1 : 0)
         precondition(status == 1, "OpenSSL has no \(suite)")
+        EVP_CIPHER_CTX_set_padding(context, 0)
     }
 
     func use(key: UnsafeRawBufferPointer) {
@@ -62,9 +63,29 @@ struct SRTPCipher: ~Copyable {
     }
 
     /// Counter mode, there or back (RFC 3711 §4.1.1). False when OpenSSL did not do it, and then nothing may leave.
+    ///
+    /// The counters are encrypted side by side: to begin OpenSSL's own counter mode anew with each packet costs more than the packet.
     func crypt(_ payload: UnsafeMutableRawBufferPointer, ssrc: UInt32, index: UInt64) -> Bool {
         let salt = secrets.pointee.salt
-        return begin((salt.high ^ UInt64(ssrc).bigEndian, salt.low ^ (index << 16).bigEndian)) && update(payload)
+        var counter = (high: salt.high ^ UInt64(ssrc).bigEndian, low: UInt64(bigEndian: salt.low) ^ index << 16)
+        return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 16) { stream in
+            var start = 0
+            while start < payload.count {
+                let part = UnsafeMutableRawBufferPointer(rebasing: payload[start..<min(start + stream.count, payload.count)])
+                guard encrypt(&counter, into: UnsafeMutableRawBufferPointer(rebasing: stream[..<((part.count + 15) & ~15)])) else { return false }
+                part.exclusiveOr(stream)
+                start += part.count
+            }
+            return true
+        }
+    }
+
+    /// So many blocks of key stream, and counts on.
+    private func encrypt(_ counter: inout (high: UInt64, low: UInt64), into blocks: UnsafeMutableRawBufferPointer) -> Bool {
+        let counters = blocks.bindMemory(to: (UInt64, UInt64).self)
+        for block in counters.indices { counters[block] = (counter.high, (counter.low &+ UInt64(block)).bigEndian) }
+        counter.low &+= UInt64(counters.count)
+        return update(blocks)
     }
 
     /// HMAC-SHA1 over a packet and the four bytes that go with it (RFC 3711 §4.2); 20 bytes, of which a tag has the first.
@@ -128,6 +149,19 @@ struct SRTPCipher: ~Copyable {
         var count: Int32 = 0
         let bytes = text.bindMemory(to: UInt8.self).baseAddress
         return text.isEmpty || EVP_CipherUpdate(context, bytes, &count, bytes, Int32(text.count)) == 1
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Each byte with the one at the same place of `other`, which is no shorter.
+    fileprivate func exclusiveOr(_ other: UnsafeMutableRawBufferPointer) {
+        guard let bytes = baseAddress, let others = other.baseAddress else { return }
+        let words = count / 8
+        for word in 0..<words {
+            let mixed = bytes.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self) ^ others.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self)
+            bytes.storeBytes(of: mixed, toByteOffset: word &* 8, as: UInt64.self)
+        }
+        for offset in (words &* 8)..<count { self[offset] ^= other[offset] }
     }
 }
 

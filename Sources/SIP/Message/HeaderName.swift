@@ -171,14 +171,15 @@ extension HeaderName {
             }
         }
 
-        init(name: UnsafeBufferPointer<UInt8>) {
+        /// Whoever looks up many names fetches the table once.
+        init(name: UnsafeBufferPointer<UInt8>, in table: UnsafePointer<Entry> = Self.table) {
             self = .other
             guard name.count > 1, let base = name.baseAddress else {
                 if let letter = name.first { self = Self.compact(letter) }
                 return
             }
             var slot = Self.slot(base, name.count)
-            while case let entry = Self.table[slot], entry.known != .other {
+            while case let entry = table[slot], entry.known != .other {
                 if entry.count == name.count, Self.isSame(base, entry.name, name.count) { self = entry.known; return }
                 slot = (slot + 1) & (Self.tableSize - 1)
             }
@@ -207,7 +208,7 @@ extension HeaderName {
             return left.loadUnaligned(as: Word.self) | fold == right.loadUnaligned(as: Word.self) | fold
         }
 
-        private struct Entry {
+        struct Entry {
             var known: Known
             var count: Int
             var name: UnsafePointer<UInt8>
@@ -216,7 +217,7 @@ extension HeaderName {
         private static var tableSize: Int { 256 }
 
         /// Open addressing by length, first and last letter; less than a quarter full. Made once and never freed or changed.
-        nonisolated(unsafe) private static let table: UnsafePointer<Entry> = {
+        nonisolated(unsafe) static let table: UnsafePointer<Entry> = {
             let table = UnsafeMutablePointer<Entry>.allocate(capacity: tableSize)
             table.initialize(repeating: Entry(known: .other, count: 0, name: Known.other.literal.utf8Start), count: tableSize)
             for known in allCases where known != .other {

@@ -21,7 +21,10 @@ extension Message {
         init(of headers: Headers) throws(Defect) {
             try headers.buffer.withUnsafeBufferPointer { (bytes) throws(Defect) in
                 guard let base = bytes.baseAddress else { return }
-                for field in headers.fields { try read(field, base) }
+                let reader = Reader(base: base, at: 0, end: bytes.count)
+                for field in headers.fields {
+                    do throws(Flaw) { try read(field, reader) } catch { throw error.defect(field.known) }
+                }
             }
             try check()
         }
@@ -49,8 +52,15 @@ extension Message.Core {
         static var needed: Seen { Seen(rawValue: 31) }
     }
 
+    /// What is wrong with one header. A byte, which costs less to pass on than a `Defect`.
+    enum Flaw: Error {
+        case repeated, malformed
+
+        func defect(_ known: HeaderName.Known) -> Defect { self == .repeated ? .repeated(HeaderName(known)) : .malformed(HeaderName(known)) }
+    }
+
     /// Locates one header when it is one of those; only Via and Contact may come more than once (RFC 3261 §7.3.1).
-    @inline(__always) mutating func read(_ field: Headers.Field, _ base: UnsafePointer<UInt8>) throws(Defect) {
+    @inline(__always) mutating func read(_ field: Headers.Field, _ message: Reader) throws(Flaw) {
         let member: Seen
         switch field.known {
         case .via:
@@ -64,17 +74,17 @@ extension Message.Core {
         case .contact: member = []
         default: return
         }
-        guard member.isEmpty || !seen.contains(member) else { throw .repeated(HeaderName(field.known)) }
+        guard member.isEmpty || !seen.contains(member) else { throw .repeated }
         seen.insert(member)
-        var reader = Reader(base: base, at: Int(field.value.start), end: Int(field.value.end))
-        do { try read(field.known, &reader) } catch { throw .malformed(HeaderName(field.known)) }
+        var reader = message.part(from: Int(field.value.start), to: Int(field.value.end))
+        do { try read(field.known, &reader) } catch { throw .malformed }
     }
 
     private mutating func read(_ known: HeaderName.Known, _ reader: inout Reader) throws(SyntaxError) {
         switch known {
-        case .via: via = try Via.Layout(reading: &reader)
-        case .from: from = try NameAddress.Layout(readingAll: &reader)
-        case .to: to = try NameAddress.Layout(readingAll: &reader)
+        case .via: try via.read(&reader)
+        case .from: try from.readAll(&reader)
+        case .to: try to.readAll(&reader)
         case .callID: callID = try Self.callID(&reader)
         case .cseq: (cseqNumber, cseqMethod) = try CSeq.parts(&reader)
         case .maxForwards: maxForwards = Int16(try reader.takeOnlyNumber(maximum: 255))
@@ -87,8 +97,14 @@ extension Message.Core {
         // A display name may begin with "*" too, so only a lone one is the wildcard.
         if reader.next == 0x2A, reader.end - reader.at == 1 { return }
         while true {
-            let address = try NameAddress.Layout(reading: &reader)
-            if !hasContact { (hasContact, contact) = (true, address) }
+            if hasContact {
+                var another = NameAddress.Layout()
+                try another.read(&reader)
+            } else {
+                contact = NameAddress.Layout()   // a response's broken one may have been here before
+                try contact.read(&reader)
+                hasContact = true
+            }
             reader.skipSpace()
             guard !reader.isAtEnd else { return }
             guard reader.skip(0x2C) else { throw .trailingText }

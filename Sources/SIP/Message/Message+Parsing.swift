@@ -45,13 +45,15 @@ struct Draft: ~Copyable {
     /// One pass over the lines. Returns where the line ends are that a fold follows; what was found is to be thrown away then.
     private mutating func scan() -> [Int] {
         var folds: [Int] = []
-        var fields: [Headers.Field] = []
+        fields = []
         fields.reserveCapacity(20)
-        var core = Message.Core()
+        core = Message.Core()
         var found: Defect?
         (startLine, bodyStart) = (.none, buffer.count)
+        let buffer = buffer
         buffer.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { found = .keepAlive; return }
+            let names = HeaderName.Known.table
             var reader = Reader(base: base, at: 0, end: bytes.count)
             while reader.next == 0x0D, reader.byte(reader.at + 1) == 0x0A { reader.at += 2 }
             guard !reader.isAtEnd else { found = .keepAlive; return }
@@ -63,32 +65,40 @@ struct Draft: ~Copyable {
                 guard let end = reader.lineEnd() else { found = found ?? .headerLine; break }
                 if end == reader.at { bodyStart = end + 2; break }
                 if reader.byte(end + 2) == 0x20 || reader.byte(end + 2) == 0x09 { folds.append(end) }
-                do throws(Defect) {
-                    let field = try Self.cut(reader, end)
+                if let field = Self.cut(reader, end, names) {
                     guard fields.count < Limits.headerFields else { found = .tooManyHeaders; break }
                     fields.append(field)
-                    try core.read(field, base)
-                } catch {
-                    // A registrar's answer lists what others registered; one bad Contact must not lose it.
-                    if !isResponse || error != .malformed(.contact) { found = found ?? error }
+                    do throws(Message.Core.Flaw) { try core.read(field, reader) } catch {
+                        // A registrar's answer lists what others registered; one bad Contact must not lose it.
+                        if !isResponse || field.known != .contact { found = found ?? error.defect(field.known) }
+                    }
+                } else {
+                    found = found ?? (end - reader.at > Limits.headerField ? .headerTooLong : .headerLine)
                 }
                 reader.at = end + 2
             }
         }
-        (self.fields, self.core, defect) = (fields, core, found)
+        defect = found
         return folds
     }
 
-    /// Cuts one line into name and value.
+    /// Cuts one line into name and value; nil for what is no header or too long a one.
     @inline(__always)
-    private static func cut(_ reader: Reader, _ end: Int) throws(Defect) -> Headers.Field {
+    private static func cut(_ reader: Reader, _ end: Int, _ names: UnsafePointer<HeaderName.Known.Entry>) -> Headers.Field? {
         let start = reader.at
-        guard end &- start <= Limits.headerField else { throw .headerTooLong }
-        var line = Reader(base: reader.base, at: start, end: end)
-        let name = line.take(.token)
-        line.skipSpace()
-        guard !name.isEmpty, line.skip(0x3A) else { throw .headerLine }
-        let known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count))
+        guard end &- start <= Limits.headerField else { return nil }
+        var line = reader.part(from: start, to: end)
+        line.at = line.colon()
+        var name = Extent(start, line.at)
+        var known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), in: names)
+        if known == .other {
+            // Not all that is before a colon is a name, and between them may be space.
+            line.at = start
+            name = line.take(.token)
+            line.skipSpace()
+            known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), in: names)
+        }
+        guard !name.isEmpty, line.skip(0x3A) else { return nil }
         line.skipSpace()
         var last = end
         while last > line.at, reader.base[last - 1] == 0x20 || reader.base[last - 1] == 0x09 { last &-= 1 }
@@ -163,7 +173,8 @@ extension Draft {
     private static func request(_ reader: inout Reader) throws(SyntaxError) -> StartParts {
         let method = reader.take(.token)
         guard !method.isEmpty, reader.skip(0x20) else { throw .malformed }
-        let uri = try URI.Layout(reading: &reader)
+        var uri = URI.Layout()
+        try uri.read(&reader)
         guard uri.whole.count <= Limits.requestURI, reader.end - reader.at == 8, reader.starts(with: " SIP/2.0") else { throw .malformed }
         return StartParts(method: method, uri: uri)
     }
@@ -171,7 +182,7 @@ extension Draft {
     /// What is wrong with a request line although it can be read.
     func defect(of start: StartParts) -> Defect? {
         guard start.status == 0 else { return nil }
-        guard buffer[start.method] == buffer[core.cseqMethod] else { return .methodMismatch }
+        guard buffer.same(start.method, core.cseqMethod) else { return .methodMismatch }
         return start.uri.kind == .other ? .unknownScheme : nil
     }
 

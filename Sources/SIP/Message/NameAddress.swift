@@ -11,6 +11,8 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
         var isQuoted = false
         var uri = URI.Layout()
         var parameters = Extent.none
+        /// As `Reader.takeParameters(noting:)` has it.
+        var tag = Extent.none
     }
 
     private(set) var buffer: [UInt8]
@@ -36,7 +38,11 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     /// The whole text must be one address, with its parameters.
     public init(parsing text: Text) throws(SyntaxError) {
         buffer = Array(text.bytes)
-        layout = try buffer.read { reader throws(SyntaxError) in try Layout(readingAll: &reader) }
+        layout = try buffer.read { reader throws(SyntaxError) in
+            var layout = Layout()
+            try layout.readAll(&reader)
+            return layout
+        }
     }
 
     public var text: Text { buffer[layout.whole] }
@@ -68,21 +74,21 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The dialog tag of From and To (RFC 3261 §19.3); nil removes it.
     public var tag: Text? {
-        get { parameters.value(of: "tag") }
+        get { buffer.meaning(layout.tag) }
         set { parameters["tag"] = newValue }
     }
 }
 
 extension NameAddress.Layout {
     /// Reads one address and everything behind it must be space.
-    init(readingAll reader: inout Reader) throws(SyntaxError) {
-        self = try Self(reading: &reader)
+    mutating func readAll(_ reader: inout Reader) throws(SyntaxError) {
+        try read(&reader)
         reader.skipSpace()
         guard reader.isAtEnd else { throw .trailingText }
     }
 
     /// Reads one address; ends before the "," of the next one or before anything else that is not part of it.
-    init(reading reader: inout Reader) throws(SyntaxError) {
+    mutating func read(_ reader: inout Reader) throws(SyntaxError) {
         reader.skipSpace()
         let start = reader.at
         if reader.next == 0x22 {
@@ -94,13 +100,13 @@ extension NameAddress.Layout {
             readBareName(&reader)
         }
         if reader.skip(0x3C) {
-            uri = try URI.Layout(reading: &reader)
+            try uri.read(&reader)
             guard reader.skip(0x3E) else { throw .malformed }
         } else {
-            uri = try URI.Layout(reading: &reader, isBare: true)
+            try uri.read(&reader, isBare: true)
         }
         let end = reader.at
-        parameters = try reader.takeParameters()
+        parameters = try reader.takeParameters(noting: "tag", &tag)
         whole = Extent(start, parameters.isEmpty ? end : Int(parameters.end))
     }
 

@@ -37,7 +37,8 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     public init(parsing text: Text) throws(SyntaxError) {
         buffer = Array(text.bytes)
         layout = try buffer.read { reader throws(SyntaxError) in
-            let layout = try Layout(reading: &reader)
+            var layout = Layout()
+            try layout.read(&reader)
             guard reader.isAtEnd else { throw .malformed }
             return layout
         }
@@ -160,11 +161,15 @@ extension URI.Layout {
     /// Reads from the scheme on; ends before the first character that cannot be part of the URI.
     ///
     /// Without angle brackets around it (`isBare`), ";" begins the header's parameters and "?" is an error (RFC 3261 §20.10).
-    init(reading reader: inout Reader, isBare: Bool = false) throws(SyntaxError) {
+    mutating func read(_ reader: inout Reader, isBare: Bool = false) throws(SyntaxError) {
         let start = reader.at
-        scheme = reader.take(.scheme)
-        guard !scheme.isEmpty, reader.byte(start) | 0x20 >= 0x61, reader.skip(0x3A) else { throw .malformed }
-        kind = Self.kind(scheme, reader)
+        if reader.skip("sip:") {
+            (scheme, kind) = (Extent(start, start + 3), .sip)
+        } else {
+            scheme = reader.take(.scheme)
+            guard !scheme.isEmpty, reader.byte(start) | 0x20 >= 0x61, reader.skip(0x3A) else { throw .malformed }
+            kind = Self.kind(scheme, reader)
+        }
         switch kind {
         case .sip, .sips: try readSIP(&reader, isBare: isBare)
         case .tel:

@@ -7,6 +7,8 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         var transport = Extent.none
         var host = Extent.none
         var parameters = Extent.none
+        /// As `Reader.takeParameters(noting:)` has it.
+        var branch = Extent.none
         /// -1 without a port.
         var port: Int32 = -1
     }
@@ -24,20 +26,27 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     ///   - asksForPort: adds `;rport`, so that the answer comes back to the port that we sent from (RFC 3581 §3).
     /// - Precondition: transport and branch are tokens and host is a host.
     public init(transport: Text, host: Text, port: UInt16?, branch: Text, asksForPort: Bool = true) {
-        var parameters: Parameters = ["branch": branch]
-        if asksForPort { parameters["rport"] = .empty }
-        self.init(transport: transport, host: host, port: port, parameters: parameters)
+        self.init(transport: transport, host: host, port: port) { bytes in
+            bytes += ";branch=" as StaticString
+            bytes += branch
+            if asksForPort { bytes += ";rport" as StaticString }
+        }
     }
 
     init(transport: Text, host: Text, port: UInt16?, parameters: Parameters) {
+        self.init(transport: transport, host: host, port: port) { $0 += parameters.text }
+    }
+
+    private init(transport: Text, host: Text, port: UInt16?, writeParameters: (inout [UInt8]) -> Void) {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(96)
         bytes += "SIP/2.0/" as StaticString
         bytes += transport
         bytes.append(0x20)
         let needsBrackets = host.bytes.contains(0x3A) && host.bytes.first != 0x5B
         bytes += needsBrackets ? "[" + host + "]" : host
         if let port { bytes.append(0x3A); bytes.append(decimal: port) }
-        bytes += parameters.text
+        writeParameters(&bytes)
         guard let made = try? Via(parsing: Text(bytes)) else { preconditionFailure("not a Via: \(Text(bytes))") }
         self = made
     }
@@ -45,7 +54,8 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     public init(parsing text: Text) throws(SyntaxError) {
         buffer = Array(text.bytes)
         layout = try buffer.read { reader throws(SyntaxError) in
-            let layout = try Layout(reading: &reader)
+            var layout = Layout()
+            try layout.read(&reader)
             reader.skipSpace()
             guard reader.isAtEnd else { throw .trailingText }
             return layout
@@ -79,7 +89,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Names the transaction (RFC 3261 §17.2.3).
-    public var branch: Text? { parameters.value(of: "branch") }
+    public var branch: Text? { buffer.meaning(layout.branch) }
     /// The address that the request came from, as the next hop saw it; IPv6 with or without brackets (RFC 5118 §4.5).
     public var received: Text? { parameters.value(of: "received") }
     /// The port that the request came from; nil when the parameter is missing or has no value yet.
@@ -101,17 +111,12 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Via.Layout {
-    /// Reads one Via element; ends before the "," of the next one.
-    init(reading reader: inout Reader) throws(SyntaxError) {
+    /// Reads one Via element; ends before the "," of the next one. As all `read` of layouts: into one that was empty, without a copy.
+    mutating func read(_ reader: inout Reader) throws(SyntaxError) {
         reader.skipSpace()
         let start = reader.at
-        // Name and version of the protocol are tokens: a request of another version is told so (RFC 4475 §3.1.2.16).
-        for _ in 0..<2 {
-            guard !reader.take(.token).isEmpty else { throw .malformed }
-            reader.skipSpace()
-            guard reader.skip(0x2F) else { throw .malformed }
-            reader.skipSpace()
-        }
+        if !reader.skip("SIP/2.0/") { try Self.skipProtocol(&reader) }
+        reader.skipSpace()
         transport = reader.take(.token)
         guard !transport.isEmpty, reader.next == 0x20 || reader.next == 0x09 else { throw .malformed }
         reader.skipSpace()
@@ -123,7 +128,17 @@ extension Via.Layout {
             port = Int32(try reader.takeNumber(maximum: 65_535))
             end = reader.at
         }
-        parameters = try reader.takeParameters()
+        parameters = try reader.takeParameters(noting: "branch", &branch)
         whole = Extent(start, parameters.isEmpty ? end : Int(parameters.end))
+    }
+
+    /// Name and version of the protocol are tokens: a request of another version is told so (RFC 4475 §3.1.2.16).
+    private static func skipProtocol(_ reader: inout Reader) throws(SyntaxError) {
+        for _ in 0..<2 {
+            guard !reader.take(.token).isEmpty else { throw .malformed }
+            reader.skipSpace()
+            guard reader.skip(0x2F) else { throw .malformed }
+            reader.skipSpace()
+        }
     }
 }

@@ -4,24 +4,30 @@ import Foundation
 
 /// The beginning of a sample app: its arguments, and exit code 2 for those that make no sense, 3 where it cannot run.
 public struct SampleCommand: ParsableCommand {
+    /// Named as the app that it is in.
+    public static var configuration: CommandConfiguration { CommandConfiguration(commandName: CommandLine.arguments.first.map { URL(filePath: $0).lastPathComponent }) }
+
     @OptionGroup public var options: SampleOptions
 
     public init() {}
 
     @MainActor public static func main(app name: String, _ start: (SampleRun) throws -> Never) {
-        let options = parsed().options
-        do { try start(SampleRun(options, app: name)) } catch { complain("\(name): \(error)", 3) }
+        do { try start(SampleRun(options(), app: name)) } catch { complain("\(name): \(error)", 3) }
     }
 
-    private static func parsed() -> SampleCommand {
-        do {
-            guard let command = try parseAsRoot() as? SampleCommand else { Foundation.exit(2) }
-            return command
-        } catch {
-            let code = exitCode(for: error)
-            if code.isSuccess { Self.exit(withError: error) }
+    private static func options() -> SampleOptions {
+        do { return try read(Array(CommandLine.arguments.dropFirst())) } catch {
+            if exitCode(for: error).isSuccess { Self.exit(withError: error) }
             complain(message(for: error), 2)
         }
+    }
+
+    /// - Throws: what is wrong with the arguments, or the help that they ask for.
+    static func read(_ arguments: [String]) throws -> SampleOptions {
+        var command = try parseAsRoot(arguments)
+        if let own = command as? SampleCommand { return own.options }
+        try command.run()
+        throw CleanExit.helpRequest(Self.self)
     }
 
     private static func complain(_ text: String, _ code: Int32) -> Never {

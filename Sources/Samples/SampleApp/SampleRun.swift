@@ -39,6 +39,7 @@ import UserAgent
         self.options = options
         teller = SampleTeller(name: name, json: options.json)
         var configuration = CallSystemConfiguration.app
+        configuration.account = options.line
         configuration.ringTimeout = .milliseconds(Int64(options.ringTimeout * 1_000))
         system = CallSystem(configuration: configuration, host: QueueHost())
         let (refusesAll, blocked) = (options.doNotDisturb, Set(options.block))
@@ -92,12 +93,24 @@ import UserAgent
         case .ended(let call, let reason):
             teller.say("network ended", ["call": call.uuidString, "reason": "\(reason)"])
             app?.ended(call, reason)
-        case .remoteHold(let call, let on): teller.say(on ? "held by the other side" : "resumed by the other side", ["call": call.uuidString])
-        case .digit(let call, let digit): teller.say("digit", ["call": call.uuidString, "digit": "\(digit)"])
+        case .extended(let call, let event): tell(event, of: call)
         case .firstSent(let call, let time): user?.firstPacket(of: call, at: time)
         case .firstReceived: break
         case .released(let call, let time): user?.released(call, at: time)
         case .violation(let violation): teller.say("violation", ["text": violation.description])
+        }
+    }
+
+    private func tell(_ event: CallExtension, of call: UUID) {
+        switch event {
+        case .progress(let status): teller.say("progress", ["call": call.uuidString, "status": "\(status)"])
+        case .remoteHold(let on): teller.say(on ? "held by the other side" : "resumed by the other side", ["call": call.uuidString])
+        case .digit(let digit): teller.say("digit", ["call": call.uuidString, "digit": "\(digit)"])
+        case .transferRequested(let target): teller.say("transfer requested", ["call": call.uuidString, "to": target])
+        case .transferProgress(let status): teller.say("transfer", ["call": call.uuidString, "status": "\(status)"])
+        case .transferred(let target): teller.say("transferred", ["call": call.uuidString, "to": target])
+        case .mediaStatistics(let figures):
+            teller.say("media", ["call": call.uuidString, "sent": "\(figures.packetsSent)", "received": "\(figures.packetsReceived)"])
         }
     }
 

@@ -59,11 +59,12 @@ final class Exchange {
         send(at: now)
     }
 
-    private func send(at now: Instant) {
+    /// - Parameter isRepeated: under the same number, for the first time it did not leave.
+    private func send(isRepeated: Bool = false, at now: Instant) {
         attempts += 1
         let attempt = attempts
         let (bytes, way) = prepared()
-        let transaction = agent.transact(request, bytes: bytes, over: way, session: session, at: now) { outcome, now in
+        let transaction = agent.transact(request, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
             if attempt == self.attempts { self.receive(outcome, at: now) }
         }
         self.transaction = transaction
@@ -88,7 +89,7 @@ final class Exchange {
     private func fallBackToUDP(at now: Instant) {
         staysOnUDP = true
         request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
-        send(at: now)
+        send(isRepeated: true, at: now)
     }
 
     private static var hopPatience: Duration { .seconds(4) }

@@ -41,13 +41,18 @@ extension Flow {
         guard address == remote.address || !address.isPrivate else { return self }
         var flow = self
         flow.remote = SocketAddress(address, port: uri.port ?? (transport == .tls ? 5061 : 5060))
-        if transport == .udp, uri.transport == "tcp" { flow.transport = .tcp }
-        if uri.transport == "tls" || uri.scheme == .sips {
+        let wanted = uri.transport
+        if transport == .udp, wanted == Self.tcp { flow.transport = .tcp }
+        if wanted == Self.tls || uri.scheme == .sips {
             (flow.transport, flow.peer) = (.tls, uri.host)
             flow.remote.port = uri.port ?? 5061
         }
         return flow
     }
+}
+
+extension Flow {
+    private static let tcp: Text = "tcp", tls: Text = "tls"
 }
 
 extension IPAddress {

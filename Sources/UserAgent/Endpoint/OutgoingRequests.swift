@@ -98,7 +98,7 @@ extension UserAgent {
         var request = Message.request(
             .options, uri: options.target, via: makeVia(for: options.target, over: options.flow), from: from, to: options.to,
             callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
-        request.headers.append(.accept, accepted)
+        request.append(.accept, accepted)
         ask(request, over: options.flow, options.credentials, at: now, completion)
     }
 
@@ -110,7 +110,7 @@ extension UserAgent {
             .message, uri: message.target, via: makeVia(for: message.target, over: message.flow), from: from, to: message.to, callID: makeCallID(),
             cseq: makeSequence(), maxForwards: message.maxForwards, routes: message.routes)
         addProduct(to: &request)
-        request.headers.append(.contentType, message.contentType)
+        request.append(.contentType, message.contentType)
         request.body = message.body
         ask(request, over: message.flow, message.credentials, at: now, completion)
     }

@@ -187,6 +187,6 @@ extension UserAgent {
     }
 
     func addProduct(to request: inout Message) {
-        if !configuration.product.isEmpty { request.headers.append(.userAgent, configuration.product) }
+        if !configuration.product.isEmpty { request.append(.userAgent, configuration.product) }
     }
 }

@@ -3,15 +3,19 @@ import SIP
 
 extension UserAgent {
     /// Sends a request that has our Via on top. Every outcome goes to the handler, the last one is `.terminated`.
-    /// - Parameter bytes: the request as it is sent; nil serialises it here.
+    /// - Parameters:
+    ///   - bytes: the request as it is sent; nil serialises it here.
+    ///   - isRepeated: it was sent before another way, where nobody took it.
     @discardableResult
     func transact(
-        _ request: Message, bytes: [UInt8]? = nil, over flow: Flow, session: InviteSession?, at now: Instant, handler: @escaping (ClientOutcome, Instant) -> Void
+        _ request: Message, bytes: [UInt8]? = nil, isRepeated: Bool = false, over flow: Flow, session: InviteSession?, at now: Instant,
+        handler: @escaping (ClientOutcome, Instant) -> Void
     ) -> ClientTransaction {
         let id = ClientTransactionID(branch: (request.via.branch ?? .empty).detached, isCancel: request.method == .cancel)
         clientSerial += 1
         let transaction = ClientTransaction(
             id: id, serial: clientSerial, request: request, bytes: bytes ?? request.serialized(), flow: flow, session: session, timers: configuration.timers, handler: handler)
+        transaction.wasSent = isRepeated
         transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         clientTransactions[id] = transaction
         step(transaction, response: nil, at: now) { $0.start(at: now) } other: { $0.start(at: now) }

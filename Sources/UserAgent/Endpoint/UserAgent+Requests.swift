@@ -89,7 +89,7 @@ extension UserAgent {
 
     private func refuseStatelessly(_ request: Message, over flow: Flow, _ retryAfter: Text) {
         var response = Message.response(to: request, status: 503, toTag: makeTag())
-        response.headers.append(.retryAfter, retryAfter)
+        response.append(.retryAfter, retryAfter)
         network.send(response.serialized(), over: flow.responseFlow(to: request.via))
     }
 }
@@ -178,12 +178,11 @@ extension UserAgent {
         body: [UInt8] = [], contentType: Text = "application/sdp", toTag: Text? = nil, at now: Instant
     ) {
         guard let request = transaction.request else { return }
-        var response = Message.response(to: request, status: status, reason: reason, toTag: toTag ?? transaction.toTag)
-        if let contact { response.headers.append(.contact, contact.text) }
-        if !configuration.product.isEmpty { response.headers.append(.server, configuration.product) }
-        for (name, value) in headers { response.headers.append(name, value) }
+        var response = Message.response(to: request, status: status, reason: reason, toTag: toTag ?? transaction.toTag, contact: contact)
+        if !configuration.product.isEmpty { response.append(.server, configuration.product) }
+        for (name, value) in headers { response.append(name, value) }
         if !body.isEmpty {
-            response.headers.append(.contentType, contentType)
+            response.append(.contentType, contentType)
             response.body = body
         }
         respond(response, to: transaction, at: now)

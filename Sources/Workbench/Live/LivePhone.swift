@@ -23,7 +23,7 @@ public struct LivePhoneSettings: Sendable {
     public var mediaLanes = 1
     /// Packets that it makes leave on time to within 0.1 ms, for a little more of the processor.
     public var isPunctual = false
-    public var codecs = Codec.catalogue
+    public var codecs = Codec.usual
     /// Whether sound is encrypted.
     public var srtp = SRTPPolicy.off
 

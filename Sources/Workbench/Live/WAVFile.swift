@@ -5,28 +5,28 @@ import Foundation
 public enum WAVFileError: Error, Hashable, CustomStringConvertible {
     case cannotRead(String)
     case tooLong(String)
-    case notAudio(String, WAV.ParseError)
+    case notAudio(String, SoundFileError)
     case cannotWrite(String, String)
 
     public var description: String {
         switch self {
         case .cannotRead(let path): "\(path) cannot be read"
         case .tooLong(let path): "\(path) is longer than ten minutes"
-        case .notAudio(let path, let error): "\(path) is no WAV that can be played: \(error)"
+        case .notAudio(let path, let error): "\(path) cannot be played: \(error)"
         case .cannotWrite(let path, let cause): "\(path) cannot be written: \(cause)"
         }
     }
 }
 
 extension WAV {
-    /// Reads a file of at most ten minutes of 48 kHz stereo.
+    /// Reads a WAV or Ogg Opus file of at most ten minutes of 48 kHz stereo.
     public init(contentsOf path: String) throws(WAVFileError) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .cannotRead(path) }
         let limit = 120_000_000
         let data: Data
         do { data = try file.read(upToCount: limit) ?? Data() } catch { throw .cannotRead(path) }
         guard data.count < limit else { throw .tooLong(path) }
-        do throws(WAV.ParseError) { try self.init(parsing: Array(data)) } catch { throw error == .tooLong ? .tooLong(path) : .notAudio(path, error) }
+        do throws(SoundFileError) { try self.init(parsingSoundFile: Array(data)) } catch { throw error.isTooLong ? .tooLong(path) : .notAudio(path, error) }
     }
 }
 

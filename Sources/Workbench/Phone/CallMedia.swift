@@ -15,13 +15,13 @@ struct CallMedia {
 
     init(leg: MediaLegID, plane: any MediaPlane) { (self.leg, self.plane) = (leg, plane) }
 
-    /// Takes a port number. Binds nothing.
+    /// Takes port numbers. Binds nothing.
     mutating func reserve(at now: Instant) throws(MediaError) { reservation = try plane.reserve(at: now) }
 
     /// Binds and makes codecs: from the answer on.
     mutating func open(_ plan: MediaPlan, at now: Instant) throws(MediaError) {
         guard let reservation, !isOpen else { return }
-        try plane.open(leg, reservation: reservation, plan: plan, near: nil, at: now)
+        self.reservation = try plane.open(leg, reservation: reservation, plan: plan, near: nil, at: now)
         isOpen = true
     }
 

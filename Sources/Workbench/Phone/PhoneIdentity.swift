@@ -22,7 +22,7 @@ public struct PhoneIdentity: Sendable {
 
     public init(
         user: Text, domain: Text, displayName: Text? = nil, credentials: Credentials? = nil, flow: Flow, mediaAddress: IPAddress,
-        codecs: [Codec] = Codec.catalogue
+        codecs: [Codec] = Codec.usual
     ) {
         (self.user, self.domain, self.displayName, self.credentials) = (user, domain, displayName, credentials)
         (self.flow, self.mediaAddress, self.codecs) = (flow, mediaAddress, codecs)

@@ -53,7 +53,7 @@ public enum LoadPage {
         func late(_ late: Validity.Late?) -> String { late.map { "p99 \(Number.text($0.p99)) ms, at most \(Number.text($0.max)) ms" } ?? "not measured" }
         var items = validity.reasons.map { "<li class=\"no\">\(Markup.escaped($0))</li>" } + validity.notes.map { "<li>\(Markup.escaped($0))</li>" }
         items.append("<li>Packets of the tool were late by \(late(validity.packetLateness)); calls by \(late(validity.callLateness)).</li>")
-        items.append("<li>The tool used \(Number.text(validity.ownProcessor)) % of one of \(validity.cores) cores; at most \(validity.portsAtMost) of \(validity.ports) pairs of media ports.</li>")
+        items.append("<li>The tool used \(Number.text(validity.ownProcessor)) % of one of \(validity.cores) cores; at most \(validity.portsAtMost) of \(validity.ports) media ports.</li>")
         return "<h2>Can it be believed? \(validity.isBelievable ? "<span class=\"yes\">Yes</span>" : "<span class=\"no\">No</span>")</h2><ul>\(items.joined())</ul>"
     }
 

@@ -79,7 +79,7 @@ extension Validity {
         (droppedReceiving, droppedSending) = (grown(\.receiveBufferErrors), grown(\.sendBufferErrors))
         signallingSendFailures = evidence.transport.congested + evidence.transport.failed
         (limiterHits, skipped, withoutPort) = (evidence.limiterHits, evidence.progress.skipped, max(evidence.progress.withoutPort, evidence.notTried))
-        (ports, portsAtMost) = ((evidence.mediaPorts.count + 1) / 2, evidence.portsAtMost)
+        (ports, portsAtMost) = (evidence.mediaPorts.count, evidence.portsAtMost)
         ephemeralOverlap = evidence.ephemeral.flatMap { $0.overlaps(evidence.mediaPorts) ? "\($0.clamped(to: evidence.mediaPorts))" : nil }
         judge()
         note(evidence)

@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import Gateway
 import Logging
+import Media
 import Primitives
 import Runtime
 import Store
@@ -66,6 +67,13 @@ struct Serve: ParsableCommand {
         do { try settings.callDirectories.restore() } catch { throw Failure.cannotRun("the call directories of the database: \(error)") }
     }
 
+    /// The same authorities as of the servers that SIP goes to.
+    private static func pushTrust(_ configuration: ServeConfiguration) throws -> TLSContexts {
+        var settings = TLSSettings()
+        settings.serverAuthorities = configuration.serverAuthorities
+        do throws(TLSError) { return try TLSContexts(settings) } catch { throw Failure.cannotRun(error.description) }
+    }
+
     private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: Logger) throws -> GatewayServer {
         var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
         settings.tls = configuration.tlsSettings
@@ -76,12 +84,13 @@ struct Serve: ParsableCommand {
         settings.violationsAreFatal = configuration.testMode
         settings.directories = configuration.directories
         if let store { try restore(store, into: &settings) }
-        settings.push = configuration.pushURL.map { WebhookPushSender(to: $0) }
+        settings.push = try configuration.pushURL.map { try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil) }
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {
                 case .violation(let violation): log.error("the contract was broken: \(violation)")
                 case .journal(.failing(let cause)): log.error("the journal cannot be written: \(cause)")
+                case .recording(let failure): log.error("the recording \(failure.path) ends, and its call goes on: \(failure.error)")
                 case .directory(let outcome): Self.log(outcome, log)
                 case .journal(.recovered(let lost)): log.notice("the journal is written again; \(lost) bytes were lost")
                 case .tls(let error, let peer, isOurs: true): log.warning("TLS to \(peer): \(error)")

@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import Media
 import Primitives
 import UserAgent
 
@@ -11,6 +12,7 @@ struct StartupSummary: Encodable {
     var listens: [String]
     var advertises: String
     var mediaPorts: String
+    /// At a time, where every far end takes RTCP on the port of RTP; half as many where none does.
     var legs: Int
     var numbers: [Number]
     var journal: String?
@@ -28,8 +30,10 @@ struct StartupSummary: Encodable {
         advertises = Self.advertised(gateway.advertise)
         let ports = gateway.media.ports
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
-        legs = (Int(ports.upperBound) + 1) / 2 - (Int(ports.lowerBound) + 1) / 2
-        numbers = gateway.lines.map { Number(number: $0.number.description, does: Self.does($0), name: $0.name?.description) }
+        legs = PortPool.size(of: ports)
+        numbers = gateway.lines.map { line in
+            Number(number: line.number.description, does: Self.does(line) + (line.recording == nil ? "" : ", recorded"), name: line.name?.description)
+        }
         journal = configuration.journalFile
         database = configuration.databaseFile
         directories = configuration.directories.map { source in
@@ -52,7 +56,7 @@ struct StartupSummary: Encodable {
         var lines = [
             "  listens     \(listens.joined(separator: ", "))",
             "  advertises  \(advertises)",
-            "  media       UDP \(mediaPorts): \(legs) legs at a time, \(legs / 2) bridged calls or \(legs) calls to an application",
+            "  media       UDP \(mediaPorts): range allows \(legs) calls to an application or \(legs / 2) bridged calls with rtcp-mux, half as many without",
             "  numbers     \(numbers.isEmpty ? "none" : compactNumbers)",
             "  journal     \(journal ?? "not written (set data or journal.file)")",
             "  remembers   \(database ?? "nothing after a restart (set data)")",
@@ -87,7 +91,7 @@ struct StartupSummary: Encodable {
         case .devices: line.isOpen ? "devices, no password" : "devices"
         case .trunk(let trunk):
             "trunk \(trunk.targets.map(Self.text).joined(separator: ", "))\(trunk.registration == nil ? "" : ", registered")"
-        case .application(let application): application.rawValue
+        case .application(let application): application.name
         case .group(let group): "rings \(group.members.map(\.number.description).joined(separator: ", "))"
         case .script: "script"
         }

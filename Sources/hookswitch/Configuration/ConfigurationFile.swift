@@ -1,3 +1,4 @@
+import Audio
 import Foundation
 import Gateway
 import Primitives
@@ -6,6 +7,8 @@ import Yams
 /// Reads the YAML file, the environment and the flags into one configuration; flag > environment > file > default.
 struct ConfigurationFile {
     private var configuration = ServeConfiguration()
+    /// Sound files that lines have named, each read once.
+    private var sounds: [String: WAV] = [:]
     private var seenNumbers: [String: String] = [:]
     /// Directories that lines enable, and where they say so.
     private var directoriesOfLines: [(name: String, place: String)] = []
@@ -107,7 +110,9 @@ struct ConfigurationFile {
             let place = "\(file):\(element.mark?.line ?? 0)"
             guard case .mapping(let mapping) = element else { throw ConfigurationError(place: place, message: "a line is written as { number: \"1001\", … }") }
             var reader = LineReader(file: file, place: place)
+            reader.sounds = sounds
             let line = try reader.read(mapping)
+            sounds = reader.sounds
             if let first = seenNumbers.updateValue(place, forKey: line.number.description) {
                 throw ConfigurationError(place: place, message: "line \(line.number) is there already (\(first))")
             }

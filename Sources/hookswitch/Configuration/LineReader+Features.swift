@@ -153,9 +153,9 @@ extension SettingValue {
 
     var webURL: URL {
         get throws {
-            guard let url = URL(string: try text), url.scheme == "http", url.host()?.isEmpty == false else {
+            guard let url = URL(string: try text), url.scheme == "http" || url.scheme == "https", url.host()?.isEmpty == false else {
                 // Not shown: it may hold a token.
-                throw fail("takes an address as http://127.0.0.1:8090/push (https is not in this version: put what speaks it in front)")
+                throw fail("takes an address as http://127.0.0.1:8090/push or https://push.example.test/push")
             }
             return url
         }

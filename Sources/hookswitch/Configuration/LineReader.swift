@@ -1,3 +1,4 @@
+import Audio
 import Gateway
 import Primitives
 import SDP
@@ -9,6 +10,10 @@ struct LineReader {
     /// `file:line` of the entry.
     let place: String
     private var hasEndpoint = false
+    /// Sound files by path, each read once.
+    var sounds: [String: WAV] = [:]
+    /// What the line's application plays, and whether again and again.
+    var sound: WAV?, loops: Bool?
     /// The line's schedule has a time zone of its own.
     var namesTimeZone = false
     /// Where its directories are named.
@@ -17,7 +22,7 @@ struct LineReader {
     static let keys = [
         "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls", "takes-calls",
         "do-not-disturb", "block", "directories", "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout", "first-media-timeout",
-        "srtp", "srtp-keying",
+        "srtp", "srtp-keying", "ice", "file", "loop", "record", "hold-music",
     ]
 
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
@@ -30,6 +35,7 @@ struct LineReader {
             let value = SettingValue(scalars: [node.scalar?.string ?? ""], place: "\(file):\(key.mark?.line ?? 0): line \(number): \(name)")
             try apply(name, value, node, to: &line)
         }
+        try finishApplication(of: &line)
         try check(line)
         return line
     }
@@ -54,6 +60,7 @@ struct LineReader {
         case "first-media-timeout": line.firstMediaTimeout = try value.duration(1...86_400)
         case "srtp": line.srtp = SRTPPolicy(rawValue: try value.oneOf(SRTPPolicy.allCases.map(\.rawValue))) ?? .optional
         case "srtp-keying": line.srtpKeying = SRTPKeying(rawValue: try value.oneOf(SRTPKeying.allCases.map(\.rawValue))) ?? .sdes
+        case "ice": line.ice = ICEPolicy(rawValue: try value.oneOf(ICEPolicy.allCases.map(\.rawValue))) ?? .auto
         case "calls": line.maximumCalls = try value.integer(1...1_000_000)
         case "takes-calls": line.takesCalls = try value.flag
         case "do-not-disturb": try readDoNotDisturb(node, value, &line)
@@ -64,6 +71,10 @@ struct LineReader {
         case "contacts": try entries(node, value) { line.addContact($0, name: try $1.text) }
         case "recents": line.recents = try value.flag
         case "handles": line.handles = Set(try items(node, value).map { try $0.handleType })
+        case "file": sound = try readSound(value)
+        case "loop": loops = try value.flag
+        case "record": line.recording = try recordingPlace(value)
+        case "hold-music": line.holdMusic = try value.text == "silence" ? nil : readSound(value)
         case "refusals": try readRefusals(node, value, &line)
         default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
         }
@@ -76,8 +87,13 @@ struct LineReader {
     }
 
     private func application(_ value: SettingValue) throws -> LineEndpoint.Application {
-        let name = try value.oneOf(LineEndpoint.Application.allCases.map(\.rawValue))
-        return LineEndpoint.Application(rawValue: name)!
+        switch try value.oneOf(LineEndpoint.Application.names) {
+        case "tone": .tone
+        case "conference": .conference
+        case "playback": .playback(WAV(sampleRate: 8_000, samples: []), loops: false)   // its file is read where it is named
+        case "record": .record(greeting: nil)
+        default: .echo
+        }
     }
 
     private func group(_ node: Node, _ value: SettingValue) throws -> RingGroup {
@@ -136,5 +152,5 @@ struct LineReader {
         }
     }
 
-    private func error(_ message: String) -> ConfigurationError { ConfigurationError(place: place, message: message) }
+    func error(_ message: String) -> ConfigurationError { ConfigurationError(place: place, message: message) }
 }

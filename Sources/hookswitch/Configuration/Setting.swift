@@ -71,6 +71,15 @@ struct Setting: Sendable {
         Setting(path: "media.inband-dtmf", takes: "true|false", help: "keys are sought in the sound of peers without telephone-event, which costs a decoding") {
             $0.gateway.media.hearsKeys = try $1.flag
         },
+        Setting(path: "media.targets.allow", takes: "networks", help: "where media may go by what peers say; absent: anywhere") {
+            $0.gateway.media.allowedTargets = try $1.list { try $0.network }
+        },
+        Setting(path: "media.targets.deny", takes: "networks", help: "where media may not go, whatever peers say") {
+            $0.gateway.media.deniedTargets = try $1.list { try $0.network }
+        },
+        Setting(path: "media.comfort-noise", takes: "true|false", help: "comfort noise (RFC 3389) is offered and agreed to; else silence is sent (false)") {
+            $0.gateway.media.comfortNoise = try $1.flag
+        },
         Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
@@ -134,7 +143,7 @@ struct Setting: Sendable {
     private static let features: [Setting] = [
         Setting(path: "feature-codes", takes: "true|false", help: "whether devices may dial *78 *79 *60 *80 *69") { $0.gateway.featureCodes = try $1.flag },
         Setting(path: "limits.recents", takes: "number", help: "calls in the recents of a line") { $0.gateway.limits.recents = try $1.integer(0...100_000) },
-        Setting(path: "push.url", takes: "http://…", help: "where pushes for sleeping devices are posted (RFC 8599); absent: nobody is woken") {
+        Setting(path: "push.url", takes: "https://…", help: "where pushes for sleeping devices are posted (RFC 8599); absent: nobody is woken") {
             $0.pushURL = try $1.webURL
             $0.gateway.push.isOn = true
         },

@@ -92,7 +92,7 @@ struct SettingValue {
         get throws {
             let name = try text
             guard let codec = Codec(catalogueName: Text(name)) else {
-                let known = Codec.catalogue.map { $0.name.description.lowercased() }
+                let known = Codec.catalogue.map { $0.catalogueName.description }
                 throw fail("knows no codec '\(name)'\(Nearest.hint(for: name, among: known)); there are \(known.joined(separator: ", "))")
             }
             return codec

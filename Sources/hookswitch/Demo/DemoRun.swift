@@ -6,7 +6,7 @@ import SDP
 import Workbench
 
 struct DemoSettings: Sendable {
-    var codecs = Codec.catalogue
+    var codecs = Codec.usual
     /// How long both speak.
     var duration = Duration.seconds(3)
     /// What 1001 and 1002 say: two voices. Silence here is an unplugged microphone.

@@ -1,4 +1,5 @@
 import Gateway
+import Media
 import Primitives
 import Runtime
 
@@ -60,8 +61,8 @@ struct Examination {
     }
 
     private func capacity() -> Finding {
-        let legs = (Int(ports.upperBound) + 1) / 2 - (Int(ports.lowerBound) + 1) / 2
-        return Finding(grade: legs < 4 ? .note : .good, subject: "capacity", text: "\(legs) legs at a time: \(legs / 2) bridged calls, or \(legs) to an application", remedy: legs < 4 ? "a wider media.ports" : nil)
+        let legs = PortPool.size(of: ports)
+        return Finding(grade: legs < 4 ? .note : .good, subject: "capacity", text: "\(legs) legs at a time with rtcp-mux, \(legs / 2) without; a bridged call has two", remedy: legs < 4 ? "a wider media.ports" : nil)
     }
 
     private func compose(_ published: ComposePorts) -> [Finding] {
@@ -98,7 +99,7 @@ struct Examination {
     }
 
     private func descriptors() -> Finding {
-        let needed = min(gateway.limits.legs, ports.count / 2) * 2 + 64, limit = machine.descriptorLimit
+        let needed = min(gateway.limits.legs * 2, ports.count) + 64, limit = machine.descriptorLimit
         let isTooFew = limit > 0 && limit < needed
         return Finding(
             grade: isTooFew ? .bad : .good, subject: "descriptors", text: "\(limit) may be open, \(needed) can be needed", remedy: isTooFew ? "LimitNOFILE=\(needed), ulimit -n, or docker's --ulimit nofile=\(needed)" : nil)

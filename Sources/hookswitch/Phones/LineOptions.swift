@@ -59,7 +59,7 @@ enum CodecList {
     static func parse(_ text: String) throws -> [Codec] {
         let codecs = try text.split(separator: ",", omittingEmptySubsequences: false).map { name -> Codec in
             guard let codec = Codec(catalogueName: Text(String(name))) else {
-                throw Failure.usage("--codec knows no codec '\(name)'; there are opus, g722, pcmu, pcma")
+                throw Failure.usage("--codec knows no codec '\(name)'; there are \(Codec.catalogue.map(\.catalogueName.description).joined(separator: ", "))")
             }
             return codec
         }

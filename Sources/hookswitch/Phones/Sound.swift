@@ -45,16 +45,27 @@ enum Sound {
         }
     }
 
-    /// Reads a file, at a rate that every codec takes.
     private static func load(_ path: String) throws -> WAV {
-        let wav: WAV
-        do { wav = try WAV(contentsOf: path) } catch { throw Failure.cannotRun(error.description) }
-        guard !wav.samples.isEmpty else { throw Failure.cannotRun("\(path) has no sound in it") }
-        if [8_000, 16_000, 24_000, 48_000].contains(wav.sampleRate) { return wav }
-        guard let converted = try? wav.resampled(to: wav.sampleRate < 16_000 ? 16_000 : 48_000) else {
-            throw Failure.cannotRun("\(path) has \(wav.sampleRate) samples a second, which cannot be converted; 8000, 16000 and 48000 can be played as they are")
+        do throws(UnplayableFile) { return try WAV(playable: path) } catch { throw Failure.cannotRun(error.description) }
+    }
+}
+
+/// Why a file cannot be played: one sentence for a person.
+struct UnplayableFile: Error, CustomStringConvertible {
+    var description: String
+}
+
+extension WAV {
+    /// Reads a WAV or Ogg Opus file, at a rate that every codec takes.
+    init(playable path: String) throws(UnplayableFile) {
+        do throws(WAVFileError) { try self.init(contentsOf: path) } catch { throw UnplayableFile(description: error.description) }
+        guard !samples.isEmpty else { throw UnplayableFile(description: "\(path) has no sound in it") }
+        if [8_000, 16_000, 24_000, 48_000].contains(sampleRate) { return }
+        guard let converted = try? resampled(to: sampleRate < 16_000 ? 16_000 : 48_000) else {
+            throw UnplayableFile(
+                description: "\(path) has \(sampleRate) samples a second, which cannot be converted; 8000, 16000 and 48000 can be played as they are")
         }
-        return converted
+        self = converted
     }
 }
 

@@ -31,7 +31,7 @@ _ = clinux_raise_descriptor_limit()
     let plan = MediaPlan(localAddress: .loopback, audio: audio, source: .relay)
     while true {
         do throws(MediaError) {
-            try plane.open(leg, reservation: reservation, plan: plan, near: near, at: now)
+            reservation = try plane.open(leg, reservation: reservation, plan: plan, near: near, at: now)
             break
         } catch {
             guard case .cannotBind(.addressInUse) = error else { throw error }   // another program's port: the next one

@@ -85,6 +85,7 @@ private final class SilentSocket: MediaSocket {
     func aim(at remote: SocketAddress?) {}
     func lock(to remote: SocketAddress) {}
     func send(_ packet: UnsafeRawBufferPointer) -> Bool { true }
+    func send(_ packet: UnsafeRawBufferPointer, to remote: SocketAddress) -> Bool { true }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> ReceivedDatagram? {
         guard let header = packet else { return nil }

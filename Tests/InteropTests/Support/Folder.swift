@@ -34,6 +34,11 @@ enum Place {
     static let scenarios = tests.appending(path: "Scenarios")
     static let corpus = tests.deletingLastPathComponent().appending(path: "Corpus")
 
+    static func scenario(_ name: String) -> String { scenarios.appending(path: name).path }
+
+    /// The Python that `scripts/test` installs aiortc into.
+    static let python = tests.deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/clients/bin/python").path
+
     /// A certificate or key of the tests.
     static func certificate(_ name: String) -> String { corpus.appending(path: "certificates").appending(path: name).path }
 

@@ -1,5 +1,6 @@
 import Audio
 import Foundation
+import Testing
 
 /// What the clients play.
 enum Recordings {
@@ -37,6 +38,14 @@ enum Recordings {
     static func likeness(_ sent: WAV, _ received: WAV) throws -> SignalCorrelation {
         let left = try sent.resampled(to: 8_000), right = try received.resampled(to: 8_000)
         return try SignalCorrelation(sent: left.samples, received: right.samples, sampleRate: 8_000)
+    }
+
+    /// What was heard is what the other said, and not what oneself said.
+    static func expect(_ heard: WAV, is said: WAV, isNot own: WAV) throws {
+        let likeness = try likeness(said, heard)
+        #expect(likeness.score > 0.6, "\(likeness)")
+        let echo = try Recordings.likeness(own, heard)
+        #expect(echo.score < 0.3, "it hears itself: \(echo)")
     }
 
     /// How alike a piece is to a text that is said over and over.

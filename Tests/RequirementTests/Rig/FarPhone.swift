@@ -28,7 +28,7 @@ final class FarPhone: Inhabitant, UserAgentDelegate {
 
     private static var configuration: UserAgentConfiguration {
         var configuration = UserAgentConfiguration(contactAddress: { _ in address })
-        configuration.allowedMethods.append(.register)
+        configuration.allowedMethods += [.register, .refer, .notify]
         return configuration
     }
 
@@ -89,7 +89,8 @@ final class FarCall: InviteSessionDelegate {
 
     init(_ phone: FarPhone, codecs: [Codec]) {
         self.phone = phone
-        let local = LocalMedia(address: FarPhone.address.address, port: 40_000, rtcpPort: 40_001, codecs: codecs)
+        let port = 40_000 + 4 * UInt16(phone.calls.count)
+        let local = LocalMedia(address: FarPhone.address.address, port: port, rtcpPort: port + 1, codecs: codecs)
         negotiation = OfferAnswer(local: local, sessionID: 77)
     }
 

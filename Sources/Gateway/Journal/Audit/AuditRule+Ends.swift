@@ -67,7 +67,7 @@ extension AuditRule {
         .R12, "no CANCEL before a provisional response", on: [.sipSent],
         check: { _, facts in
             guard let message = facts.message, message.isRequest(.cancel) else { return nil }
-            return facts.current.receivedProvisional ? nil : "CANCEL must wait for a provisional response"
+            return facts.current.mayCancel(message) ? nil : "CANCEL must wait for a provisional response"
         })
 
     /// After `report.incoming.error` the INVITE is refused with a status that fits the error (mapping §4), or with 487 when it was cancelled;

@@ -155,4 +155,18 @@ extension AuditRule {
             let fits = first >= Int64(clamping: started.nanoseconds) && first <= last && last <= Int64(clamping: latest.nanoseconds)
             return fits && packets ?? 1 > 0 ? nil : "packets leave between start and stop"
         })
+
+    /// A recorder is media: it begins when the media is open and the call has not begun to end, and it is gone before the media is closed.
+    static let m11 = AuditRule(
+        .M11, "a recording lies within the open media of a call that is not ending", on: [.recordingStarted, .recordingEnded, .mediaClosed],
+        check: { event, facts in
+            let call = facts.current
+            switch event.kind {
+            case .recordingStarted:
+                if call.isRecorded { return "the call is recorded already" }
+                return call.isOpen && !call.isEnding ? nil : "media must be open, and the call not ending, before it is recorded"
+            case .recordingEnded: return call.isRecorded ? nil : "nothing was recorded"
+            default: return call.isRecorded ? "the recording ends before the media is closed" : nil
+            }
+        })
 }

@@ -23,6 +23,8 @@ struct CallFacts: Sendable {
     var receivedOK = false
     var winnerTag: Text?
     var receivedProvisional = false
+    /// The CSeq of the last later INVITE (a re-INVITE, or one that hands the call on) that got a provisional response.
+    var laterProvisional: Int64?
     var receivedEarly = false
     var sentFinal: Int64?
     var receivedFinal: Int64?
@@ -53,6 +55,7 @@ struct CallFacts: Sendable {
     var runningSince: Instant?
     var packets: Int64 = 0
     var mediaRefused = false
+    var isRecorded = false
 
     /// Which sets of its line it is in.
     var countsAsRunning = false, countsAsActive = false
@@ -90,6 +93,11 @@ extension CallFacts {
     /// Belongs to the transaction of the INVITE that makes the dialog.
     func isOfInvite(_ message: AuditMessage) -> Bool { message.method == .invite && (message.cseq == nil || message.cseq == inviteCSeq) }
 
+    /// Whether the INVITE that a CANCEL of ours names has got a provisional response.
+    func mayCancel(_ message: AuditMessage) -> Bool {
+        message.cseq == nil || message.cseq == inviteCSeq ? receivedProvisional : laterProvisional == message.cseq
+    }
+
     /// Whether a dialog is there, so that a new INVITE is a re-INVITE.
     var isEstablished: Bool { sentOK != nil || receivedOK }
 }
@@ -100,6 +108,8 @@ extension CallFacts {
             message.isSent ? noteSentRequest(message) : noteReceivedRequest(message, of: event)
         } else if isOfInvite(message) {
             message.isSent ? noteSentResponse(message, at: event.time) : noteReceivedResponse(message, of: event)
+        } else if !message.isSent, message.isInviteResponse(100..<200) {
+            laterProvisional = message.cseq
         }
     }
 

@@ -1,0 +1,125 @@
+import CallKit
+import Foundation
+import Gateway
+import Media
+import Primitives
+import SDP
+import SIP
+import UserAgent
+
+/// A transfer that the far end of a call asked for (REFER): a second dialog on the call's own media, which takes the place of the first when it is
+/// answered. The call keeps its UUID, its port and its audio session.
+///
+/// The first dialog stays until whoever asked ends it (RFC 5589 §6.1), or the call is over. What passes on a dialog that is not the call's stands in the
+/// journal under the line: the call's rules are about the call's dialog.
+final class AppCallMove {
+    private unowned let call: AppCall
+    let request: TransferRequest
+    let target: String
+    private(set) var session: InviteSession?
+    private var negotiation: OfferAnswer
+    private let scribe: LegScribe
+
+    init(_ call: AppCall, _ request: TransferRequest, sessionID: UInt64) {
+        (self.call, self.request) = (call, request)
+        target = "\(request.target.text)"
+        negotiation = OfferAnswer(local: call.negotiation.local, sessionID: sessionID)
+        scribe = call.scribe
+    }
+
+    /// The INVITE leaves, with the port that the call has.
+    func start() {
+        let settings = call.line.settings
+        let from = NameAddress(displayName: settings.displayName, uri: URI(user: settings.number, host: settings.domain))
+        var invite = OutgoingInvite(target: request.target, flow: call.flow, from: from, to: NameAddress(uri: request.target))
+        invite.credentials = settings.credentials
+        if let replaces = request.replaces { invite.headers.append((.replaces, replaces.value)) }
+        if let referredBy = request.referredBy { invite.headers.append((.referredBy, referredBy)) }
+        invite.body = negotiation.offer(direction: call.wantedDirection).serialized()
+        session = call.line.agent.invite(invite, delegate: self, at: call.now)
+    }
+
+    /// The call is over.
+    func cancel() { session?.cancel(reasons: [], at: call.now) }
+}
+
+extension AppCallMove: InviteSessionDelegate {
+    func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
+        self.session = session
+        switch event {
+        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: Way(call.flow), at: call.now)
+        case .provisional(let response): report(response.status ?? 100)
+        case .accepted(let response): accepted(response, session)
+        case .rejected(let status, _): fail(status)
+        default: break
+        }
+    }
+
+    private func report(_ status: Int) {
+        call.session?.report(request, status: status, at: call.now)
+        call.line.tell(.transferProgress(status: status), of: call)
+    }
+
+    private func fail(_ status: Int) {
+        guard call.move === self else { return }
+        call.move = nil
+        call.scribe.write(.transferFailed, at: call.now, [.status: .init(status)])
+        report(status)
+    }
+
+    private func accepted(_ response: Message, _ session: InviteSession) {
+        session.acknowledge(at: call.now)
+        guard call.move === self, call.state == .connected, let audio = try? negotiation.receive(answer: response.body) else {
+            session.bye(at: call.now)
+            return fail(488)
+        }
+        report(200)
+        call.move(to: session, negotiation, audio)
+    }
+}
+
+extension AppCall {
+    /// The far end wants this call to go on with somebody else.
+    func transferRequested(_ request: TransferRequest) {
+        guard let session else { return }
+        scribe.write(.transferRequested, at: now, [.remote: .init(request.target.text)])
+        line.tell(.transferRequested(to: "\(request.target.text)"), of: self)
+        guard line.settings.acceptsTransfers, state == .connected, move == nil else { return session.refuse(request, status: 603, at: now) }
+        session.accept(request, at: now)
+        let move = line.makeMove(self, request)
+        self.move = move
+        move.start()
+    }
+
+    /// The second dialog is the call's from now on.
+    func move(to session: InviteSession, _ negotiation: OfferAnswer, _ audio: NegotiatedAudio) {
+        let target = move?.target ?? ""
+        move = nil
+        if let former = self.session { formers.append(FormerDialog(former, of: self)) }
+        self.session = session
+        session.delegate = self
+        self.negotiation = negotiation
+        scribe.write(.transferred, at: now, [.remote: .init(target)])
+        adopt(audio)
+        line.tell(.transferred(to: target), of: self)
+        offerWhenPossible()
+    }
+}
+
+/// The dialog with whoever handed the call on: waits for its BYE.
+final class FormerDialog: InviteSessionDelegate {
+    let session: InviteSession
+    private let scribe: LegScribe
+    private let flow: Flow
+
+    init(_ session: InviteSession, of call: AppCall) {
+        self.session = session
+        scribe = call.scribe
+        flow = call.flow
+        session.delegate = self
+    }
+
+    func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
+        if case .traced(let direction, let message, let isRetransmission) = event { scribe.trace(message, direction, isRetransmission, over: Way(flow), at: now) }
+    }
+}

@@ -1,0 +1,32 @@
+import Primitives
+import SDP
+
+/// Which legs have connectivity checks, and where media may go at all.
+extension Gateway {
+    func checks(of line: Line, calledBy caller: CallerIdentity) -> ICEPolicy {
+        let policies = responsible(for: line, calledBy: caller).map(\.ice)
+        return policies.contains(.off) ? .off : policies.contains(.lite) ? .lite : .auto
+    }
+
+    /// Connectivity checks with a far end: always ours to answer.
+    func connectivity(_ policy: ICEPolicy) -> LocalICE {
+        var ice = LocalICE()
+        ice.policy = policy
+        if policy == .lite { ice.credentials = ICECredentials(using: &random) }
+        return ice
+    }
+
+    /// The credentials that an offer asks for, which begins checks or begins them anew.
+    func prepareChecks(_ negotiation: inout OfferAnswer) {
+        if negotiation.remoteOffer?.startsICE == true { negotiation.local.ice.credentials = ICECredentials(using: &random) }
+    }
+
+    /// Where media may go by what far ends say.
+    static func targets(_ configuration: GatewayConfiguration, _ addresses: [IPAddress], _ listeners: [SocketAddress]) -> TargetPolicy {
+        var targets = TargetPolicy()
+        targets.ownAddresses = Set(addresses + listeners.map(\.address) + [configuration.advertise.address].compactMap(\.self)).filter { !$0.isAny }
+        targets.ownPorts = [configuration.media.ports] + Set(listeners.map(\.port)).map { $0...$0 }
+        (targets.allowed, targets.denied) = (configuration.media.allowedTargets, configuration.media.deniedTargets)
+        return targets
+    }
+}

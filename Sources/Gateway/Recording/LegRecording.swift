@@ -1,0 +1,27 @@
+import Media
+import Primitives
+
+/// The recording of one leg, from before its media starts for the first time until its media has stopped for good, with its two lines in the journal.
+final class LegRecording {
+    let tap: RecordingTap
+    private let path: String
+    private let writer: RecordingWriter
+    private let scribe: LegScribe
+    private(set) var isOver = false
+
+    init(_ order: RecordingWriter.Order, by writer: RecordingWriter, _ scribe: LegScribe, at now: Instant) {
+        (path, self.writer, self.scribe) = (order.path, writer, scribe)
+        tap = writer.begin(order, at: now)
+        scribe.write(.recordingStarted, at: now, [.text: .init(path)])
+    }
+
+    /// - Parameter cause: why it ended before its call; nil where it did not.
+    func end(_ cause: RecordingError? = nil, at now: Instant) {
+        guard !isOver else { return }
+        isOver = true
+        writer.end(tap, at: now)
+        var details: JournalEvent.Details = [.text: .init(path), .count: .init(tap.lost)]
+        details[.cause] = cause.map { .init($0.description) }
+        scribe.write(.recordingEnded, at: now, details)
+    }
+}

@@ -1,0 +1,114 @@
+import Audio
+import Primitives
+import RTP
+import SDP
+
+// Keys: those that are asked for, and those of one side of a bridge for the other, in the way that it has.
+extension MediaEngine {
+    public func send(_ digits: [DTMFDigit], on id: MediaLegID, at now: Instant) throws(MediaError) {
+        let leg = try leg(id)
+        guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
+        guard var sender = leg.digitSender else { return try play(digits, on: leg, at: now) }
+        guard sender.enqueue(digits, at: now) else { throw .tooManyDigits }
+        leg.digits = sender
+        arm(leg, .digit, at: sender.deadline)
+    }
+
+    /// As sound: the far end has no telephone-event.
+    private func play(_ digits: [DTMFDigit], on leg: MediaLeg, at now: Instant) throws(MediaError) {
+        let player = try keyPlayer(of: leg)
+        guard player.press(digits, lasting: KeyTones.usualLength) else { throw .tooManyDigits }
+        leg.keyPlayer = player
+        armFrames(leg, at: now)
+    }
+
+    private func keyPlayer(of leg: MediaLeg) throws(MediaError) -> Player {
+        if let player = leg.keyPlayer { return player }
+        guard let codec = AudioCodec(leg.plan.audio.primary.codec), leg.member == nil else { throw .unsupportedPlan }
+        do throws(CodecError) { return try Player(keysIn: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus) } catch { throw .unsupportedPlan }
+    }
+
+    // MARK: From one side to the other
+
+    /// One event, whichever way it came.
+    func heardKeys(_ outputs: [TelephoneEventReceiver.Output], on leg: MediaLeg, at now: Instant) {
+        for output in outputs {
+            switch output {
+            case .began(let digit): began(digit, on: leg, at: now)
+            case .ended(_, let length): hearer(of: leg).map { release($0, lasting: length, at: now) }
+            }
+        }
+    }
+
+    func heardInband(_ payload: UnsafeRawBufferPointer, _ codec: AudioCodec, on leg: MediaLeg, at now: Instant) {
+        leg.inbandKeys?.receive(payload, codec: codec) { output in
+            switch output {
+            case .began(let key): if let digit = DTMFDigit(key) { began(digit, on: leg, at: now) }
+            case .ended: hearer(of: leg).map { release($0, lasting: .zero, at: now) }
+            }
+        }
+    }
+
+    /// No more of the keys of this leg will come.
+    func endKeys(of leg: MediaLeg, at now: Instant) {
+        heardKeys(leg.keys.stop(), on: leg, at: now)
+        guard let keys = leg.inbandKeys else { return }
+        if keys.isDown { hearer(of: leg).map { release($0, lasting: .zero, at: now) } }
+        keys.reset()
+    }
+
+    private func began(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
+        report(.digit(digit), of: leg)
+        hearer(of: leg).map { press(digit, on: $0, at: now) }
+    }
+
+    /// The other side, where the packets of this one do not tell it of a key.
+    private func hearer(of leg: MediaLeg) -> MediaLeg? {
+        guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend else { return nil }
+        return leg.plan.audio.telephoneEvents.isEmpty == partner.plan.audio.telephoneEvents.isEmpty ? nil : partner
+    }
+
+    private func press(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
+        if var sender = leg.digitSender {
+            guard sender.press(digit, at: now) else { return }
+            leg.digits = sender
+            arm(leg, .digit, at: sender.deadline)
+        } else if let player = try? keyPlayer(of: leg), player.press([digit], lasting: nil) {
+            leg.keyPlayer = player
+            armFrames(leg, at: now)
+        }
+    }
+
+    /// - Parameter length: of the press, for a far end that hears it as sound. One that is told by events was told when it ended.
+    private func release(_ leg: MediaLeg, lasting length: Duration, at now: Instant) {
+        leg.digits?.release()
+        leg.keyPlayer?.release(lasting: length)
+    }
+
+    /// Sound that is a key, or sounds as if one began, does not go on to a far end that gets an event for it.
+    ///
+    /// - Returns: whether the packet is dealt with; else it is to be passed on, as silence.
+    func mutes(
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
+    ) -> Bool {
+        guard case .audio(let codec) = role, !other.plan.audio.telephoneEvents.isEmpty else { return false }
+        if let silence = codec.silentByte {
+            for index in header.payloadOffset..<header.payloadOffset + header.payloadCount { packet[index] = silence }
+            return false
+        }
+        if let transcoder = other.transcoder, other.stream.payloadTypes[header.payloadType] == nil {
+            withUnsafeBytes(of: ComfortNoise(level: 127).payload) { transcoder.receiver.receiveNoise($0, header: header, at: now) }
+        } else {
+            leg.refused.noReceiver += 1
+        }
+        return true
+    }
+}
+
+extension MediaLeg {
+    /// What tells the far end of keys as events, made now where there is none yet; nil where it knows none.
+    fileprivate var digitSender: DigitSender? {
+        guard let event = plan.audio.telephoneEvent(for: plan.audio.primary.codec), event.sendPayloadType < 128 else { return nil }
+        return digits ?? DigitSender(payloadType: event.sendPayloadType, clockRate: max(1, event.codec.clockRate))
+    }
+}

@@ -1,0 +1,76 @@
+import Audio
+import Primitives
+import RTP
+import Synchronization
+
+/// Where a media lane lays the packets of a leg that is recorded, for `RecordingWriter` to fetch.
+///
+/// What the lane does for it is a copy of the packet; decoding, mixing and files are the writer's. When that is behind, packets are dropped here
+/// and counted, and the lane goes on. Two are equal when they are the same.
+public final class RecordingTap: Hashable, Sendable {
+    /// Seconds of anything but L16 at 48 kHz, and one of that.
+    private static let capacity = 262_144
+
+    private let ring = ByteRing(capacity: RecordingTap.capacity)
+    private let dropped = Atomic<Int>(0)
+
+    init() {}
+
+    /// Packets that there was no room for.
+    public var lost: Int { dropped.load(ordering: .relaxed) }
+
+    /// Of the media lane.
+    func note(_ packet: TappedPacket, _ payload: UnsafeRawBufferPointer) {
+        var packet = packet
+        packet.count = UInt16(clamping: payload.count)
+        let payload = UnsafeRawBufferPointer(rebasing: payload.prefix(Int(packet.count)))
+        if !withUnsafeBytes(of: packet, { ring.put($0, payload) }) { dropped.add(1, ordering: .relaxed) }
+    }
+
+    /// Of the writer: the next packet, its payload at the beginning of `room`, which holds 64 kB; nil when there is none.
+    func take(into room: UnsafeMutableRawBufferPointer) -> TappedPacket? {
+        var packet = TappedPacket()
+        guard withUnsafeMutableBytes(of: &packet, { ring.take(into: $0) }) else { return nil }
+        _ = ring.take(into: UnsafeMutableRawBufferPointer(rebasing: room[..<Int(packet.count)]))
+        return packet
+    }
+
+    public static func == (left: RecordingTap, right: RecordingTap) -> Bool { left === right }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// What is kept of a packet beside its payload. Trivial: it crosses the ring as bytes.
+struct TappedPacket {
+    /// To the leg's far end, instead of from it.
+    var isSent = false
+    private var content = Content.other
+    private var sequence: UInt16 = 0
+    fileprivate(set) var count: UInt16 = 0
+    private var timestamp: UInt32 = 0, ssrc: UInt32 = 0
+    private var time: UInt64 = 0
+
+    private enum Content {
+        case sound(AudioCodec), noise
+        /// Only holds its place in the sequence.
+        case other
+    }
+
+    init() {}
+
+    init(isSent: Bool, _ role: PayloadRole, _ header: RTPHeader, at now: Instant) {
+        self.isSent = isSent
+        (sequence, timestamp, ssrc, time) = (header.sequence.rawValue, header.timestamp, header.ssrc, now.nanoseconds)
+        switch role {
+        case .audio(let codec): content = .sound(codec)
+        case .noise: content = .noise
+        case .keys, .otherAudio, .unknown: content = .other
+        }
+    }
+
+    var codec: AudioCodec? { if case .sound(let codec) = content { codec } else { nil } }
+    var isNoise: Bool { if case .noise = content { true } else { false } }
+    var at: Instant { Instant(nanoseconds: time) }
+    var header: RTPHeader {
+        RTPHeader(payloadType: 0, sequence: SequenceNumber(sequence), timestamp: timestamp, ssrc: ssrc, payloadCount: Int(count))
+    }
+}

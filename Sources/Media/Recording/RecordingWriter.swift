@@ -1,0 +1,145 @@
+import Audio
+import Dispatch
+import Primitives
+import Synchronization
+
+/// Writes the recordings of a server: fetches what media lanes have laid down, decodes it, and writes it to files, all on one queue of its own.
+///
+/// Thread-safe; nothing but `synchronize` and `advance` waits for the disk. A file that cannot be written ends its recording and is reported once.
+public final class RecordingWriter: Sendable {
+    /// One recording.
+    public struct Order: Hashable, Sendable {
+        /// Folders that are missing are made; a file that is there is never overwritten.
+        public var path: String
+        public var format: RecordingFormat
+        /// 8,000, 16,000, 24,000 or 48,000 Hz.
+        public var sampleRate: Int
+
+        public init(path: String, format: RecordingFormat, sampleRate: Int) { (self.path, self.format, self.sampleRate) = (path, format, sampleRate) }
+    }
+
+    /// A recording that has ended for want of room, rights or the like.
+    public struct Failure: Hashable, Sendable {
+        public var tap: RecordingTap
+        public var path: String
+        public var error: RecordingError
+    }
+
+    /// How often files are written.
+    static let interval = Duration.milliseconds(250)
+    /// A lane that is late has laid its packets down by then.
+    private static let patience = Duration.milliseconds(100)
+
+    private let queue = DispatchQueue(label: "recordings", qos: .utility)
+    private let state: State
+    private let clock: (@Sendable () -> Instant)?
+    private let report: @Sendable (Failure) -> Void
+    private let create: RecordingFile.Creator
+
+    /// - Parameters:
+    ///   - clock: that of the media lanes; nil: the caller drives it by `advance`.
+    ///   - report: called on the writer's queue.
+    public convenience init(clock: (@Sendable () -> Instant)?, report: @escaping @Sendable (Failure) -> Void) {
+        self.init(clock: clock, create: RecordingFile.create, report: report)
+    }
+
+    init(clock: (@Sendable () -> Instant)?, create: @escaping RecordingFile.Creator, report: @escaping @Sendable (Failure) -> Void) {
+        (self.clock, self.create, self.report) = (clock, create, report)
+        state = State()
+    }
+
+    /// Begins a recording of what will be laid down there.
+    public func begin(_ order: Order, at now: Instant) -> RecordingTap {
+        let tap = RecordingTap()
+        queue.async { self.open(order, tap, at: now) }
+        return tap
+    }
+
+    /// Nothing more is laid down there: writes the rest and closes the file.
+    public func end(_ tap: RecordingTap, at now: Instant) {
+        queue.async { self.close(tap, at: now) }
+    }
+
+    /// Writes all that was before that time.
+    public func advance(to now: Instant) {
+        queue.sync { for recording in state.recordings.values { write(recording, until: now) } }
+    }
+
+    /// Returns when all that was asked for is in the files.
+    public func synchronize() { queue.sync {} }
+
+    /// Ends every recording that is left.
+    public func finish(at now: Instant) {
+        queue.sync { for tap in state.recordings.keys { close(tap, at: now) } }
+    }
+
+    /// Touched on the queue alone.
+    private final class State: @unchecked Sendable {
+        var recordings: [RecordingTap: Recording] = [:]
+        var begun: UInt32 = 0
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
+
+        deinit { room.deallocate() }
+    }
+
+    private final class Recording {
+        let tap: RecordingTap
+        let sound: StereoRecording
+        var file: RecordingFile
+        var error: RecordingError?
+
+        init(_ tap: RecordingTap, _ sound: StereoRecording, _ file: consuming RecordingFile) {
+            (self.tap, self.sound) = (tap, sound)
+            self.file = file
+        }
+
+        func append(_ samples: Span<Int16>) {
+            guard error == nil else { return }
+            do throws(RecordingError) { try file.append(samples) } catch { self.error = error }
+        }
+
+        func settle(_ step: (inout RecordingFile) throws(RecordingError) -> Void) {
+            guard error == nil else { return }
+            do throws(RecordingError) { try step(&file) } catch { self.error = error }
+        }
+    }
+
+    private func open(_ order: Order, _ tap: RecordingTap, at now: Instant) {
+        state.begun &+= 1
+        do throws(RecordingError) {
+            let file = try RecordingFile.begin(order.path, order.format, sampleRate: order.sampleRate, serial: state.begun, create: create)
+            state.recordings[tap] = Recording(tap, StereoRecording(sampleRate: order.sampleRate, began: now), file)
+            if state.recordings.count == 1 { schedule() }
+        } catch { report(Failure(tap: tap, path: order.path, error: error)) }
+    }
+
+    private func close(_ tap: RecordingTap, at now: Instant) {
+        guard let recording = state.recordings[tap] else { return }
+        write(recording, until: now)
+        recording.settle { (file: inout RecordingFile) throws(RecordingError) in try file.finish() }
+        drop(recording)
+    }
+
+    private func drop(_ recording: Recording) {
+        guard state.recordings.removeValue(forKey: recording.tap) != nil, let error = recording.error else { return }
+        report(Failure(tap: recording.tap, path: recording.file.path, error: error))
+    }
+
+    private func write(_ recording: Recording, until now: Instant) {
+        while let packet = recording.tap.take(into: state.room) {
+            recording.sound.advance(to: packet.at) { recording.append($0) }
+            recording.sound.take(packet, UnsafeRawBufferPointer(rebasing: state.room[..<Int(packet.count)]))
+        }
+        recording.sound.advance(to: now) { recording.append($0) }
+        recording.settle { (file: inout RecordingFile) throws(RecordingError) in try file.flush() }
+        if recording.error != nil { drop(recording) }
+    }
+
+    private func schedule() {
+        guard let clock else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.interval.wholeMilliseconds))) { [self] in
+            for recording in state.recordings.values { write(recording, until: clock() + (.zero - Self.patience)) }
+            if !state.recordings.isEmpty { schedule() }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Audio
+import Foundation
+import Gateway
+import Workbench
+
+/// What a line plays and records.
+extension LineReader {
+    mutating func readSound(_ value: SettingValue) throws -> WAV {
+        let path = try value.text
+        if let known = sounds[path] { return known }
+        do throws(UnplayableFile) {
+            let wav = try WAV(playable: path)
+            sounds[path] = wav
+            return wav
+        } catch { throw ConfigurationError(place: value.place, message: error.description, kind: .environment) }
+    }
+
+    func recordingPlace(_ value: SettingValue) throws -> RecordingPlace {
+        let pattern = try value.text, place: RecordingPlace
+        do throws(RecordingPlace.PatternError) { place = try RecordingPlace(pattern) } catch { throw value.fail(error.description) }
+        guard Self.canMake(place.folder) else {
+            throw ConfigurationError(place: value.place, message: "the folder '\(place.folder)' cannot be written", kind: .environment)
+        }
+        return place
+    }
+
+    /// It is there, or can be made where its nearest parent is.
+    private static func canMake(_ folder: String) -> Bool {
+        var url = URL(filePath: folder)
+        while !FileManager.default.fileExists(atPath: url.path), url.path != "/" { url.deleteLastPathComponent() }
+        var isFolder: ObjCBool = false
+        _ = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
+        return isFolder.boolValue && FileManager.default.isWritableFile(atPath: url.path)
+    }
+
+    /// Keys come in any order: what an application plays is put together when all have been read.
+    mutating func finishApplication(of line: inout LineConfiguration) throws {
+        switch line.endpoint {
+        case .application(.playback):
+            guard let sound else { throw error("line \(line.number) plays back, and needs a 'file'") }
+            line.endpoint = .application(.playback(sound, loops: loops ?? false))
+        case .application(.record):
+            guard line.recording != nil else { throw error("line \(line.number) takes messages, and needs a folder to 'record' them in") }
+            guard loops == nil else { throw error("line \(line.number): 'loop' is for an application that plays back") }
+            line.endpoint = .application(.record(greeting: sound))
+        default:
+            guard sound == nil, loops == nil else { throw error("line \(line.number): 'file' and 'loop' are for an application that plays back or records") }
+        }
+    }
+}

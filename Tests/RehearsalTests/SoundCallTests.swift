@@ -1,0 +1,74 @@
+import Audio
+import Media
+import Primitives
+import SIP
+import Testing
+import UserAgent
+
+@testable import Gateway
+@testable import Rehearsal
+
+/// What lines play, and comfort noise, as signalling sees them.
+@Suite struct SoundCallTests {
+    private static let music = WAV(sampleRate: 8_000, samples: [1, 2, 3])
+
+    private func stage(_ change: @escaping (inout GatewayConfiguration) -> Void) -> Stage { Stage { change(&$0) } }
+
+    private func formats(_ message: Message?) -> [String] {
+        let line = message.map { String(decoding: $0.body, as: UTF8.self) }?.split(separator: "\r\n").first { $0.hasPrefix("m=audio") }
+        return line?.split(separator: " ").dropFirst(3).map(String.init) ?? []
+    }
+
+    // MARK: Hold music
+
+    @Test func `whom the other side holds is not held where there is music, and nobody sends it a re-INVITE`() throws {
+        let stage = stage { $0.lines[0].holdMusic = Self.music }, call = try stage.bridge()
+        call.fromDevice("INVITE", body: call.device.description("0", "sendonly", version: 2))
+        call.fromDevice("ACK")
+        #expect(call.caller.request(.invite) == nil)
+        #expect(stage.events(.holdMusic).map { $0.details.flag(.on) } == [true])
+        #expect(stage.events(.performHeld).isEmpty && stage.events(.mediaStopped).isEmpty)
+        call.fromDevice("INVITE", body: call.device.description("0", "sendrecv", version: 3))
+        call.fromDevice("ACK")
+        #expect(stage.events(.holdMusic).map { $0.details.flag(.on) } == [true, false])
+        #expect(call.caller.request(.invite) == nil)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `without music the hold is passed on`() throws {
+        let stage = stage { _ in }, call = try stage.bridge()
+        call.fromDevice("INVITE", body: call.device.description("0", "sendonly", version: 2))
+        #expect(call.caller.request(.invite).map { String(decoding: $0.body, as: UTF8.self).contains("a=sendonly") } == true)
+        #expect(stage.events(.holdMusic).isEmpty && stage.events(.performHeld).count == 1)
+    }
+
+    // MARK: Playback
+
+    @Test(arguments: [true, false]) func `a playback line hangs up when its sound is over`(isOver: Bool) throws {
+        let stage = stage { $0.lines[1].endpoint = .application(.playback(Self.music, loops: false)) }, peer = RawPeer(stage, 1)
+        peer.request("INVITE", "sip:9196@hookswitch.test", call: "p", 1, body: peer.description("0"))
+        peer.request("ACK", "sip:9196@hookswitch.test", call: "p", 1, toTag: peer.final(.invite, 1)?.to.tag)
+        if isOver { stage.tell(.sourceFinished, of: 1) }
+        #expect((peer.request(.bye) != nil) == isOver)
+    }
+
+    // MARK: Comfort noise
+
+    @Test(arguments: [(true, ["0", "13"]), (false, ["0"])]) func `an application agrees to comfort noise where that is set`(isSet: Bool, expected: [String]) throws {
+        let stage = stage { $0.media.comfortNoise = isSet }, peer = RawPeer(stage, 1)
+        peer.request("INVITE", "sip:9196@hookswitch.test", call: "n", 1, body: peer.description("0 13"))
+        #expect(formats(peer.final(.invite, 1)) == expected)
+    }
+
+    @Test(arguments: [("0 13", "0 13", ["0", "13"]), ("0 13", "0", ["0"]), ("0", "0", ["0"])])
+    func `a bridge has comfort noise on both sides or on none`(offer: String, answer: String, expected: [String]) throws {
+        let stage = stage { $0.media.comfortNoise = true }, caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "n", 1, body: caller.description(offer))
+        let invite = try device.received(.invite)
+        #expect(formats(invite).contains("13") == offer.contains("13"))
+        device.answer(invite, 200, body: device.description(answer))
+        #expect(formats(caller.final(.invite, 1)) == expected)
+    }
+}

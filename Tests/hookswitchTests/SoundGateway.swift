@@ -1,0 +1,143 @@
+import ArgumentParser
+import Audio
+import Dispatch
+import Foundation
+import Gateway
+import Media
+import Primitives
+import Synchronization
+import Testing
+import UserAgent
+
+@testable import hookswitch
+
+/// A folder of a test's own, which goes with it.
+final class SoundFolder: Sendable {
+    let path = NSTemporaryDirectory() + "hookswitch-sound-\(UUID().uuidString)"
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// A file that sounds so long.
+    func write(tone: Double, seconds: Double, to name: String) throws {
+        var generator = ToneGenerator(Tone(tone), sampleRate: 16_000), samples = [Int16](repeating: 0, count: Int(seconds * 16_000)), room = samples.mutableSpan
+        generator.fill(&room)
+        var bytes = WAV(sampleRate: 16_000, samples: samples).serialized()
+        if name.hasSuffix(".opus") {
+            var writer = try OggOpusWriter(sampleRate: 16_000, serial: 1)
+            bytes = writer.header
+            try writer.append(samples.span, to: &bytes)
+            try writer.finish(to: &bytes)
+        }
+        try Data(bytes).write(to: URL(filePath: path + "/" + name))
+    }
+}
+
+/// A gateway of one line, made from a configuration file, on free ports of loopback.
+final class SoundGateway {
+    final class Failures: Sendable {
+        private let list = Mutex<[RecordingWriter.Failure]>([])
+        func note(_ failure: RecordingWriter.Failure) { list.withLock { $0.append(failure) } }
+        var all: [RecordingWriter.Failure] { list.withLock { $0 } }
+    }
+
+    let folder: SoundFolder
+    let address: SocketAddress
+    let failures = Failures()
+    private let server: GatewayServer
+    private let journal: String
+
+    init(_ line: (SoundFolder) throws -> String) throws {
+        folder = try SoundFolder()
+        address = SocketAddress(.loopback, port: try FreePorts.block(of: 2, .v4).lowerBound)
+        journal = folder.path + "/journal.jsonl"
+        let ports = try FreePorts.block(of: 20, .v4), file = folder.path + "/hookswitch.yaml"
+        let yaml = """
+            domain: sound.test
+            sip: { udp: ["\(address)"] }
+            media: { ports: \(ports.lowerBound)-\(ports.upperBound), codecs: [opus, g722, pcmu, pcma, l16/16000, l16/48000] }
+            lines:
+              - \(try line(folder))
+            """
+        try Data(yaml.utf8).write(to: URL(filePath: file))
+        let configuration = try ConfigurationFile.load(file, environment: [:], flags: [])
+        var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
+        (settings.mediaLanes, settings.journalFile) = (1, journal)
+        let failures = failures
+        server = try GatewayServer(settings) { notice in
+            switch notice {
+            case .violation(let violation): Issue.record("\(violation)")
+            case .recording(let failure): failures.note(failure)
+            default: break
+            }
+        }
+    }
+
+    func plan(_ arguments: String) throws -> CallPlan {
+        let words = "call \(arguments) --server \(address)".split(separator: " ").map(String.init)
+        return try #require(try Hookswitch.parseAsRoot(words) as? Call).plan()
+    }
+
+    func call(_ arguments: String) throws -> CallRun { CallRun(try plan(arguments), teller: Teller(nil)) }
+
+    /// Stops it, with all that it writes; the journal breaks no rule.
+    @discardableResult
+    func expectCleanEnd(_ location: SourceLocation = #_sourceLocation) throws -> [JournalEvent] {
+        let end = Date() + 5
+        while server.legs > 0, Date() < end { usleep(10_000) }
+        #expect(server.stop() == 0, sourceLocation: location)
+        let read = try JournalReader.read(path: journal)
+        var audit = Audit()
+        let violations = read.events.flatMap { audit.observe($0) } + audit.finish()
+        #expect(violations.isEmpty, sourceLocation: location)
+        return read.events
+    }
+}
+
+/// A free port for a telephone that answers.
+struct SIPPort {
+    let address: SocketAddress
+
+    init() throws { address = SocketAddress(.loopback, port: try FreePorts.block(of: 2, .v4).lowerBound) }
+
+    /// `hookswitch answer` on a thread of its own; returns when the port is bound.
+    func answer(_ arguments: String) throws -> Answerer {
+        let words = "answer --listen \(address) \(arguments)".split(separator: " ").map(String.init)
+        return Answerer(try #require(try Hookswitch.parseAsRoot(words) as? Answer).plan())
+    }
+
+    final class Answerer: Sendable {
+        private let begun = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
+        private let failure = Mutex<(any Error)?>(nil)
+
+        fileprivate init(_ plan: AnswerPlan) {
+            Thread.detachNewThread {
+                do { try AnswerRun(plan, teller: Teller(nil)) { _, _, _ in }.perform(onStart: { self.begun.signal() }) } catch { self.failure.withLock { $0 = error } }
+                self.begun.signal()
+                self.done.signal()
+            }
+            begun.wait()
+        }
+
+        /// Until all its calls are over.
+        func wait() throws {
+            #expect(done.wait(timeout: .now() + 60) == .success)
+            if let failure = failure.withLock({ $0 }) { throw failure }
+        }
+    }
+}
+
+/// The two channels of a WAV of 16 bits.
+enum Stereo {
+    static func read(_ path: String) throws -> (left: [Int16], right: [Int16], rate: Int) {
+        let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        try #require(bytes.count > 44 && bytes[22] == 2)
+        func sample(_ index: Int, _ channel: Int) -> Int16 {
+            let place = 44 + 4 * index + 2 * channel
+            return Int16(bitPattern: UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8)
+        }
+        let count = (bytes.count - 44) / 4
+        return ((0..<count).map { sample($0, 0) }, (0..<count).map { sample($0, 1) }, Int(bytes[24]) | Int(bytes[25]) << 8)
+    }
+}
