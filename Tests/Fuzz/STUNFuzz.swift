@@ -12,11 +12,12 @@ public func fuzzSTUN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func receive(_ bytes: [UInt8]) {
-    var responder = ICELiteResponder(local: .init(user: "evtj", password: "VOkJxbRl1RmTxUk/WvJxBt"), remoteUser: "h6vY")
+    guard let own = ICECredentials(user: "evtj", password: "VOkJxbRl1RmTxUk/WvJxBt") else { preconditionFailure("not the credentials of RFC 5769") }
+    var responder = ICELiteResponder(local: own, remoteUser: "h6vY")
     let remote = SocketAddress(IPAddress(v4: 0xC000_0201), port: 32_853)
     // Half of the codes are taken for right, so that what is behind them is reached too.
     for code in [[UInt8](repeating: 0, count: 20), bytes.suffix(32).prefix(20) + []] {
-        for case .answer(let answer) in responder.receive(bytes, from: remote, hmac: { _, _ in code }) {
+        for case .answer(let answer) in responder.receive(bytes, from: remote, at: .zero, hmac: { _, _ in code }) {
             guard let message = try? STUNMessage(parsing: answer) else { preconditionFailure("an answer that is no STUN") }
             precondition(message.transaction.elementsEqual(bytes[8..<20]), "an answer to another")
             precondition(message.hasFingerprint && message.messageClass != .request)
