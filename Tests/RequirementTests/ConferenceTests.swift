@@ -1,6 +1,8 @@
 import Audio
 import CallKit
 import Foundation
+import Media
+import Primitives
 import SDP
 import Testing
 
