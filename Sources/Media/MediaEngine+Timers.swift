@@ -156,10 +156,11 @@ extension MediaEngine {
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
         if leg.connectivity == nil, let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
-        leg.rtcp.metrics = leg.metrics
+        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
+        leg.rtcp.reducesSize = leg.plan.audio.reducedSizeRTCP
         if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
             send(compound, on: leg)
-            report(.report(leg.statistics), of: leg)
+            report(.report(leg.statistics(at: now)), of: leg)
         }
         arm(leg, .report, at: leg.rtcp.deadline)
     }
@@ -167,7 +168,7 @@ extension MediaEngine {
     /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
     func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
         guard leg.plan.audio.sendsRTCP, leg.total.sent.count + leg.total.received.count > 0 else { return }
-        leg.rtcp.metrics = leg.metrics
+        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
         send(leg.rtcp.goodbye(at: now), on: leg)
     }
 

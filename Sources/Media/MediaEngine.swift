@@ -75,12 +75,14 @@ public final class MediaEngine {
         try leg.state.apply(.start)
         started += 1
         leg.begin(at: now)
+        leg.beginHearing(at: now)
         armAll(leg, at: now)
     }
 
     @discardableResult
     public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
+        leg.endHearing(at: now)
         try leg.state.apply(.stop)
         if ending { sayGoodbye(leg, at: now) }
         started -= 1
@@ -103,12 +105,14 @@ public final class MediaEngine {
         let leg = try leg(id)
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
         let old = leg.plan
+        leg.pauseHearing(at: now)
         try leg.update(plan, at: now)
         do throws(MediaError) { try seat(leg, at: now) } catch {
             try leg.update(old, at: now)
             try seat(leg, at: now)
             throw error
         }
+        leg.resumeHearing(after: old, at: now)
         route(leg)
         if let partner = leg.partner {
             route(partner)
@@ -130,13 +134,14 @@ public final class MediaEngine {
 
     public func unlink(_ id: MediaLegID) throws(MediaError) { separate(try leg(id)) }
 
-    public func statistics(of id: MediaLegID) throws(MediaError) -> MediaStatistics { try leg(id).statistics }
+    /// Without a time there is no verdict on whether a running leg is heard.
+    public func statistics(of id: MediaLegID, at now: Instant = .zero) throws(MediaError) -> MediaStatistics { try leg(id).statistics(at: now) }
 
     @discardableResult
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)
         try leg.state.apply(.close)
-        let statistics = leg.statistics
+        let statistics = leg.statistics(at: leg.started)
         separate(leg)
         unseat(leg)
         remove(leg)
@@ -283,6 +288,7 @@ public final class MediaEngine {
 
     private func separate(_ leg: MediaLeg) {
         guard let partner = leg.partner else { return }
+        (leg.departed, partner.departed) = (partner.ended.incoming, leg.ended.incoming)
         (leg.partner, partner.partner) = (nil, nil)
         for leg in [leg, partner] {
             leg.stream.pause()
@@ -298,6 +304,7 @@ extension MediaLeg {
         (interval.packetsSent, interval.packetsReceived) = (sent.count, received.count)
         (interval.firstSent, interval.lastSent) = (sent.first, sent.last)
         (interval.firstReceived, interval.lastReceived) = (received.first, received.last)
+        (interval.incoming, interval.outgoing) = ended
         return interval
     }
 }

@@ -134,7 +134,7 @@ public final class MediaLanes: MediaPlane {
     }
 
     public func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg) }
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg, at: now) }
     }
 
     @discardableResult
@@ -213,8 +213,8 @@ protocol MediaLaneDoor: AnyObject {
 }
 
 extension MediaLaneDoor {
-    /// A turn with an answer.
-    func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+    /// A turn with an answer. Where the types are not known here each answer would cost a look-up of its type, which is why this is inlined.
+    @inline(__always) func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
         var answer: Result<Value, Failure>?
         turn { engine in
             do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }

@@ -1,3 +1,4 @@
+import Audio
 import Media
 import Primitives
 import RTP
@@ -85,6 +86,19 @@ public enum HeardSound: String, Codable, Hashable, Sendable {
     case foreign = "another run's"
 
     public var isGood: Bool { self == .right }
+
+    init(_ sound: SignatureVerdict.Sound) {
+        self =
+            switch sound {
+            case .right: .right
+            case .own: .own
+            case .crossTalk: .crossTalk
+            case .stale: .stale
+            case .foreign: .foreign
+            case .unsigned: .unsigned
+            case .silence: .silence
+            }
+    }
 }
 
 /// Something that was wrong with a call, in words for a person.

@@ -32,7 +32,8 @@ extension CallRecord {
             sent: sending.packets, received: receiving.packets, lost: receiving.lost, lossPercent: receiving.lossFraction.map { 100 * $0 },
             jitter: receiving.jitter, roundTrip: statistics.roundTrip.map(milliseconds), remoteLost: sending.lost,
             firstReceivedAfter: statistics.firstReceived.flatMap { first in answered.map { milliseconds($0, first) } },
-            refused: statistics.refused.total)
+            refused: statistics.refused.total, incoming: statistics.incoming?.sound, outgoing: statistics.outgoing?.sound, jitters: receiving.jitters,
+            roundTrips: statistics.roundTrips)
     }
 
     private func listen() -> AudioFigures {
