@@ -44,10 +44,23 @@ extension MediaEngine {
         guard leg.makesFrames else { return arm(leg, .frame, at: nil) }
         guard leg.timers[.frame] == nil else { return }
         leg.nextFrame = max(leg.nextFrame, now)
-        play(leg, at: now)
+        if phases != nil { takePhase(leg) } else { play(leg, at: now) }
+    }
+
+    /// The first frame of the leg is due when its phase begins.
+    private func takePhase(_ leg: MediaLeg) {
+        leavePhase(leg)
+        guard let (phase, begin) = phases?.take(at: leg.nextFrame) else { return }
+        (leg.phase, leg.nextFrame) = (phase, begin)
+        arm(leg, .frame, at: begin)
+    }
+
+    private func leavePhase(_ leg: MediaLeg) {
+        if let phase = leg.phase.take() { phases?.leave(phase) }
     }
 
     func disarmAll(_ leg: MediaLeg) {
+        leavePhase(leg)
         for alarm in LegAlarm.allCases { arm(leg, alarm, at: nil) }
     }
 
@@ -67,6 +80,7 @@ extension MediaEngine {
         if now - leg.nextFrame > Self.greatestLateness {
             leg.lateFrames += 1
             leg.nextFrame = now
+            guard phases == nil else { return takePhase(leg) }
         }
         while leg.nextFrame <= now {
             if now - leg.nextFrame >= length { leg.lateFrames += 1 }

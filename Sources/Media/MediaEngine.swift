@@ -37,6 +37,8 @@ public final class MediaEngine {
     /// When the frames were due that left in this turn; nil where nobody asks.
     var framesDue: [Instant]?
     private var pacing = Lateness()
+    /// Nil: a leg's own clock begins when it starts.
+    var phases: FramePhases?
 
     /// - Parameter opus: for all that is encoded here, within what each far end can take.
     public init(binder: any PortBinder, random: any RandomNumberGenerator, opus: OpusSettings = OpusSettings(), at now: Instant) {
@@ -193,6 +195,12 @@ public final class MediaEngine {
     }
 
     func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
+
+    /// Whether legs begin up to 20 ms later, each in its place, so that many of them do not send at once.
+    public var spreadsFrames: Bool {
+        get { phases != nil }
+        set { phases = newValue ? phases ?? FramePhases() : nil }
+    }
 
     /// Whether `takePacing` has something to say. Whoever drives the engine then calls `settlePacing` after every turn.
     public var measuresPacing: Bool {

@@ -164,10 +164,14 @@ public final class MediaLanes: MediaPlane {
         homes[leg]?.conference = conference
     }
 
-    /// From now on `takePacing` tells how late the frames made here left: for load tests, which must know whether they were late themselves.
+    /// From now on `takePacing` tells how late the frames made here left, and the legs' frames are spread over their 20 ms: for load tests, which
+    /// must be in time themselves, and know whether they were.
     public func measurePacing() {
-        for lane in lanes { lane.turn { $0.measuresPacing = true } }
+        for lane in lanes { lane.turn { ($0.measuresPacing, $0.spreadsFrames) = (true, true) } }
     }
+
+    /// What the scheduler gives the threads of the lanes: the least of any.
+    public var urgency: MediaPump.Urgency { lanes.map { $0.urgency }.min { $0.rawValue < $1.rawValue } ?? .normal }
 
     /// Of all lanes, since the last time; empty without `measurePacing`.
     public func takePacing() -> Lateness {
@@ -208,6 +212,9 @@ protocol MediaLaneDoor: AnyObject {
     /// Does `work` as one turn of that lane and waits for it.
     func turn(_ work: (MediaEngine) -> Void)
 
+    /// What the scheduler gives its thread.
+    var urgency: MediaPump.Urgency { get }
+
     /// The last call: its sockets and its thread go away soon.
     func close()
 }
@@ -239,6 +246,8 @@ private final class InlineMediaLane: MediaLaneDoor {
     init(_ engine: MediaEngine) { self.engine = engine }
 
     func turn(_ work: (MediaEngine) -> Void) { work(engine) }
+
+    var urgency: MediaPump.Urgency { .normal }
 
     func close() {}
 }

@@ -31,13 +31,20 @@ public struct CallJudge: Sendable {
             setup: (caller.ringing ?? final).map { ($0 - caller.began).inMilliseconds },
             ring: caller.answered.flatMap { answered in caller.ringing.map { (answered - $0).inMilliseconds } },
             answer: caller.answered.map { ($0 - caller.began).inMilliseconds },
-            media: caller.answered.flatMap { answered in caller.statistics?.firstReceived.map { ($0 - answered).inMilliseconds } },
+            media: firstPacket,
             end: caller.endedBy == .us ? caller.disconnected.map { ($0 - caller.ended).inMilliseconds } : nil,
             duration: caller.answered.map { (caller.ended - $0).inMilliseconds },
             inviteTransit: callee.map { ($0.began - caller.began).inMilliseconds },
             answerTransit: callee?.answered.flatMap { left in caller.answered.map { ($0 - left).inMilliseconds } },
             byeTransit: caller.answered != nil && caller.endedBy == .us && callee?.endedBy == .them ? callee.map { ($0.ended - caller.ended).inMilliseconds } : nil,
             retransmissions: caller.retransmissions + (callee?.retransmissions ?? 0), caller: ends.caller, callee: ends.callee, findings: findings)
+    }
+
+    /// From the 200, or from where the sound that comes back began, which waits up to 20 ms for its place among the others of the tool.
+    private var firstPacket: Double? {
+        guard let answered = call.caller.answered, let received = call.caller.statistics?.firstReceived else { return nil }
+        let sender = call.callee ?? (call.expectsEcho ? call.caller : nil)
+        return max(.zero, received - max(answered, sender?.statistics?.firstSent ?? answered)).inMilliseconds
     }
 
     private var outcome: CallFigures.Outcome {
@@ -94,7 +101,7 @@ extension CallJudge {
     private func end(_ record: CallRecord, peer: CallRecord?, side: SoundSignature.Side) -> EndFigures? {
         guard let statistics = record.statistics else { return nil }
         let (sending, receiving) = (statistics.sending, statistics.receiving)
-        var figures = EndFigures(codec: record.codec.map { "\($0)" }, sent: sending.packets, received: receiving.packets)
+        var figures = EndFigures(codec: record.codec.map { "\($0)" }, encryption: record.encryption, sent: sending.packets, received: receiving.packets)
         figures.lossPercent = receiving.lossFraction.map { 100 * $0 }
         if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > Self.inFlight { figures.lossPercent = 100 }
         let quality = statistics.receivingQuality ?? (figures.lossPercent == 100 ? CallQuality(.g711, loss: 1, delay: nil) : nil)

@@ -21,6 +21,7 @@ public struct CallResult: Codable, Hashable, Sendable {
     public var duration: Double?
     public var earlyMediaIgnored: Bool
     public var codec: String?
+    public var encryption: MediaEncryption?
     public var packets: PacketFigures?
     public var audio: AudioFigures?
     public var digitsReceived: String
