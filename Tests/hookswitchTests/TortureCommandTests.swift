@@ -21,7 +21,7 @@ import Workbench
     private func gateway() throws -> GatewayServer {
         var configuration = GatewayConfiguration()
         configuration.domain = "127.0.0.1"
-        configuration.media.ports = try FreePorts.block(of: 100, .v4)
+        configuration.media.ports = try FreePorts.block(of: 600, .v4)   // two for each case, and those of the last second rest
         var echo = LineConfiguration(number: "9196"), line = LineConfiguration(number: "1001")
         echo.endpoint = .application(.echo)
         line.password = "secret-1001"
@@ -39,7 +39,7 @@ import Workbench
         let report = try report("sip:9196@\(server.listeners[0].address) --register 1001 --password secret-1001 --only \(quick)")
         #expect(report.counts.failed == 0 && report.exitCode == 0, "\(report.cases.filter { $0.verdict == .failed }.map(TortureText.line))")
         let unjudged = report.cases.filter { $0.verdict == .notJudged }
-        #expect(Set(unjudged.map(\.name)).subtracting(["update", "update-without-offer"]) == ["badinv01"], "\(unjudged.map(TortureText.line))")
+        #expect(unjudged.map(\.name) == ["badinv01"], "\(unjudged.map(TortureText.line))")
         #expect(report.counts.passed == report.cases.count - unjudged.count && report.cases.count > 100)
     }
 
