@@ -26,6 +26,7 @@ extension Gateway {
     private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg) {
         guard let dialled = Routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
         guard legCount < configuration.limits.legs else { return fail(leg, 503) }
+        guard !staying.isToOurselves || lines[index].configuration.endpoint.ringsSomebody else { return fail(leg, 480) }
         var callees = destinations(ofTransferTo: dialled, lines[index], for: staying)
         guard !callees.isEmpty else { return fail(leg, 480) }
         let referredBy = request.referredBy ?? Text("<sip:") + (leg.party.user ?? "anonymous") + "@" + configuration.domain + ">"
@@ -53,6 +54,7 @@ extension Gateway {
         }
         if second.state == .ringing, isCalling(old) { return takeOver(callees(of: old), of: second, into: bridge, for: leg) }
         guard second.state == .connected, let other = peer(of: second), other !== staying else { return fail(leg, 481) }
+        guard !(staying.isToOurselves && other.isToOurselves) else { return fail(leg, 480) }
         bridges[old] = nil
         bridges[bridge] = Bridge(id: bridge, joining: staying.uuid, with: other.uuid)
         (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
@@ -157,5 +159,20 @@ extension Gateway {
         let own = NameAddress(uri: URI(user: leg.line.configuration.number, host: configuration.domain))
         let headers = leg.trunk?.configuration.headers.towardsTrunk(from: nil) ?? []
         return session.refer(to: target, replacing: dialog, referredBy: own, headers: headers, at: self.now)
+    }
+}
+
+extension Leg {
+    /// An application of ours is at the far end, behind a call of ours. Two of these with each other would never hang up.
+    fileprivate var isToOurselves: Bool { session?.isToOurselves ?? false }
+}
+
+extension LineEndpoint {
+    /// Whether a call of it can end at somebody's telephone.
+    fileprivate var ringsSomebody: Bool {
+        switch self {
+        case .devices, .trunk, .group: true
+        case .application, .script: false
+        }
     }
 }

@@ -154,7 +154,7 @@ extension MediaEngine {
         guard leg.canSend else { return }
         if let tap = leg.tap { noteSent(UnsafeRawBufferPointer(packet), on: leg, tap, at: now) }
         guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
-        leg.rtcp.sender.sent(timestamp, octets: octets, timed: timed, at: now)
+        leg.rtcp.sender.sent(timestamp, sequence: UInt16(bigEndian: packet.loadUnaligned(fromByteOffset: 2, as: UInt16.self)), octets: octets, timed: timed, at: now)
         if leg.sent.count == 0 { report(.firstSent(now), of: leg) }
         leg.sent.note(now)
     }

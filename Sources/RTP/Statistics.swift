@@ -197,6 +197,8 @@ public struct SenderStatistics: Sendable {
     @usableFromInline var octets: UInt64 = 0
     @usableFromInline var last: (timestamp: UInt32, at: Instant)?
     private var report: RTCPPacket.ReportBlock?
+    /// The sequence number of the first packet. What was lost is a part of all numbers since then: a relay skips those that it never got.
+    @usableFromInline var first: UInt16?
     /// From the last report of the peer's that had one of ours to answer.
     public private(set) var roundTrip: Duration?
     /// In tenths of a millisecond, of a percent, and of a millisecond again.
@@ -205,9 +207,10 @@ public struct SenderStatistics: Sendable {
     public init(clockRate: UInt32) { self.clockRate = clockRate }
 
     /// Counts one packet as it leaves. `timed` as in `ReceiverStatistics`.
-    @inlinable public mutating func sent(_ timestamp: UInt32, octets count: Int, timed: Bool = true, at now: Instant) {
+    @inlinable public mutating func sent(_ timestamp: UInt32, sequence: UInt16, octets count: Int, timed: Bool = true, at now: Instant) {
         packets += 1
         octets += UInt64(count)
+        if first == nil { first = sequence }
         if timed || last == nil { last = (timestamp, now) }
     }
 
@@ -241,7 +244,13 @@ public struct SenderStatistics: Sendable {
 
     /// Goes on where the statistics of another clock rate ended.
     mutating func take(over earlier: SenderStatistics) {
-        (jitters, losses, roundTrips, roundTrip) = (earlier.jitters, earlier.losses, earlier.roundTrips, earlier.roundTrip)
+        (jitters, losses, roundTrips, roundTrip, first) = (earlier.jitters, earlier.losses, earlier.roundTrips, earlier.roundTrip, earlier.first)
+    }
+
+    /// Sequence numbers up to the highest that the peer has seen; all packets where it counts from somewhere else.
+    private func expected(_ report: RTCPPacket.ReportBlock) -> Int64 {
+        let span = Int64(report.highestSequence) - Int64(first ?? 0) + 1
+        return span > 0 && span < 1 << 31 ? span : max(1, Int64(packets))
     }
 
     public var figures: RTPFigures {
@@ -250,7 +259,7 @@ public struct SenderStatistics: Sendable {
         guard let report else { return figures }
         let lost = max(0, report.cumulativeLost)
         figures.lost = UInt64(lost)
-        figures.lossFraction = packets > 0 ? min(1, Double(lost) / Double(packets)) : 0
+        figures.lossFraction = min(1, Double(lost) / Double(expected(report)))
         figures.jitter = Double(report.jitter) * 1_000 / Double(clockRate)
         (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), SpreadFigures(losses, unit: 0.1))
         return figures

@@ -13,7 +13,7 @@ extension Calls {
             let file = try folder.write(lines.joined(separator: "\n") + "\n", to: "trunks.yaml")
             let said = try await Program.run(Place.hookswitch, ["check", "--config", file])
             #expect(said.code == 0 && said.lines.contains { $0.contains("the configuration is good") })
-            let trunks = said.lines.filter { $0.contains("trunk ") }
+            let trunks = said.lines.filter { $0.hasPrefix("  trunk ") }
             #expect(trunks.count == 2 && trunks[0].contains("carrier") && trunks[0].contains("udp 192.0.2.1:5070") && trunks[1].contains("tcp 192.0.2.2:5060"), "\(trunks)")
             let json = try await Program.run(Place.hookswitch, ["check", "--json", "--config", file]).lines.joined(separator: "\n")
             let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])

@@ -8,8 +8,14 @@ import Testing
 
 /// Transfers to what the gateway answers itself, and what headers go with them.
 @Suite struct TransferTargetTests {
+    /// Of each NOTIFY what it says, once.
     private func fragments(_ peer: RawPeer) -> [String] {
-        peer.heard.filter { $0.isRequest && $0.method == .notify }.map { Text(String(decoding: $0.body, as: UTF8.self)).trimmed.description }
+        var last: UInt32 = 0
+        return peer.heard.filter { $0.isRequest && $0.method == .notify }.compactMap { notify in
+            guard notify.cseq.number > last else { return nil }
+            last = notify.cseq.number
+            return Text(String(decoding: notify.body, as: UTF8.self)).trimmed.description
+        }
     }
 
     /// Only the peers of a bridge are trusted, and nobody is a guest: a call of the gateway to itself stands for itself.
@@ -35,6 +41,21 @@ import Testing
         call.caller.answer(call.caller.request(.bye), 200)
         stage.run(seconds: 1)
         #expect(call.device.request(.bye) == nil && stage.gateway.counts(at: stage.world.now).media.started == 3, "the device, and both ends of our own call")
+        call.fromDevice("BYE")
+        stage.expectQuiet()
+    }
+
+    @Test func `an application is not transferred to another, for nobody would be there to hang up`() throws {
+        let stage = Self.stage(.application(.echo)), call = try stage.bridge()
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        stage.run(seconds: 1)
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        call.caller.answer(call.caller.request(.bye), 200)
+        call.fromDevice("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        stage.run(seconds: 1)
+        #expect(fragments(call.device).last == "SIP/2.0 480 Temporarily Unavailable")
+        for notify in call.device.heard where notify.isRequest && notify.method == .notify { call.device.answer(notify, 200) }
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 3)
         call.fromDevice("BYE")
         stage.expectQuiet()
     }

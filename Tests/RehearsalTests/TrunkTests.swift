@@ -114,7 +114,7 @@ import UserAgent
         }
         #expect(carrier.heard.count { $0.method == .register } == 1)
         stage.run(seconds: 65)
-        #expect(carrier.heard.count { $0.method == .register } == 2, "nobody answered for 39.5 s")
+        #expect(Set(carrier.heard.filter { $0.method == .register }.map(\.cseq.number)).count == 2, "nobody answered for 39.5 s")
         #expect(stage.events(.trunkState).contains { $0.details.text(.cause) == "flow-failed" })
         agree(try #require(carrier.request(.register)))
         let before = asked.count
@@ -144,9 +144,11 @@ import UserAgent
             pings.append(flow)
             if pings.count < 4 { stage.network.send(StreamFramer.pong, over: flow) }
         }
-        stage.run(seconds: 76)
-        #expect(registers == 1 && pings.count == 3 && carrier.failures.isEmpty)
-        stage.run(seconds: 37)
+        // The first attempt found nobody.
+        for _ in 0..<60 where registers == 0 { stage.run(seconds: 1) }
+        stage.run(seconds: 75)
+        #expect(registers == 1 && pings.count == 3 && carrier.failures.isEmpty, "\(registers) \(pings) \(carrier.failures)")
+        stage.run(seconds: 34.5)
         #expect(pings.count == 4 && carrier.failures.count == 1, "ten seconds after the fourth")
         #expect(registers == 2 && Set(pings.map(\.connection)).count == 1)
         #expect(stage.violations.isEmpty, "\(stage.violations)")

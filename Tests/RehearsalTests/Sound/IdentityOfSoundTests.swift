@@ -31,7 +31,7 @@ import Testing
         for (listener, speaker) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
             #expect(try stage.telephones[listener].verdict(expecting: stage.telephones[speaker]).sound == .right)
         }
-        #expect(try stage.telephones[0].verdict(expecting: stage.telephones[3]).sound == .crossTalk, "the detector tells them apart")
+        #expect(try stage.telephones[2].verdict(expecting: stage.telephones[1]).sound == .crossTalk, "the detector tells them apart")
         stage.telephones[0].hangUp()
         stage.telephones[2].hangUp()
         #expect(stage.leftovers().isEmpty)

@@ -10,6 +10,8 @@ import Testing
     func `ten hours of calls under hold, re-INVITE and codec change leave memory and descriptors where they were`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]) {
             let seed = ProcessInfo.processInfo.environment["HOOKSWITCH_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...1_000_000)
+            print("soak: seed \(seed)")
+            fflush(nil)   // a trap would leave no time for it
             var settings = SoakSettings(seed: seed), memory: [Int] = [], descriptors: [Int] = []
             settings.waves = 10
             let verdict = Soak(settings).run { _ in
