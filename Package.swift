@@ -91,6 +91,9 @@ let package = Package(
         .executableTarget(
             name: "media-relay", dependencies: ["CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/MediaRelay", swiftSettings: strict),
         .executableTarget(
+            name: "conference-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/Conference",
+            swiftSettings: strict),
+        .executableTarget(
             name: "transcode-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/Transcode",
             swiftSettings: strict),
         .executableTarget(name: "srtp-bench", dependencies: ["CLinux", "CSRTPOracle", "Primitives", "Runtime"], path: "Tests/Benchmarks/SRTP", swiftSettings: strict),
@@ -113,10 +116,10 @@ let package = Package(
         tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
-        tests("Gateway", ["CallKit", "Intents", "SIP"]),
+        tests("Gateway", ["CallKit", "Intents", "RTP", "SIP", "UserAgent"]),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Rehearsal", ["Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .histogram]),
+        tests("Rehearsal", ["Audio", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .histogram]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(
             name: "RequirementTests",

@@ -62,6 +62,11 @@ public final class FrameEncoder {
         return try encodeNative(scratch.span.extracting(0..<count), into: &payload)
     }
 
+    /// So much of what is sent is lost on its way, in percent: Opus then guards against it at the cost of quality (in-band FEC).
+    public func expect(lossPercent: Int) {
+        if codec == .opus { opus!.expect(lossPercent: Int32(clamping: lossPercent)) }
+    }
+
     private func encodeNative(_ samples: Span<Int16>, into payload: inout MutableSpan<UInt8>) throws(CodecError) -> Int {
         switch codec {
         case .opus: return try opus!.encode(samples, into: &payload)

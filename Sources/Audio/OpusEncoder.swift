@@ -8,7 +8,7 @@ public struct OpusSettings: Hashable, Sendable {
     public var complexity: Int32
     /// Whether packets carry a coarse copy of the frame before them, for `OpusDecoder.recover`.
     public var forwardErrorCorrection: Bool
-    /// The loss that the encoder should be ready for, 0…100 %; without some, it spends nothing on error correction.
+    /// The loss that the encoder should be ready for before any is reported, 0…100 %; without some, it spends nothing on error correction.
     public var expectedLossPercent: Int32
     /// Whether silence is left out (one packet in 400 ms, RFC 7587 §3.1.3).
     public var discontinuous: Bool
@@ -19,7 +19,7 @@ public struct OpusSettings: Hashable, Sendable {
     public var maximumPlaybackRate: Int32 = 48_000
 
     public init(
-        bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 5, discontinuous: Bool = false
+        bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 0, discontinuous: Bool = false
     ) {
         self.bitrate = bitrate
         self.complexity = complexity
@@ -74,6 +74,9 @@ public struct OpusEncoder: ~Copyable {
         default: throw .library(result)
         }
     }
+
+    /// So much of what is sent is lost on its way, in percent: the more, the more of the bit rate goes into copies of the sound before.
+    public mutating func expect(lossPercent: Int32) { _ = hs_opus_encoder_set(state, OPUS_SET_PACKET_LOSS_PERC_REQUEST, min(max(lossPercent, 0), 100)) }
 
     /// Samples per channel by which what is decoded is late (RFC 7845 §4.2: pre-skip).
     public var lookahead: Int {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -122,6 +123,15 @@ void clinux_get_usage(struct clinux_usage *usage) {
 }
 
 void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+int clinux_make_thread_urgent(void) {
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    struct sched_param urgent = {.sched_priority = 1}, usual = {.sched_priority = 0};
+    // Reset on fork: Dispatch may start its threads from this one.
+    if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &urgent) == 0) return 2;
+    sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &usual);
+    return setpriority(PRIO_PROCESS, 0, -15) == 0 ? 1 : 0;
+}
 
 uint64_t clinux_raise_descriptor_limit(void) {
     struct rlimit limit;

@@ -107,6 +107,15 @@ static inline SSL_CTX *copenssl_media_context(X509 *certificate, EVP_PKEY *key) 
     return context;
 }
 
+// A far end that opens its socket only with the answer misses our first flight: so the first wait is short, and they double up to five seconds.
+// OpenSSL gives up after twelve, which is then after half a minute.
+static unsigned int copenssl_dtls_wait(SSL *session, unsigned int last_microseconds) {
+    (void)session;
+    if (last_microseconds == 0) return 50000;
+    return last_microseconds < 2500000 ? 2 * last_microseconds : 5000000;
+}
+static inline void copenssl_set_waits(SSL *session) { DTLS_set_timer_cb(session, copenssl_dtls_wait); }
+
 static inline void copenssl_set_mtu(SSL *session, long bytes) { SSL_set_mtu(session, bytes); }
 
 // Microseconds until a flight is to be sent again; negative when nothing is awaited.

@@ -11,7 +11,7 @@ import UserAgent
 extension AppCall {
     /// Takes an INVITE: 100, its offer, a port number. False when it was refused and no call has come of it.
     func take(_ session: InviteSession) -> Bool {
-        scribe.trace(session.request, .received, false, flow: session.flow, at: now)
+        scribe.trace(session.request, .received, false, over: Way(session.flow), at: now)
         session.delegate = self
         session.respond(status: 100, at: now)
         do throws(NegotiationError) {
@@ -125,12 +125,17 @@ extension AppCall {
         return true
     }
 
-    /// Both far ends hear one another through us. False when one of them is talking to somebody else already, or does not speak the other's codec.
+    /// The far ends hear one another through us: two by relay, more in a conference, which a third makes of two. Whoever talked with others leaves
+    /// them. False where there is no media to join, or two do not speak a codec of each other's.
     func join(_ other: AppCall) -> Bool {
-        if partner == other.uuid { return true }
-        guard partner == nil, other.partner == nil, media.state.isOpen, other.media.state.isOpen, let mine = negotiated, let theirs = other.negotiated,
-            mine.primary.codec.matches(theirs.primary.codec)
-        else { return false }
+        if partner == other.uuid || conference.map({ $0 == other.conference }) == true { return true }
+        guard media.state.isOpen, other.media.state.isOpen, let mine = negotiated, let theirs = other.negotiated else { return false }
+        part()
+        if other.partner != nil || other.conference != nil {
+            confer(with: other)
+            return true
+        }
+        guard mine.primary.codec.matches(theirs.primary.codec) else { return false }
         (partner, other.partner) = (other.uuid, uuid)
         refreshPlan()
         other.refreshPlan()
@@ -138,7 +143,22 @@ extension AppCall {
         return true
     }
 
+    private func confer(with other: AppCall) {
+        let number = other.conference ?? line.nextConference(), third = other.partner.flatMap { line.calls[$0] }
+        if other.partner != nil { other.part() }
+        for call in [other, third, self].compactMap(\.self) where call.conference != number {
+            call.conference = number
+            call.refreshPlan()
+        }
+    }
+
+    /// Hears nobody any more through us, and neither does the last one of a conference.
     func part() {
+        if let number = conference.take() {
+            if state != .ended { refreshPlan() }
+            let others = line.callsInOrder.filter { $0.conference == number }
+            if others.count == 1 { others[0].part() }
+        }
         guard let partner else { return }
         let other = line.calls[partner]
         if media.state.isOpen { try? line.plane.unlink(media.id) }

@@ -12,7 +12,7 @@ extension AppCall: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         self.session = session
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, flow: flow, at: self.now)
+        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: Way(flow), at: self.now)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)

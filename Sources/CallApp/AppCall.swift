@@ -60,12 +60,14 @@ final class AppCall {
     /// Waits for the answer to the re-INVITE that takes the other side back.
     var resume: ((Bool) -> Void)?
     var needsOffer = false
-    /// The call that it is joined with.
+    /// The call that it is joined with, where they are two.
     var partner: UUID?
     /// A transfer by the far end that is under way.
     var move: AppCallMove?
     /// Dialogs that this call had before it was handed on.
     var formers: [FormerDialog] = []
+    /// The conference that it is in, where they are or were three and more.
+    var conference: UInt64?
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
     var earlyAnswers: [Text: [UInt8]] = [:]
 
@@ -145,8 +147,10 @@ final class AppCall {
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        let source: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
-        return MediaPlan(localAddress: line.settings.mediaAddress, audio: agreed, source: source)
+        let alone: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
+        var plan = MediaPlan(localAddress: line.settings.mediaAddress, audio: agreed, source: conference.map(MediaSource.conference) ?? alone)
+        plan.isMuted = isMuted
+        return plan
     }
 
     /// What the user switched has changed.

@@ -47,7 +47,7 @@ extension AppCallMove: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         self.session = session
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, flow: call.flow, at: call.now)
+        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: Way(call.flow), at: call.now)
         case .provisional(let response): report(response.status ?? 100)
         case .accepted(let response): accepted(response, session)
         case .rejected(let status, _): fail(status)
@@ -120,6 +120,6 @@ final class FormerDialog: InviteSessionDelegate {
     }
 
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
-        if case .traced(let direction, let message, let isRetransmission) = event { scribe.trace(message, direction, isRetransmission, flow: flow, at: now) }
+        if case .traced(let direction, let message, let isRetransmission) = event { scribe.trace(message, direction, isRetransmission, over: Way(flow), at: now) }
     }
 }

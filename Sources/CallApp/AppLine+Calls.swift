@@ -63,7 +63,7 @@ extension AppLine {
         completion(true)
     }
 
-    /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told.
+    /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told. In a conference the call's far end listens, and is not heard.
     @discardableResult
     public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
         enter(now)
@@ -83,7 +83,8 @@ extension AppLine {
         return !keys.contains(nil) && call.send(keys.compactMap(\.self))
     }
 
-    /// In `perform(CXSetGroupCallAction)`: the two far ends hear one another through this app; nil parts them.
+    /// In `perform(CXSetGroupCallAction)`: the far ends of a group hear one another through this app, two of them by relay and more in a conference;
+    /// nil takes the call out.
     public func group(_ uuid: UUID, with other: UUID?, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }

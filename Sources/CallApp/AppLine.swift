@@ -63,6 +63,7 @@ public final class AppLine: SignallingEndpoint {
     private var lingering: [AppCall] = []
     private var callOfMedia: [MediaLegID: UUID] = [:]
     private var mediaIDs: UInt64 = 0
+    private var conferences: UInt64 = 0
     private var random: any RandomNumberGenerator
     private var registration: Registration?
     /// What is to be told to the CallKit system when its own turn is over.
@@ -201,6 +202,11 @@ public final class AppLine: SignallingEndpoint {
     }
 
     func makeMove(_ call: AppCall, _ request: TransferRequest) -> AppCallMove { AppCallMove(call, request, sessionID: random.next()) }
+
+    func nextConference() -> UInt64 {
+        conferences += 1
+        return conferences
+    }
 
     func add(_ call: AppCall) {
         calls[call.uuid] = call

@@ -46,6 +46,8 @@ extension Gateway: UserAgentDelegate {
         case .register:
             var response = registrar.handle(request, over: flow, at: now)
             if response.status == 200, let capability = pushCapability(for: request) { response.headers.append("Feature-Caps", capability) }
+            // We answer what keeps a flow open, and ask for no interval (RFC 6223 §4.4).
+            if response.status == 200, request.via.parameters["keep"]?.isEmpty == true { response.via.parameters["keep"] = "30" }
             agent.respond(to: transaction, with: response, at: now)
             if response.status == 200 { registered(request) }
             return true
@@ -73,6 +75,8 @@ extension Gateway: UserAgentDelegate {
     func admission(of request: Message, from source: IPAddress) -> Admission {
         let claimed = request.from.uri.user.flatMap(line(numbered:))
         var caller = identity(in: request, from: source)
+        // A call of ours to one of our own lines: who it is for was proved when it began.
+        if userAgent.isOwnCall(request) { return .admitted(named(caller, claimed), claimed) }
         if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed), claimed) }
         if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed), claimed) }
         let mustProve = claimed?.configuration.password != nil
@@ -109,7 +113,7 @@ extension Gateway: UserAgentDelegate {
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
         let replaces = session.request.headers.elements(.replaces)
-        if !replaces.isEmpty { return replace(session, replaces, from: caller) }
+        if !replaces.isEmpty { return replace(session, replaces, from: caller, callingLine) }
         guard let target = session.request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
         if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
             guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
@@ -200,13 +204,12 @@ extension Gateway: UserAgentDelegate {
             refuse(session, 482)
             return nil
         }
-        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow)
+        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow, srtp: policy(of: line, calledBy: caller))
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         let update = Self.update(for: caller)
         leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
-        leg.negotiation.local.security.policy = policy(of: line, calledBy: caller)
         leg.negotiation.local.ice = connectivity(checks(of: line, calledBy: caller))
-        leg.scribe.trace(session.request, .received, false, flow: session.flow, at: now)
+        leg.scribe.trace(session.request, .received, false, over: leg.way, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
         callingLine?.features.outgoing.insert(leg.uuid)
@@ -218,6 +221,7 @@ extension Gateway: UserAgentDelegate {
         guard leg.takeOffer() else { return forgo(leg) }
         do { try leg.media.reserve(leg.negotiation.ports, at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
+            refused(.ports, session.flow.remote.address)
             refuseForNow(session)
             return forgo(leg)
         }
@@ -245,8 +249,8 @@ extension Gateway: UserAgentDelegate {
     }
 
     func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
-        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow)
-        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: configuration.media.offered)
+        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow, srtp: caller.line.configuration.srtp)
+        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: offeredCodecs)
         leg.bridge = caller.bridge
         leg.trunk = destination.trunk
         add(leg)
@@ -260,11 +264,11 @@ extension Gateway: UserAgentDelegate {
     }
 
     func makeLeg(
-        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow
+        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow, srtp: SRTPPolicy
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: configuration.media.offered)
-        local.security = security(of: line)
+        var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
+        local.security = security(srtp, keying: line.configuration.srtpKeying)
         (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
         // A call to ourselves has a port of ours at both ends.
         if destination?.isToOurselves ?? listeners.contains(where: { $0.address == flow.remote }) { local.targets.ownPorts = [] }

@@ -27,24 +27,26 @@ extension Gateway {
             guard let failure, response == nil, let leg else { return }
             leg.scribe.write(.inviteUnanswered, at: now, [.status: .init(failure), .remote: .init(flow.remote.description)])
         }
+        invite.offerOver = { [weak leg] hop in leg?.offer(over: hop) }
         invite.contactUser = leg.trunk.flatMap { $0.configuration.registration == nil ? nil : $0.configuration.contactUser(line: $0.line) }
         let origin = self.leg(ofBridge: leg)
-        invite.headers += headers(passedBy: origin?.session?.request, from: origin, to: leg)
+        let (cause, trunk) = destination.referral.map { (Optional($0.refer), $0.trunk) } ?? (origin?.session?.request, origin?.trunk)
+        invite.headers += headers(passedBy: cause, from: trunk, to: leg)
         invite.isToOurselves = destination.isToOurselves
         return userAgent.invite(invite, delegate: leg, at: now)
     }
 
     /// What a message of one leg adds to that of another: by the rules of the trunk that either belongs to.
-    private func headers(passedBy message: Message?, from source: Leg?, to leg: Leg) -> [(HeaderName, Text)] {
+    private func headers(passedBy message: Message?, from source: Trunk?, to leg: Leg) -> [(HeaderName, Text)] {
         if let trunk = leg.trunk { return trunk.configuration.headers.towardsTrunk(from: message) }
-        guard let trunk = source?.trunk, let message else { return [] }
+        guard let trunk = source, let message else { return [] }
         return trunk.configuration.headers.passed(from: message)
     }
 
     /// A 18x or a 200 of a callee, or a BYE: what it passes goes with what the other leg is told next. A 18x that passes something is told at once.
     func passHeaders(of message: Message, from leg: Leg) {
         guard let other = peer(of: leg) ?? self.leg(ofBridge: leg), other !== leg, leg.trunk != nil || other.trunk != nil else { return }
-        other.passedHeaders = headers(passedBy: message, from: leg, to: other)
+        other.passedHeaders = headers(passedBy: message, from: leg.trunk, to: other)
         guard let status = message.status, status < 200, other.state == .ringing, !other.passedHeaders.isEmpty else { return }
         other.session?.respond(status: 180, headers: other.passedHeaders, at: now)
     }

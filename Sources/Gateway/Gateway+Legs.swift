@@ -34,10 +34,13 @@ extension Gateway {
 
     /// The leg that this one talks with.
     func peer(of leg: Leg) -> Leg? {
-        if let old = leg.replaced.flatMap(self.leg) { return peer(of: old) }
+        if let old = leg.replaced.flatMap(self.leg) { return peer(of: old) ?? ringingCaller(of: old) }
         guard let bridge = leg.bridge, let peer = bridges[bridge]?.peer(of: leg.uuid) else { return nil }
         return self.leg(peer)
     }
+
+    /// Whom the callee will talk with whose place is taken while it rings.
+    private func ringingCaller(of callee: Leg) -> Leg? { callee.bridge.flatMap { isCalling($0) ? self.leg($0) : nil } }
 
     func apply(_ outputs: [Bridge.Output], of bridge: UUID) {
         for output in outputs {
@@ -50,6 +53,7 @@ extension Gateway {
             case .transferred(let staying, let leaving, let other):
                 if let staying = leg(staying), let other = leg(other) { transferred(staying, from: leaving.flatMap(leg), to: other) }
             case .transferFailed(let call, let cause): leg(call).map { transferFailed($0, cause) }
+            case .forkEnded(let call, let cause): leg(call).map { forkEnded($0, cause) }
             case .hold(let call, let isHeld): leg(call).map { putOnHold($0, isHeld) }
             case .callNext: if hunts[bridge] != nil { hunt(for: bridge) }
             }
@@ -97,11 +101,12 @@ extension Gateway {
 
     /// didDeactivate has come for these by now: close and release.
     func takeDownEnded() {
+        guard !ended.isEmpty else { return }
         let over = ended
         ended.removeAll(keepingCapacity: true)
         for leg in over {
             leg.systemEnded()
-            for timer in LegTimer.allCases { disarm(timer, of: leg) }
+            disarmAll(of: leg)
             hunts[leg.uuid] = nil
             discard(leg)
             if let bridge = leg.bridge { forget(bridge) }

@@ -26,9 +26,10 @@ extension Gateway {
         let target = routing.line(for: dialled, host: configuration.domain).map { lines[$0] }
         let caller = CallerIdentity(user: dialled, host: configuration.domain, displayName: target?.configuration.name)
         let devices = line.configuration.endpoint == .devices ? destinations(of: line, dialled: number, caller: caller, maxForwards: 70) : []
-        guard let listener = listeners.first, !devices.isEmpty else { throw .noDevice }
+        let own = CallerIdentity(user: number, host: configuration.domain, displayName: line.configuration.name)
+        guard let destination = toOurselves(dialled, from: own), !devices.isEmpty else { throw .noDevice }
         let id = randomUUID()
-        originations[id] = Origination(line: line, destination: toOurselves(dialled, as: line, over: listener))
+        originations[id] = Origination(line: line, destination: destination)
         let first = devices.map { ring($0, for: id, of: line) }[0]
         settle()
         return first
@@ -50,19 +51,19 @@ extension Gateway {
         return dialled
     }
 
-    private func toOurselves(_ dialled: Text, as line: Line, over listener: Transports.Listener) -> Destination {
+    /// A call of ours to a number of ours, which arrives as anybody's does; nil where we listen over TLS alone.
+    func toOurselves(_ dialled: Text, from caller: CallerIdentity) -> Destination? {
+        guard let listener = listeners.first(where: { $0.transport != .tls }) else { return nil }
         let own = listener.address
         let remote = own.address.isAny ? SocketAddress(own.address.family == .v4 ? .loopback : IPAddress("::1")!, port: own.port) : own
         let target = URI(user: dialled, address: remote)
-        let credentials = line.configuration.password.map { Credentials(username: line.configuration.number, password: $0) }
         return Destination(
             target: target, addressOfRecord: URI(user: dialled, host: configuration.domain), flow: Flow(transport: listener.transport, local: own, remote: remote),
-            caller: CallerIdentity(user: line.configuration.number, host: configuration.domain, displayName: line.configuration.name), credentials: credentials,
-            isToOurselves: true)
+            caller: caller, isToOurselves: true)
     }
 
     private func ring(_ device: Destination, for id: UUID, of line: Line) -> UUID {
-        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: line, session: nil, destination: device, flow: device.flow)
+        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: line, session: nil, destination: device, flow: device.flow, srtp: line.configuration.srtp)
         leg.origination = id
         originations[id]?.candidates.insert(leg.uuid)
         add(leg)

@@ -46,7 +46,7 @@ extension Gateway {
     private func add(
         _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line, reason: Text
     ) {
-        guard line.provider.configuration.includesCallsInRecents, let origin = leg.origin else { return }
+        guard line.keepsRecents, let origin = leg.origin else { return }
         let call = RecentCall(
             id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value, name: name,
             began: origin.began, connected: origin.connected, ended: date, outcome: outcome, reason: reason.description)

@@ -10,7 +10,7 @@ enum GatewayTimer: Hashable {
 }
 
 /// What a leg waits for; at most one of each.
-enum LegTimer: Hashable, CaseIterable {
+enum LegTimer: Hashable {
     /// An outgoing call rings too long.
     case ring
     /// A resume that was refused is tried again.
@@ -34,12 +34,17 @@ extension Gateway {
     func arm(_ timer: LegTimer, of leg: Leg, after delay: Duration?) {
         disarm(timer, of: leg)
         guard let delay else { return }
-        legTimers[.leg(leg.uuid, timer)] = timers.arm(.leg(leg.uuid, timer), at: now + delay)
+        leg.timers.append((timer, timers.arm(.leg(leg.uuid, timer), at: now + delay)))
     }
 
     func disarm(_ timer: LegTimer, of leg: Leg) {
-        guard let token = legTimers.removeValue(forKey: .leg(leg.uuid, timer)) else { return }
-        _ = timers.cancel(token)
+        guard let index = leg.timers.firstIndex(where: { $0.timer == timer }) else { return }
+        _ = timers.cancel(leg.timers.remove(at: index).token)
+    }
+
+    func disarmAll(of leg: Leg) {
+        for (_, token) in leg.timers { _ = timers.cancel(token) }
+        leg.timers = []
     }
 
     func fire(_ timer: GatewayTimer) {
@@ -49,8 +54,9 @@ extension Gateway {
             lines[index].system.advance(to: now)
             systemTimers.moved.insert(ObjectIdentifier(lines[index].system))
         case .leg(let call, let kind):
-            legTimers[timer] = nil
-            guard let leg = leg(call), leg.state != .ended else { return }
+            guard let leg = leg(call) else { return }
+            leg.timers.removeAll { $0.timer == kind }
+            guard leg.state != .ended else { return }
             fire(kind, of: leg)
         }
     }

@@ -26,21 +26,35 @@ extension Gateway {
     private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg) {
         guard let dialled = Routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
         guard legCount < configuration.limits.legs else { return fail(leg, 503) }
-        let target = lines[index]
-        var callees = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70)
-        guard !callees.isEmpty else { return fail(leg, target.rings ? 480 : 488) }
+        guard !staying.isToOurselves || lines[index].configuration.endpoint.ringsSomebody else { return fail(leg, 480) }
+        var callees = destinations(ofTransferTo: dialled, lines[index], for: staying)
+        guard !callees.isEmpty else { return fail(leg, 480) }
         let referredBy = request.referredBy ?? Text("<sip:") + (leg.party.user ?? "anonymous") + "@" + configuration.domain + ">"
-        for place in callees.indices { callees[place].headers.append((.referredBy, referredBy)) }
+        for place in callees.indices {
+            callees[place].headers.append((.referredBy, referredBy))
+            callees[place].referral = (request.message, leg.trunk)
+        }
         _ = bridges[bridge]?.receive(.transfer(by: leg.uuid))
         for callee in callees { call(callee, for: staying) }
         tell(bridge, .dialled)
     }
 
+    /// Devices and trunks are called as they are; an application, a script and a group take calls of ours as anybody's.
+    private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg) -> [Destination] {
+        switch target.configuration.endpoint {
+        case .devices, .trunk: destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70)
+        case .application, .script, .group: [toOurselves(dialled, from: staying.party)].compactMap(\.self)
+        }
+    }
+
     /// Attended: both calls of whoever asks are with us, and their other ends are joined.
     private func join(_ staying: Leg, withPartnerOf dialog: DialogIdentifier, for leg: Leg) {
-        guard let second = self.leg(in: dialog), second !== leg, second.state == .connected, let other = peer(of: second), other !== staying,
-            second.party.user == leg.party.user, let bridge = leg.bridge, let old = second.bridge
-        else { return fail(leg, 481) }
+        guard let second = self.leg(in: dialog), second !== leg, second.party.user == leg.party.user, let bridge = leg.bridge, let old = second.bridge, old != bridge else {
+            return fail(leg, 481)
+        }
+        if second.state == .ringing, isCalling(old) { return takeOver(callees(of: old), of: second, into: bridge, for: leg) }
+        guard second.state == .connected, let other = peer(of: second), other !== staying else { return fail(leg, 481) }
+        guard !(staying.isToOurselves && other.isToOurselves) else { return fail(leg, 480) }
         bridges[old] = nil
         bridges[bridge] = Bridge(id: bridge, joining: staying.uuid, with: other.uuid)
         (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
@@ -48,6 +62,21 @@ extension Gateway {
         for held in [staying, other] where held.isHeld { held.line.calls.setHeld(held.uuid, false) }
         conclude(leg)
         second.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true)
+    }
+
+    /// The call that whoever asks makes to consult still rings: those that it rings for are called for the one who stays from here on.
+    private func takeOver(_ ringing: [UUID], of second: Leg, into bridge: UUID, for leg: Leg) {
+        guard !ringing.isEmpty, let old = second.bridge else { return fail(leg, 480) }
+        bridges[old] = nil
+        hunts[old] = nil
+        _ = bridges[bridge]?.receive(.transfer(by: leg.uuid))
+        for callee in ringing {
+            self.leg(callee)?.bridge = bridge
+            bridges[bridge]?.add(callee: callee)
+        }
+        second.bridge = nil
+        second.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true)
+        tell(bridge, .dialled)
     }
 
     /// The leg whose dialog a Replaces header names.
@@ -92,13 +121,22 @@ extension Gateway {
     // MARK: INVITE with Replaces
 
     /// A new call in the place of one that is up (mapping I14, RFC 3891 §3): of the same line or party, and by somebody who proved who it is.
-    func replace(_ session: InviteSession, _ values: [Text], from caller: CallerIdentity) {
+    func replace(_ session: InviteSession, _ values: [Text], from caller: CallerIdentity, _ callingLine: Line?) {
         guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else { return refuse(session, 400, reason: "Bad Replaces") }
         guard let old = leg(in: dialog) else { return refuse(session, isOver(dialog) ? 603 : 481) }
+        if old.direction == .outgoing, old.state == .early { return pickUp(session, old, from: caller, callingLine) }
         let isOwn = old.party.user == caller.user || old.line.configuration.number == caller.user
         guard caller.isKnown, isOwn else { return refuse(session, 403) }
         guard !dialog.isEarlyOnly else { return refuse(session, 486) }
         guard old.state == .connected, peer(of: old) != nil else { return refuse(session, 481) }
+        receive(session, on: old.line, from: caller, callees: [], replacing: old)
+    }
+
+    /// A call that rings at a device, taken by another: by any line of the house that proved who it is. Only an early dialog that we began
+    /// (RFC 3891 §3): where we ring for somebody there is nothing to take.
+    private func pickUp(_ session: InviteSession, _ old: Leg, from caller: CallerIdentity, _ callingLine: Line?) {
+        guard caller.isKnown, callingLine != nil else { return refuse(session, 403) }
+        guard let bridge = old.bridge, isCalling(bridge) else { return refuse(session, 481) }
         receive(session, on: old.line, from: caller, callees: [], replacing: old)
     }
 
@@ -119,6 +157,22 @@ extension Gateway {
         let dialog = other.flatMap { self.leg($0)?.session?.dialogAsPeerSees }
         if other != nil, dialog == nil { return false }
         let own = NameAddress(uri: URI(user: leg.line.configuration.number, host: configuration.domain))
-        return session.refer(to: target, replacing: dialog, referredBy: own, at: self.now)
+        let headers = leg.trunk?.configuration.headers.towardsTrunk(from: nil) ?? []
+        return session.refer(to: target, replacing: dialog, referredBy: own, headers: headers, at: self.now)
+    }
+}
+
+extension Leg {
+    /// An application of ours is at the far end, behind a call of ours. Two of these with each other would never hang up.
+    fileprivate var isToOurselves: Bool { session?.isToOurselves ?? false }
+}
+
+extension LineEndpoint {
+    /// Whether a call of it can end at somebody's telephone.
+    fileprivate var ringsSomebody: Bool {
+        switch self {
+        case .devices, .trunk, .group: true
+        case .application, .script: false
+        }
     }
 }

@@ -65,11 +65,16 @@ public final class Gateway: SignallingEndpoint {
     }
 
     private var trunks: [Int: Trunk] = [:]
+    /// In the order of the lines, so that a replay does the same.
+    private(set) var trunksInOrder: [Trunk] = []
     private let resolve: ((DNSQuestion, UInt64) -> Void)?
     private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
     private var lastQuestion: UInt64 = 0
     public let configuration: GatewayConfiguration
+    /// What our offers have, best first.
+    let offeredCodecs: [Codec]
     public let userAgent: UserAgent
+    let network: any SignallingNetwork
     public let registrar: Registrar
     public let journal: Journal
     let media: any MediaPlane
@@ -87,18 +92,17 @@ public final class Gateway: SignallingEndpoint {
     var random: any RandomNumberGenerator
     var timers: TimerWheel<GatewayTimer>
     var lineTimers: [Int: TimerToken] = [:]
-    var legTimers: [GatewayTimer: TimerToken] = [:]
     /// Stages of ring groups that are still to come, by the caller's call.
     var hunts: [UUID: Hunt] = [:]
     private var scriptedCalls: [Int: Int] = [:]
     var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    var lineOfCall: [UUID: Line] = [:]
+    var lineOfCall = IdentityTable<Line>()
     var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
     var callOfAttempt: [Text: UUID] = [:]
-    var bridges: [UUID: Bridge] = [:]
+    var bridges = IdentityTable<Bridge>()
     var bridgeEvents: [(UUID, Bridge.Event)] = []
     var ended: [Leg] = []
     var lingering: [Leg] = []
@@ -114,8 +118,9 @@ public final class Gateway: SignallingEndpoint {
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration
+        offeredCodecs = configuration.media.offered
         turn = now
-        media = environment.media
+        (media, network) = (environment.media, environment.network)
         journal = environment.journal
         listeners = environment.listeners
         targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
@@ -144,6 +149,7 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
+        agent.hasTLS = environment.listeners.contains { $0.transport == .tls }
         agent.allowedMethods += [.register, .refer, .notify, .message]
         agent.supportedOptions = ["replaces"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
@@ -154,11 +160,14 @@ public final class Gateway: SignallingEndpoint {
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
+        userAgent.locate = { [unowned self] uri, flow, completion in locate(uri, after: flow, completion: completion) }
         restore(environment.kept.registrations, epoch: environment.epoch, at: now)
         for line in lines {
             listen(to: line)
             guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
-            trunks[line.index] = Trunk(trunk, line: line.configuration.number, gateway: self)
+            let made = Trunk(trunk, line: line.configuration.number, gateway: self)
+            trunks[line.index] = made
+            trunksInOrder.append(made)
         }
         for trunk in trunksInOrder { trunk.start(at: now) }
         settle()
@@ -174,13 +183,14 @@ public final class Gateway: SignallingEndpoint {
     /// One datagram, or one framed message.
     public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
         enter(now)
-        userAgent.receive(bytes, over: flow, at: now)
+        if !receiveKeepAlive(bytes, over: flow) { userAgent.receive(bytes, over: flow, at: now) }
         settle()
     }
 
     /// A flow broke, or a connection could not be opened.
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)
+        for trunk in trunksInOrder { trunk.lost(flow) }
         userAgent.failed(flow, at: now)
         settle()
     }
@@ -213,7 +223,7 @@ public final class Gateway: SignallingEndpoint {
     /// When `advance` next has something to do.
     public var deadline: Instant? {
         var next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
-        for trunk in trunks.values { next = min(next, trunk.deadline ?? .distantFuture) }
+        for trunk in trunksInOrder { next = min(next, trunk.deadline ?? .distantFuture) }
         return next == .distantFuture ? nil : next
     }
 
@@ -260,7 +270,7 @@ public final class Gateway: SignallingEndpoint {
     public func counts(at now: Instant) -> Counts {
         Counts(
             legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
-            timers: legTimers.count, agent: userAgent.counts, media: media.counts(at: now))
+            timers: timers.count - lineTimers.count, agent: userAgent.counts, media: media.counts(at: now))
     }
 
     func enter(_ now: Instant) {
@@ -307,9 +317,6 @@ public final class Gateway: SignallingEndpoint {
     }
 
     // MARK: Trunks
-
-    /// In the order of the lines, so that a replay does the same.
-    var trunksInOrder: [Trunk] { trunks.isEmpty ? [] : trunks.sorted { $0.key < $1.key }.map(\.value) }
 
     func trunk(of line: Line) -> Trunk? { trunks[line.index] }
 

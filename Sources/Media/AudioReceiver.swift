@@ -18,6 +18,9 @@ final class AudioReceiver {
     private var hasBegun = false
     /// Milliseconds that were made up.
     private(set) var concealed: UInt64 = 0
+    /// Packets that were decoded since the last pause, and whether one of them was louder than about -50 dB.
+    private(set) var decodedPackets = 0
+    private(set) var hasSound = false
     /// What is heard while the sender is silent, where it says so; nil while it speaks.
     private var noise: ComfortNoise?
     private var noises = NoiseGenerator()
@@ -77,6 +80,7 @@ final class AudioReceiver {
     func pause() {
         jitter.pause()
         (count, emptyReads, hasBegun, noise) = (0, 0, false, nil)
+        (decodedPackets, hasSound) = (0, false)
     }
 
     /// Fills all of `frame`. False when nobody speaks: nothing came yet, or not for two seconds; `frame` then is as it was.
@@ -133,12 +137,20 @@ final class AudioReceiver {
         var room = free.mutableSpan
         let decoder = decoders[present]
         guard let decoded = jitter.read(payload, { try? decoder.decode($0.bindMemory(to: UInt8.self).span, into: &room) }) else { return false }
+        decodedPackets += 1
+        if !hasSound { hasSound = Self.isLoud(free[..<decoded]) }
         switch stretch {
         case .none: count += decoded
         case .shorter: count += TimeStretch.shorten(&room, count: decoded, sampleRate: sampleRate)
         case .longer: count += TimeStretch.lengthen(&room, count: decoded, sampleRate: sampleRate)
         }
         return true
+    }
+
+    private static func isLoud(_ samples: Slice<UnsafeMutableBufferPointer<Int16>>) -> Bool {
+        var energy: Int64 = 0
+        for sample in samples { energy &+= Int64(Int32(sample) &* Int32(sample)) }
+        return energy > Int64(samples.count) * 100 * 100
     }
 
     /// A lost packet, out of the one after it where that can be.

@@ -27,12 +27,15 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     /// Not on the lane itself, where it could never come back.
     func turn(_ work: (MediaEngine) -> Void) { turns.withLock { _ in run(work) } }
 
+    var urgency: MediaPump.Urgency { pump.urgency }
+
     func close() { pump.stop() }
 
     /// One batch of the pump; returns when it is due again.
     private func drain(_ tokens: UnsafeBufferPointer<UInt64>) -> Instant? { turns.withLock { _ in take(tokens, at: MonotonicClock.now) } }
 
     private func take(_ tokens: UnsafeBufferPointer<UInt64>, at now: Instant) -> Instant? {
+        if engine.measuresPacing { advanceMeasured() }   // what is due goes before what has come
         for token in tokens { engine.ready(token, at: now) }
         if engine.measuresPacing { advanceMeasured() } else { engine.advance(to: now) }
         deliver()

@@ -60,9 +60,12 @@ extension MediaEngine {
     private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant) {
         leg.tap?.note(TappedPacket(isSent: false, role, header, at: now), payload(packet, header))
         switch role {
-        case .unknown, .otherAudio, .noise: break
+        case .unknown: break
+        case .otherAudio: leg.hearing.receiveUnknown()
+        case .noise: leg.hearing.pause()
         case .keys: heardKeys(leg.keys.receive(payload(packet, header), header: header, at: now), on: leg, at: now)
         case .audio(let codec):
+            leg.hearing.receive(payload(packet, header), codec: codec)
             if leg.inbandKeys != nil { heardInband(payload(packet, header), codec, on: leg, at: now) }
             guard let recorder = leg.recorder else { return }
             recorder.receive(payload(packet, header), codec: codec, source: header.ssrc, timestamp: header.timestamp, at: now)
@@ -151,7 +154,7 @@ extension MediaEngine {
         guard leg.canSend else { return }
         if let tap = leg.tap { noteSent(UnsafeRawBufferPointer(packet), on: leg, tap, at: now) }
         guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
-        leg.rtcp.sender.sent(timestamp, octets: octets, timed: timed, at: now)
+        leg.rtcp.sender.sent(timestamp, sequence: UInt16(bigEndian: packet.loadUnaligned(fromByteOffset: 2, as: UInt16.self)), octets: octets, timed: timed, at: now)
         if leg.sent.count == 0 { report(.firstSent(now), of: leg) }
         leg.sent.note(now)
     }
@@ -167,7 +170,8 @@ extension MediaEngine {
         _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
     ) {
         guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
-        guard (try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now)) != nil else { return leg.refused.malformed += 1 }
+        guard let news = try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now) else { return leg.refused.malformed += 1 }
+        if news.contains(.reported) { leg.guardAgainstLoss() }
         guard channel == .rtcp, leg.rtcpSource != sender else { return }
         leg.rtcpSource = sender
         leg.rtcpSocket?.aim(at: sender)

@@ -44,10 +44,23 @@ extension MediaEngine {
         guard leg.makesFrames else { return arm(leg, .frame, at: nil) }
         guard leg.timers[.frame] == nil else { return }
         leg.nextFrame = max(leg.nextFrame, now)
-        play(leg, at: now)
+        if phases != nil { takePhase(leg) } else { play(leg, at: now) }
+    }
+
+    /// The first frame of the leg is due when its phase begins.
+    private func takePhase(_ leg: MediaLeg) {
+        leavePhase(leg)
+        guard let (phase, begin) = phases?.take(at: leg.nextFrame) else { return }
+        (leg.phase, leg.nextFrame) = (phase, begin)
+        arm(leg, .frame, at: begin)
+    }
+
+    private func leavePhase(_ leg: MediaLeg) {
+        if let phase = leg.phase.take() { phases?.leave(phase) }
     }
 
     func disarmAll(_ leg: MediaLeg) {
+        leavePhase(leg)
         for alarm in LegAlarm.allCases { arm(leg, alarm, at: nil) }
     }
 
@@ -67,6 +80,7 @@ extension MediaEngine {
         if now - leg.nextFrame > Self.greatestLateness {
             leg.lateFrames += 1
             leg.nextFrame = now
+            guard phases == nil else { return takePhase(leg) }
         }
         while leg.nextFrame <= now {
             if now - leg.nextFrame >= length { leg.lateFrames += 1 }
@@ -156,10 +170,11 @@ extension MediaEngine {
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
         if leg.connectivity == nil, let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
-        leg.rtcp.metrics = leg.metrics
+        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
+        leg.rtcp.reducesSize = leg.plan.audio.reducedSizeRTCP
         if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
             send(compound, on: leg)
-            report(.report(leg.statistics), of: leg)
+            report(.report(leg.statistics(at: now)), of: leg)
         }
         arm(leg, .report, at: leg.rtcp.deadline)
     }
@@ -167,7 +182,7 @@ extension MediaEngine {
     /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
     func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
         guard leg.plan.audio.sendsRTCP, leg.total.sent.count + leg.total.received.count > 0 else { return }
-        leg.rtcp.metrics = leg.metrics
+        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
         send(leg.rtcp.goodbye(at: now), on: leg)
     }
 

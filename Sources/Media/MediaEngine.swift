@@ -37,6 +37,8 @@ public final class MediaEngine {
     /// When the frames were due that left in this turn; nil where nobody asks.
     var framesDue: [Instant]?
     private var pacing = Lateness()
+    /// Nil: a leg's own clock begins when it starts.
+    var phases: FramePhases?
 
     /// - Parameter opus: for all that is encoded here, within what each far end can take.
     public init(binder: any PortBinder, random: any RandomNumberGenerator, opus: OpusSettings = OpusSettings(), at now: Instant) {
@@ -75,12 +77,14 @@ public final class MediaEngine {
         try leg.state.apply(.start)
         started += 1
         leg.begin(at: now)
+        leg.beginHearing(at: now)
         armAll(leg, at: now)
     }
 
     @discardableResult
     public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
+        leg.endHearing(at: now)
         try leg.state.apply(.stop)
         if ending { sayGoodbye(leg, at: now) }
         started -= 1
@@ -103,12 +107,14 @@ public final class MediaEngine {
         let leg = try leg(id)
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
         let old = leg.plan
+        leg.pauseHearing(at: now)
         try leg.update(plan, at: now)
         do throws(MediaError) { try seat(leg, at: now) } catch {
             try leg.update(old, at: now)
             try seat(leg, at: now)
             throw error
         }
+        leg.resumeHearing(after: old, at: now)
         route(leg)
         if let partner = leg.partner {
             route(partner)
@@ -130,13 +136,14 @@ public final class MediaEngine {
 
     public func unlink(_ id: MediaLegID) throws(MediaError) { separate(try leg(id)) }
 
-    public func statistics(of id: MediaLegID) throws(MediaError) -> MediaStatistics { try leg(id).statistics }
+    /// Without a time there is no verdict on whether a running leg is heard.
+    public func statistics(of id: MediaLegID, at now: Instant = .zero) throws(MediaError) -> MediaStatistics { try leg(id).statistics(at: now) }
 
     @discardableResult
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)
         try leg.state.apply(.close)
-        let statistics = leg.statistics
+        let statistics = leg.statistics(at: leg.started)
         separate(leg)
         unseat(leg)
         remove(leg)
@@ -188,6 +195,12 @@ public final class MediaEngine {
     }
 
     func report(_ event: MediaEvent, of leg: MediaLeg) { events.append((leg.id, event)) }
+
+    /// Whether legs begin up to 20 ms later, each in its place, so that many of them do not send at once.
+    public var spreadsFrames: Bool {
+        get { phases != nil }
+        set { phases = newValue ? phases ?? FramePhases() : nil }
+    }
 
     /// Whether `takePacing` has something to say. Whoever drives the engine then calls `settlePacing` after every turn.
     public var measuresPacing: Bool {
@@ -283,6 +296,7 @@ public final class MediaEngine {
 
     private func separate(_ leg: MediaLeg) {
         guard let partner = leg.partner else { return }
+        (leg.departed, partner.departed) = (partner.ended.incoming, leg.ended.incoming)
         (leg.partner, partner.partner) = (nil, nil)
         for leg in [leg, partner] {
             leg.stream.pause()
@@ -298,6 +312,7 @@ extension MediaLeg {
         (interval.packetsSent, interval.packetsReceived) = (sent.count, received.count)
         (interval.firstSent, interval.lastSent) = (sent.first, sent.last)
         (interval.firstReceived, interval.lastReceived) = (received.first, received.last)
+        (interval.incoming, interval.outgoing) = ended
         return interval
     }
 }

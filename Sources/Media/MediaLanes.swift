@@ -134,7 +134,7 @@ public final class MediaLanes: MediaPlane {
     }
 
     public func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg) }
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg, at: now) }
     }
 
     @discardableResult
@@ -164,10 +164,14 @@ public final class MediaLanes: MediaPlane {
         homes[leg]?.conference = conference
     }
 
-    /// From now on `takePacing` tells how late the frames made here left: for load tests, which must know whether they were late themselves.
+    /// From now on `takePacing` tells how late the frames made here left, and the legs' frames are spread over their 20 ms: for load tests, which
+    /// must be in time themselves, and know whether they were.
     public func measurePacing() {
-        for lane in lanes { lane.turn { $0.measuresPacing = true } }
+        for lane in lanes { lane.turn { ($0.measuresPacing, $0.spreadsFrames) = (true, true) } }
     }
+
+    /// What the scheduler gives the threads of the lanes: the least of any.
+    public var urgency: MediaPump.Urgency { lanes.map { $0.urgency }.min { $0.rawValue < $1.rawValue } ?? .normal }
 
     /// Of all lanes, since the last time; empty without `measurePacing`.
     public func takePacing() -> Lateness {
@@ -208,13 +212,16 @@ protocol MediaLaneDoor: AnyObject {
     /// Does `work` as one turn of that lane and waits for it.
     func turn(_ work: (MediaEngine) -> Void)
 
+    /// What the scheduler gives its thread.
+    var urgency: MediaPump.Urgency { get }
+
     /// The last call: its sockets and its thread go away soon.
     func close()
 }
 
 extension MediaLaneDoor {
-    /// A turn with an answer.
-    func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+    /// A turn with an answer. Where the types are not known here each answer would cost a look-up of its type, which is why this is inlined.
+    @inline(__always) func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
         var answer: Result<Value, Failure>?
         turn { engine in
             do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }
@@ -239,6 +246,8 @@ private final class InlineMediaLane: MediaLaneDoor {
     init(_ engine: MediaEngine) { self.engine = engine }
 
     func turn(_ work: (MediaEngine) -> Void) { work(engine) }
+
+    var urgency: MediaPump.Urgency { .normal }
 
     func close() {}
 }

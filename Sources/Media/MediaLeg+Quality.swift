@@ -16,8 +16,7 @@ extension MediaLeg {
     }
 
     /// The same as the far end is told (RFC 3611); nil before anything came.
-    var metrics: VoIPMetrics? {
-        let statistics = statistics
+    func metrics(_ statistics: MediaStatistics) -> VoIPMetrics? {
         guard let loss = statistics.receiving.lossFraction else { return nil }
         var metrics = VoIPMetrics(ssrc: 0, lossRate: loss)
         let expected = Double(max(1, statistics.receiving.packets + (statistics.receiving.lost ?? 0)))
@@ -36,6 +35,14 @@ extension MediaLeg {
             metrics.bufferLimit = 200
         }
         return metrics
+    }
+
+    /// What the far end reports as lost is what our encoders expect from now on: without loss no bit goes into in-band error correction.
+    func guardAgainstLoss() {
+        guard let percent = rtcp.sender.lastLossPercent else { return }
+        transcoder?.expect(lossPercent: percent)
+        player?.expect(lossPercent: percent)
+        member?.expect(lossPercent: percent)
     }
 
     private var receivingImpairment: CallQuality.Impairment {

@@ -19,6 +19,8 @@ final class MediaLeg {
     @exclusivity(unchecked) private var hasKeys = false
     /// Whether `.silent` was posted since the last packet.
     @exclusivity(unchecked) var isSilent = false
+    /// What is heard of the far end.
+    @exclusivity(unchecked) var hearing = HearingMeter()
     /// The payload type that comes most, and what it is.
     @exclusivity(unchecked) private var usual: (payloadType: UInt8, role: PayloadRole) = (0, .unknown)
     /// The other end of the relay. The engine undoes both ends before a leg is let go. (A weak reference would make every retain on the
@@ -68,12 +70,21 @@ final class MediaLeg {
     /// When the next frame of the player or the transcoder is due, and how many left a frame too late.
     var nextFrame = Instant.zero
     var lateFrames: UInt64 = 0
+    /// Its place in the 20 ms, where its lane spreads them.
+    var phase: Int?
     var timers = LegTimers()
 
     @exclusivity(unchecked) var refused = RefusedPackets()
     /// Before the last start.
     private var past = (sent: PacketTimes(), received: PacketTimes())
     private(set) var started = Instant.zero
+    /// Since when the far end is listened to, and after how many packets of this run.
+    var hearingBegan = Instant.zero
+    var packetsBefore: UInt64 = 0
+    /// The verdicts of the run that is over, of the stretch before a hold, and of a partner that has gone.
+    var ended: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
+    var earlierVerdicts: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
+    var departed: DirectionVerdict?
     /// Counts of RTCP sessions at other clock rates, before a change of codec.
     private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
     /// Where the packets of both directions are laid down while the leg is recorded.
@@ -156,12 +167,13 @@ final class MediaLeg {
         return now - keyHeardAt < (converter.isPressing ? TelephoneEventReceiver.timeout : .milliseconds(50))
     }
 
-    var statistics: MediaStatistics {
+    func statistics(at now: Instant) -> MediaStatistics {
         var statistics = MediaStatistics()
         let total = total
         statistics.sending = rtcp.sending + earlier.sending
         statistics.receiving = rtcp.receiving + earlier.receiving
-        statistics.roundTrip = rtcp.roundTrip
+        (statistics.roundTrip, statistics.roundTrips) = (rtcp.roundTrip, rtcp.roundTrips)
+        (statistics.incoming, statistics.outgoing) = (incomingVerdict(at: now), outgoingVerdict(at: now))
         (statistics.firstSent, statistics.lastSent) = (total.sent.first, total.sent.last)
         (statistics.firstReceived, statistics.lastReceived) = (total.received.first, total.received.last)
         statistics.refused = refused
@@ -232,7 +244,9 @@ final class MediaLeg {
         earlier = (rtcp.sending + earlier.sending, rtcp.receiving + earlier.receiving)
         stream.clockRate = plan.audio.primary.codec.clockRate
         stream.pause()
-        rtcp = RTCPSession(ssrc: stream.ssrc, cname: rtcp.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
+        let old = rtcp
+        rtcp = RTCPSession(ssrc: stream.ssrc, cname: old.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
+        rtcp.take(over: old)
     }
 }
 

@@ -9,6 +9,10 @@ public struct MediaStatistics: Hashable, Sendable {
     public var receiving = RTPFigures()
     /// From our last sender report to the far end and back, RFC 3550 §6.4.1.
     public var roundTrip: Duration?
+    /// All that were measured, in milliseconds; nil until one was.
+    public var roundTrips: SpreadFigures?
+    /// Whether what came and what was sent could be heard, since the last start, resume or end of a hold; nil until measured.
+    public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
     /// By ITU-T G.107, of what we sent (as the far end reports it) and of what came; nil until measured.
     public var sendingQuality: CallQuality?, receivingQuality: CallQuality?
     /// What the far end says of what we send, where it sends extended reports.
@@ -22,6 +26,9 @@ public struct MediaStatistics: Hashable, Sendable {
     public var playout: PlayoutFigures?
 
     public init() {}
+
+    /// One direction is heard and the other is not, though it should be.
+    public var isOneWay: Bool { DirectionVerdict.isOneWay(incoming, outgoing) }
 }
 
 /// How the sound that was received was put in order and made whole.
@@ -72,6 +79,8 @@ public struct MediaInterval: Hashable, Sendable {
     /// Nil when none did.
     public var firstSent: Instant?, lastSent: Instant?
     public var firstReceived: Instant?, lastReceived: Instant?
+    /// Whether it could be heard; nil where it ran too briefly to say, and while nothing is due.
+    public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
 
     public init(started: Instant, stopped: Instant) {
         self.started = started

@@ -31,6 +31,8 @@ final class Mixer {
         fileprivate(set) var speaking = 0
         /// Of what it said last, per frame: who is the active speaker.
         fileprivate(set) var energy: Int64 = 0
+        /// It was given somebody's voice.
+        fileprivate(set) var hasHeardOthers = false
 
         init(codecs: [AudioCodec], format: Format) throws(CodecError) {
             self.format = format
@@ -41,6 +43,8 @@ final class Mixer {
         }
 
         deinit { heard.deallocate() }
+
+        func expect(lossPercent: Int) { encoder.expect(lossPercent: lossPercent) }
     }
 
     private final class Shared {
@@ -56,6 +60,10 @@ final class Mixer {
     }
 
     private(set) var members: [MediaLeg] = []
+    /// Members that speak in this frame.
+    private var speakers = 0
+    /// Payloads made since the beginning: at most one for each member and frame, and one for all listeners of a format together.
+    private(set) var encodes: UInt64 = 0
     private var shared: [Format: Shared] = [:]
     private let total = UnsafeMutableBufferPointer<Int32>.allocate(capacity: samplesPerFrame)
     private let mix = UnsafeMutableBufferPointer<Int16>.allocate(capacity: samplesPerFrame)
@@ -92,13 +100,16 @@ final class Mixer {
     func listen(at now: Instant) {
         for index in total.indices { total[index] = 0 }
         for entry in shared.values { entry.count = nil }
+        speakers = 0
         for leg in members {
             guard let member = leg.member else { continue }
             let isHeard = leg.canReceive && member.receiver.read(member.heard, at: now) && !leg.plan.isMuted
             member.energy = isHeard ? energy(of: member.heard) : 0
             if member.energy >= Self.gate { member.speaking = Self.hangover } else if member.speaking > 0 { member.speaking -= 1 }
             if !isHeard { member.speaking = 0 }
-            if member.speaking > 0 { for index in total.indices { total[index] &+= Int32(member.heard[index]) } }
+            guard member.speaking > 0 else { continue }
+            speakers += 1
+            for index in total.indices { total[index] &+= Int32(member.heard[index]) }
         }
     }
 
@@ -106,6 +117,7 @@ final class Mixer {
     ///
     /// - Returns: its bytes; nil where it could not be encoded, 0 where nothing need be sent.
     func payload(for member: Member, into room: UnsafeMutableRawBufferPointer) -> Int? {
+        if speakers > (member.speaking > 0 ? 1 : 0) { member.hasHeardOthers = true }
         if member.speaking > 0 {
             for index in mix.indices { mix[index] = saturated(total[index] &- Int32(member.heard[index])) }
             return silent(encode(by: member.encoder, into: room), member.format)
@@ -124,6 +136,7 @@ final class Mixer {
 
     private func encode(by encoder: FrameEncoder, into room: UnsafeMutableRawBufferPointer) -> Int? {
         var bytes = room.bindMemory(to: UInt8.self).mutableSpan
+        encodes += 1
         return try? encoder.encode(mix.span, into: &bytes)
     }
 

@@ -46,6 +46,8 @@ final class Player {
     /// RTP timestamp units in one frame.
     var timestampStep: UInt32 { encoder.timestampStep }
 
+    func expect(lossPercent: Int) { encoder.expect(lossPercent: lossPercent) }
+
     /// Writes the next frame. Nil when the samples have been played to their end; the last frame is filled up with silence.
     func next(into payload: UnsafeMutableRawBufferPointer) -> Int? {
         guard fillFrame() else { return nil }

@@ -51,6 +51,8 @@ final class Transcoder {
     var timestampStep: UInt32 { encoder.timestampStep }
     var milliseconds: Int { encoder.milliseconds }
 
+    func expect(lossPercent: Int) { encoder.expect(lossPercent: lossPercent) }
+
     /// The next frame goes by unheard.
     func skip(at now: Instant) { _ = receiver.read(frame, at: now) }
 

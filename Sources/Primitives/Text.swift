@@ -9,6 +9,7 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     @inlinable public init(_ string: String) { bytes = Array(string.utf8)[...] }
     @inlinable public init(_ number: some BinaryInteger) {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(20)
         bytes.append(decimal: number)
         self.init(bytes)
     }
@@ -38,7 +39,13 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 
-    public static func + (left: Text, right: Text) -> Text { Text(Array(left.bytes) + right.bytes) }
+    public static func + (left: Text, right: Text) -> Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(left.count + right.count)
+        bytes.append(contentsOf: left.bytes)
+        bytes.append(contentsOf: right.bytes)
+        return Text(bytes)
+    }
 
     /// Equal without regard to the case of ASCII letters.
     @inlinable public func equalsIgnoringCase(_ other: Text) -> Bool {
@@ -103,6 +110,6 @@ extension [UInt8] {
             first -= 1
         }
         digits[first] = 0x30 + UInt8(truncatingIfNeeded: rest)
-        for index in first..<20 { append(digits[index]) }
+        digits.span.withUnsafeBufferPointer { append(contentsOf: UnsafeBufferPointer(rebasing: $0[first...])) }
     }
 }

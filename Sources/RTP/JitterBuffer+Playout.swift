@@ -13,36 +13,40 @@ extension JitterBuffer {
             phase = .playing
         case .playing: break
         }
-        let ideal = clock(now) - (delays.base ?? 0) - Int64(wait) + Int64(buffered)
-        giveUpOld(before: ideal - most)
+        // What is decoded now is heard behind what was decoded already; but it must have come by now.
+        let present = clock(now) - (delays.base ?? 0) - Int64(wait), moment = Moment(came: present, heard: present + Int64(buffered))
+        giveUpOld(before: moment.heard - most)
         passEvents()
-        if let index = waiting(due) { return play(index, ideal: ideal) }
+        if let index = waiting(due) { return play(index, moment) }
         guard let (sequence, index) = firstWaiting() else { return starve() }
-        return lose(before: sequence, at: index, ideal: ideal)
+        return lose(before: sequence, at: index, moment)
     }
 
-    private static var millisecondsOfStretch: Int64 { 15 }
-    private var tolerance: Int64 { Int64(clockRate) * Self.millisecondsOfStretch / 1_000 }
+    /// Timestamps up to which packets should have come by now, and of the sound that should be heard next.
+    private struct Moment {
+        var came: Int64, heard: Int64
+    }
 
-    private mutating func play(_ index: Int, ideal: Int64) -> Next {
+    /// So far behind its time sound may be heard before it is played shorter: it costs delay alone.
+    private var tolerance: Int64 { Int64(clockRate) * 20 / 1_000 }
+    /// So far ahead of its time a packet may be wanted before it is played longer: it costs packets that come late.
+    private var lead: Int64 { Int64(clockRate) / 1_000 }
+
+    private mutating func play(_ index: Int, _ moment: Moment) -> Next {
         let slot = slots[index]
         if slot.timestamp - position > 0 {
             // The sequence goes on and the timestamp has jumped: silence was left out, and ends when this one is due.
             if !isInGap {
-                let wasStarved = isStarved
-                count {
-                    $0.gaps += 1
-                    if wasStarved, $0.underruns > 0 { $0.underruns -= 1 }   // it was this silence
-                }
+                count { $0.gaps += 1 }
+                if isStarved { countStarvation(false) }   // it was this silence
             }
             isInGap = true
-            guard ideal >= slot.timestamp else { return .gap }
+            guard moment.heard >= slot.timestamp else { return .gap }
         }
-        let early = slot.timestamp - ideal
         (isInGap, isStarved) = (false, false)
         count { $0.played += 1 }
         finish(index)
-        return .audio(payload(slot), early > tolerance ? .longer : early < -tolerance ? .shorter : .none)
+        return .audio(payload(slot), slot.timestamp - moment.came > lead ? .longer : moment.heard - slot.timestamp > tolerance ? .shorter : .none)
     }
 
     private mutating func finish(_ index: Int) {
@@ -54,14 +58,15 @@ extension JitterBuffer {
     }
 
     /// The one that is due has not come and a later one has: its time is over, unless we are ahead of time ourselves.
-    private mutating func lose(before sequence: Int64, at index: Int, ideal: Int64) -> Next {
-        guard position - ideal <= tolerance else { return .nothing }
+    private mutating func lose(before sequence: Int64, at index: Int, _ moment: Moment) -> Next {
+        guard position - moment.came <= lead else { return .nothing }
         let missing = sequence - due, span = slots[index].timestamp - position
         let usual = lastTicks > 0 ? lastTicks : max(1, span / missing)
         let ticks = min(max(1, span / missing), usual, Int64(clockRate) * 120 / 1_000)
+        if isStarved { countStarvation(false) }   // it was this loss
         // What is long over was made up for while nothing was there.
-        while due < sequence, ideal - position > ticks + tolerance { loseOne(ticks) }
-        guard due < sequence else { return play(index, ideal: ideal) }
+        while due < sequence, moment.heard - position > ticks + tolerance { loseOne(ticks) }
+        guard due < sequence else { return play(index, moment) }
         loseOne(ticks)
         (isInGap, isStarved) = (false, false)
         return .lost(ticks: Int(ticks), following: due == sequence ? payload(slots[index]) : nil)
@@ -74,9 +79,13 @@ extension JitterBuffer {
     }
 
     private mutating func starve() -> Next {
-        if !isStarved { count { $0.underruns += 1 } }
+        if !isStarved { countStarvation(true) }
         isStarved = true
         return .nothing
+    }
+
+    private mutating func countStarvation(_ happened: Bool) {
+        count { if happened { $0.underruns += 1 } else if $0.underruns > 0 { $0.underruns -= 1 } }
     }
 
     /// What should have been played before that time is not worth the wait any more.

@@ -34,7 +34,7 @@ public struct JitterBuffer: Sendable {
         public var strayed: UInt64 = 0
         /// Silences that the sender left out.
         public var gaps: UInt64 = 0
-        /// Times that nothing was there when sound was due, in the midst of the stream.
+        /// Times that nothing was there when sound was due, and it was neither lost nor left out by the sender: it came too late.
         public var underruns: UInt64 = 0
         /// New beginnings: another source, or a jump.
         public var restarts: UInt64 = 0

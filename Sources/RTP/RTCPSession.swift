@@ -22,6 +22,9 @@ public struct RTCPSession: Sendable {
     public private(set) var deadline: Instant
     /// What the next report says of the sound that came (RFC 3611); nil for nothing. Its SSRC is filled in.
     public var metrics: VoIPMetrics?
+    /// The peer takes packets that are no compounds (RFC 5506): our name is then left out of two reports in three.
+    public var reducesSize = false
+    private var reports = 0
     /// What the peer said last of ours.
     public private(set) var peerMetrics: VoIPMetrics?
     private var random: SeededRandom
@@ -40,7 +43,15 @@ public struct RTCPSession: Sendable {
         deadline = now + interval(minimum: .milliseconds(2_500))
     }
 
+    /// The session of the same stream at another clock rate: what was measured goes on, in time and not in ticks.
+    public mutating func take(over earlier: RTCPSession) {
+        receiver.take(over: earlier.receiver)
+        sender.take(over: earlier.sender)
+    }
+
     public var roundTrip: Duration? { sender.roundTrip }
+    /// All of them, in milliseconds; nil before the first.
+    public var roundTrips: SpreadFigures? { sender.roundTripDistribution }
     /// What came from the peer.
     public var receiving: RTPFigures { receiver.figures }
     /// What we sent, with the loss and jitter that the peer reported.
@@ -50,7 +61,10 @@ public struct RTCPSession: Sendable {
     public mutating func advance(to now: Instant) -> [UInt8]? {
         guard now >= deadline else { return nil }
         deadline = now + interval(minimum: .seconds(5))
-        return RTCPPacket.make(report(at: now))
+        defer { reports += 1 }
+        // A compound now and then tells whose reports these are (RFC 5506 §4.1).
+        guard reducesSize, !reports.isMultiple(of: 3) else { return RTCPPacket.make(report(at: now)) }
+        return RTCPPacket.make(report(at: now).filter { if case .sourceDescription = $0 { false } else { true } })
     }
 
     /// The last compound, with BYE (RFC 3550 §6.6). It is sent at once: with two members there is no flood to avoid.

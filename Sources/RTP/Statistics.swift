@@ -9,8 +9,13 @@ public struct RTPFigures: Hashable, Sendable {
     public var lost: UInt64?
     /// 0 to 1, of all that was expected.
     public var lossFraction: Double?
-    /// Interarrival jitter in milliseconds (RFC 3550 §6.4.1).
+    /// Interarrival jitter in milliseconds (RFC 3550 §6.4.1): at present.
     public var jitter: Double?
+    /// Over the whole stream, in milliseconds: of what we receive the steps of the transit time from packet to packet, of what we send the
+    /// jitter of each report of the peer's.
+    public var jitters: SpreadFigures?
+    /// Over the whole stream, in percent: what was lost between one report and the next, ours or the peer's.
+    public var losses: SpreadFigures?
 
     public init() {}
 }
@@ -18,17 +23,23 @@ public struct RTPFigures: Hashable, Sendable {
 /// Counts what comes from the peer: extended sequence, loss and jitter by RFC 3550 A.1, A.3 and A.8.
 ///
 /// The first packet is believed at once, for `SourceLatch` has judged its sender; a jump in the sequence is believed
-/// when two packets follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew.
+/// when two packets follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew. A report block counts copies as
+/// received (RFC 3550 A.3), `figures` do not.
 public struct ReceiverStatistics: Sendable {
     public let clockRate: UInt32
     @usableFromInline var packets: UInt64 = 0
     @usableFromInline var octets: UInt64 = 0
     @usableFromInline var epoch: Epoch?
-    /// Which losses came together.
+    /// Which losses came together; 32 packets behind the newest, so that what only came late is none.
     public var bursts = BurstMetrics()
     /// Of the epochs before this one.
     @usableFromInline var earlierExpected: Int64 = 0
     @usableFromInline var earlierReceived: Int64 = 0
+    /// In tenths of a millisecond, and in tenths of a percent.
+    @usableFromInline var jitters = Spread()
+    private var losses = Spread()
+    /// Packets of epochs before this one that came twice.
+    @usableFromInline var earlierCopies: Int64 = 0
     private var lastReport: (ntpMiddle: UInt32, cameAt: Instant)?
 
     /// One source between restarts; the names are those of RFC 3550 A.1.
@@ -39,6 +50,12 @@ public struct ReceiverStatistics: Sendable {
         @usableFromInline var cycles: UInt32 = 0
         @usableFromInline var badSequence: UInt16?
         @usableFromInline var received: Int64 = 0
+        /// Which of the last 64 sequence numbers came, the newest in the lowest bit, and how many steps there were, up to 32.
+        @usableFromInline var window: UInt64 = 1
+        @usableFromInline var age = 0
+        @usableFromInline var copies: Int64 = 0
+        /// Lost in a row, up to 32 packets ago.
+        @usableFromInline var missing = 0
         @usableFromInline var expectedPrior: Int64 = 0
         @usableFromInline var receivedPrior: Int64 = 0
         @usableFromInline var transit: UInt32?
@@ -74,15 +91,42 @@ public struct ReceiverStatistics: Sendable {
             if header.sequence.rawValue < current.maxSequence.rawValue { epoch?.cycles &+= 65_536 }
             epoch?.maxSequence = header.sequence
             epoch?.badSequence = nil
-            if ahead > 0 { bursts.receive(lostBefore: Int(ahead) - 1) }
+            if ahead == 0 { if current.received > 0 { epoch?.copies += 1 } } else { step(Int(ahead)) }
         } else if ahead <= 65_436 {
             guard current.badSequence == header.sequence.rawValue else {
                 epoch?.badSequence = header.sequence.rawValue &+ 1
                 return false
             }
             begin(header)
+        } else {
+            noteBehind(Int(current.maxSequence.rawValue &- header.sequence.rawValue))
         }
         return true
+    }
+
+    /// The newest is so many further on: what leaves the younger half of the window has come, or has not.
+    @inlinable mutating func step(_ count: Int) {
+        guard var current = epoch else { return }
+        for _ in 0..<count {
+            if current.age == 32 {
+                if current.window >> 31 & 1 == 0 {
+                    current.missing += 1
+                } else {
+                    bursts.receive(lostBefore: current.missing)
+                    current.missing = 0
+                }
+            } else {
+                current.age += 1
+            }
+            current.window <<= 1
+        }
+        current.window |= 1
+        epoch = current
+    }
+
+    @inlinable mutating func noteBehind(_ distance: Int) {
+        guard distance < 64, let window = epoch?.window else { return }
+        if window >> UInt64(distance) & 1 == 1 { epoch?.copies += 1 } else { epoch?.window |= 1 << UInt64(distance) }
     }
 
     /// RFC 3550 A.8, with its integers.
@@ -92,6 +136,7 @@ public struct ReceiverStatistics: Sendable {
             let difference = UInt32(timestampDistance(from: last, to: transit).magnitude)
             epoch?.jitter = jitter &+ difference &- ((jitter &+ 8) >> 4)
             epoch?.hasJitter = true
+            jitters.note(UInt32(truncatingIfNeeded: min(UInt64(difference) * 10_000 / UInt64(max(1, clockRate)), 1 << 20)))
         }
         epoch?.transit = transit
     }
@@ -100,6 +145,7 @@ public struct ReceiverStatistics: Sendable {
         if let epoch {
             earlierExpected += epoch.expected
             earlierReceived += epoch.received
+            earlierCopies += epoch.copies
         }
         epoch = Epoch(header)
     }
@@ -117,6 +163,7 @@ public struct ReceiverStatistics: Sendable {
         let lostInterval = expectedInterval - (current.received - current.receivedPrior)
         (current.expectedPrior, current.receivedPrior) = (current.expected, current.received)
         epoch = current
+        if expectedInterval > 0 { losses.note(UInt32(max(0, lostInterval) * 1_000 / expectedInterval)) }
         return RTCPPacket.ReportBlock(
             ssrc: current.ssrc,
             fractionLost: expectedInterval <= 0 || lostInterval <= 0 ? 0 : UInt8(min(lostInterval * 256 / expectedInterval, 255)),
@@ -131,12 +178,16 @@ public struct ReceiverStatistics: Sendable {
         (figures.packets, figures.octets) = (packets, octets)
         guard let epoch else { return figures }
         let expected = earlierExpected + epoch.expected
-        let lost = max(0, expected - earlierReceived - epoch.received)
+        let lost = max(0, expected - (earlierReceived - earlierCopies) - (epoch.received - epoch.copies))
         figures.lost = UInt64(lost)
         figures.lossFraction = expected > 0 ? Double(lost) / Double(expected) : 0
         if epoch.hasJitter { figures.jitter = Double(epoch.jitter) / 16 * 1_000 / Double(clockRate) }
+        (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), SpreadFigures(losses, unit: 0.1))
         return figures
     }
+
+    /// Goes on where the statistics of another clock rate ended.
+    mutating func take(over earlier: ReceiverStatistics) { (jitters, losses) = (earlier.jitters, earlier.losses) }
 }
 
 /// Counts what we send, and keeps what the peer reports of it.
@@ -146,15 +197,20 @@ public struct SenderStatistics: Sendable {
     @usableFromInline var octets: UInt64 = 0
     @usableFromInline var last: (timestamp: UInt32, at: Instant)?
     private var report: RTCPPacket.ReportBlock?
+    /// The sequence number of the first packet. What was lost is a part of all numbers since then: a relay skips those that it never got.
+    @usableFromInline var first: UInt16?
     /// From the last report of the peer's that had one of ours to answer.
     public private(set) var roundTrip: Duration?
+    /// In tenths of a millisecond, of a percent, and of a millisecond again.
+    private var jitters = Spread(), losses = Spread(), roundTrips = Spread()
 
     public init(clockRate: UInt32) { self.clockRate = clockRate }
 
     /// Counts one packet as it leaves. `timed` as in `ReceiverStatistics`.
-    @inlinable public mutating func sent(_ timestamp: UInt32, octets count: Int, timed: Bool = true, at now: Instant) {
+    @inlinable public mutating func sent(_ timestamp: UInt32, sequence: UInt16, octets count: Int, timed: Bool = true, at now: Instant) {
         packets += 1
         octets += UInt64(count)
+        if first == nil { first = sequence }
         if timed || last == nil { last = (timestamp, now) }
     }
 
@@ -169,11 +225,32 @@ public struct SenderStatistics: Sendable {
     /// What the peer says of our stream; the round trip is A − LSR − DLSR (RFC 3550 §6.4.1).
     mutating func receive(_ block: RTCPPacket.ReportBlock, at now: Instant) {
         report = block
+        jitters.note(UInt32(min(UInt64(block.jitter) * 10_000 / UInt64(max(1, clockRate)), 1 << 20)))
+        losses.note(UInt32(block.fractionLost) * 1_000 / 256)
         guard block.lastSenderReport != 0 else { return }
         let middle = UInt32(truncatingIfNeeded: now.ntp >> 16)
         let trip = Int32(bitPattern: middle &- block.lastSenderReport &- block.delaySinceSenderReport)
         // A peer's clock drifts, so a very short trip may come out a little below nothing.
-        if trip >= -655, trip < 60 << 16 { roundTrip = .nanoseconds(Int64(max(0, trip)) * 1_000_000_000 / 65_536) }
+        guard trip >= -655, trip < 60 << 16 else { return }
+        roundTrip = .nanoseconds(Int64(max(0, trip)) * 1_000_000_000 / 65_536)
+        roundTrips.note(UInt32(Int64(max(0, trip)) * 10_000 / 65_536))
+    }
+
+    /// Of the last report: what was lost since the one before, rounded up; nil before the first.
+    public var lastLossPercent: Int? { report.map { (Int($0.fractionLost) * 100 + 255) / 256 } }
+
+    /// All round trips that were measured, in milliseconds; nil before the first.
+    public var roundTripDistribution: SpreadFigures? { SpreadFigures(roundTrips, unit: 0.1) }
+
+    /// Goes on where the statistics of another clock rate ended.
+    mutating func take(over earlier: SenderStatistics) {
+        (jitters, losses, roundTrips, roundTrip, first) = (earlier.jitters, earlier.losses, earlier.roundTrips, earlier.roundTrip, earlier.first)
+    }
+
+    /// Sequence numbers up to the highest that the peer has seen; all packets where it counts from somewhere else.
+    private func expected(_ report: RTCPPacket.ReportBlock) -> Int64 {
+        let span = Int64(report.highestSequence) - Int64(first ?? 0) + 1
+        return span > 0 && span < 1 << 31 ? span : max(1, Int64(packets))
     }
 
     public var figures: RTPFigures {
@@ -182,8 +259,9 @@ public struct SenderStatistics: Sendable {
         guard let report else { return figures }
         let lost = max(0, report.cumulativeLost)
         figures.lost = UInt64(lost)
-        figures.lossFraction = packets > 0 ? min(1, Double(lost) / Double(packets)) : 0
+        figures.lossFraction = min(1, Double(lost) / Double(expected(report)))
         figures.jitter = Double(report.jitter) * 1_000 / Double(clockRate)
+        (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), SpreadFigures(losses, unit: 0.1))
         return figures
     }
 }

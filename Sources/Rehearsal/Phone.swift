@@ -16,6 +16,10 @@ final class Phone: Inhabitant, UserAgentDelegate {
     private(set) var isRegistered = false
     private var registration: Registration?
     var tally = Tally()
+    /// Where it speaks; nil for a phone that is mute.
+    var wires: VirtualPorts?
+    /// What it does with a call that comes in.
+    var script: (inout SeededRandom) -> CalleeScript = { $0.calleeScript() }
 
     init(user: Text, address: SocketAddress, world: World, network: VirtualNetwork, seed: UInt64) {
         (self.user, self.address, self.world) = (user, address, world)
@@ -68,13 +72,15 @@ final class Phone: Inhabitant, UserAgentDelegate {
 
     func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         tally.rung += 1
-        let call = PhoneCall(callee: random.calleeScript(), phone: self, local: makeMedia(), sessionID: random.next())
+        let call = PhoneCall(callee: script(&random), phone: self, local: makeMedia(), sessionID: random.next())
         session.delegate = call
         adopt(call, session)
         call.begin(session)
     }
 
     private func adopt(_ call: PhoneCall, _ session: InviteSession) { calls[ObjectIdentifier(call)] = call }
+
+    func makeVoice() -> Voice? { wires.map { Voice($0, world: world, seed: random.next()) } }
 
     func forget(_ call: PhoneCall) { calls[ObjectIdentifier(call)] = nil }
 

@@ -18,6 +18,8 @@ final class PhoneCall: InviteSessionDelegate {
     private var hasSentBye = false
     private var hasReferred = false
     private var isTalking = false
+    private var voice: Voice?
+    private var talkingSince: Instant?
 
     init(caller script: CallerScript, phone: Phone, local: LocalMedia, sessionID: UInt64) {
         (self.script, self.phone) = (.caller(script), phone)
@@ -84,6 +86,8 @@ final class PhoneCall: InviteSessionDelegate {
 
     private func finish() {
         isTalking = false
+        voice = nil
+        if case .caller = script, let begin = talkingSince.take() { phone.tally.talked += now - begin }
         session = nil
         phone.forget(self)
     }
@@ -197,13 +201,19 @@ final class PhoneCall: InviteSessionDelegate {
     }
 
     private func talk(_ steps: ArraySlice<TalkStep>) {
-        isTalking = true
+        if !isTalking { beginTalking() }
         guard let step = steps.first else { return }
         after(step.delay) { call in
             guard call.isTalking, let session = call.session else { return }
             call.take(step.action, session)
             call.talk(steps.dropFirst())
         }
+    }
+
+    private func beginTalking() {
+        (isTalking, talkingSince, voice) = (true, now, phone.makeVoice())
+        let address = phone.address.address, port = negotiation.local.port
+        voice?.speak(from: SocketAddress(address, port: port), agreed: { [weak self] in self.flatMap { $0.isTalking ? $0.negotiation.audio : nil } })
     }
 
     private func take(_ action: TalkStep.Action, _ session: InviteSession) {

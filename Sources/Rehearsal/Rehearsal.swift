@@ -222,7 +222,7 @@ public final class Rehearsal {
 }
 
 /// The gateway as an inhabitant of the world.
-private final class GatewayStage: Inhabitant {
+final class GatewayStage: Inhabitant {
     private let gateway: Gateway
 
     init(_ gateway: Gateway) { self.gateway = gateway }
@@ -236,5 +236,5 @@ private final class GatewayStage: Inhabitant {
 
 extension UserAgent.Counts {
     /// Nothing goes on but registrations.
-    fileprivate var isQuiet: Bool { sessions + clientTransactions + serverTransactions == 0 }
+    var isQuiet: Bool { sessions + clientTransactions + serverTransactions == 0 }
 }

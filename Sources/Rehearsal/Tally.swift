@@ -30,6 +30,9 @@ public struct Tally: Equatable, Sendable {
     /// REFERs that led to another call, those that did not, and BYEs of whoever had sent one.
     public var transfers = 0, failedTransfers = 0, byesAfterRefers = 0
 
+    /// How long callers were connected, in sum.
+    public var talked = Duration.zero
+
     public init() {}
 
     public mutating func add(_ other: Tally) {
@@ -53,5 +56,6 @@ public struct Tally: Equatable, Sendable {
         transfers += other.transfers
         failedTransfers += other.failedTransfers
         byesAfterRefers += other.byesAfterRefers
+        talked += other.talked
     }
 }

@@ -123,6 +123,17 @@ final class VirtualNetwork: SignallingNetwork {
         return lastConnection
     }
 
+    func close(_ flow: Flow) {
+        for (id, connection) in connections where flow.connection == id || flow.connection == 0 && connection.joins(flow) {
+            connections[id] = nil
+            var broken = flow
+            broken.connection = id
+            for end in [broken, broken.reversed] { world.after(.milliseconds(1)) { [unowned self] in tell(end) } }
+        }
+    }
+
+    private func tell(_ broken: Flow) { for inhabitant in inhabitants[broken.local] ?? [] { inhabitant.failed(broken, at: world.now) } }
+
     /// A message that is lost with its connection is not sent again, and one that ends a call would leave the other end in it for ever. So
     /// connections break when they are idle; then both ends are told at once.
     private func breakIfIdle(_ flow: Flow) {
@@ -133,9 +144,7 @@ final class VirtualNetwork: SignallingNetwork {
     }
 
     private func tellFailed(_ flow: Flow) {
-        world.after(.milliseconds(1)) { [unowned self] in
-            for inhabitant in inhabitants[flow.local] ?? [] { inhabitant.failed(flow, at: world.now) }
-        }
+        world.after(.milliseconds(1)) { [unowned self] in tell(flow) }
     }
 }
 

@@ -20,8 +20,19 @@ public final class MediaPump: Sendable {
         case immediate
         /// At most one batch in this time, whatever the load.
         case every(Duration)
-        /// What is due is done to within the kernel's timer slack, and not to the millisecond; packets may gather for less than that before it.
+        /// What is due is done to the microsecond, and not to the millisecond, before other threads where the system permits that (`urgency`);
+        /// packets may gather for less than a millisecond before it.
         case punctual
+    }
+
+    /// What the scheduler gives the thread of a pump.
+    public enum Urgency: Int, Hashable, Sendable {
+        /// No more than others; or the pump does not ask for more.
+        case normal
+        /// More time than others (nice -15).
+        case nice
+        /// The processor at once, before all that is not real time (SCHED_FIFO).
+        case realTime
     }
 
     /// The most sockets that one batch reports; the rest come with the next.
@@ -31,6 +42,7 @@ public final class MediaPump: Sendable {
     /// Two ends of a connected pair: what is written into the first wakes the wait on the second.
     private let bell: (rope: Int32, clapper: Int32)
     private let stopped = Atomic(false)
+    private let granted = Atomic(Urgency.normal.rawValue)
 
     /// Makes the set. Nothing runs until `start`.
     public init() throws(PumpError) {
@@ -54,9 +66,13 @@ public final class MediaPump: Sendable {
     ) throws(PumpError) {
         try startThread { [self] in
             clinux_name_thread(name)
+            if batch == .punctual { granted.store(Int(clinux_make_thread_urgent()), ordering: .relaxed) }
             run(pacer: Pacer(batch), drain: drain)
         }
     }
+
+    /// What was granted to a punctual pump when it started.
+    public var urgency: Urgency { Urgency(rawValue: granted.load(ordering: .relaxed)) ?? .normal }
 
     deinit {
         for descriptor in [epoll, bell.rope, bell.clapper] where descriptor >= 0 { close(descriptor) }

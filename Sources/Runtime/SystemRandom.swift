@@ -4,19 +4,19 @@ import CLinux
 ///
 /// A class, because a copy of a buffered generator would give the same numbers twice. Lives on one lane.
 public final class SystemRandom: RandomNumberGenerator {
-    private var buffer = [UInt64](repeating: 0, count: 32)
-    private var used = 32
+    // Nothing in here calls out, so no two accesses overlap: these are not checked.
+    @exclusivity(unchecked) private var buffer = [UInt64](repeating: 0, count: 32)
+    @exclusivity(unchecked) private var used = 32
 
     public init() {}
 
     /// Traps when the kernel has no randomness to give, which Linux does not do once it is up.
     public func next() -> UInt64 {
         if used == buffer.count { refill() }
-        defer {
-            buffer[used] = 0
-            used += 1
-        }
-        return buffer[used]
+        let number = buffer[used]
+        buffer[used] = 0
+        used += 1
+        return number
     }
 
     private func refill() {

@@ -221,32 +221,35 @@ extension TimerSlab {
     }
 }
 
-/// 4096 lists and a bit for each that is not empty, so that a quiet stretch is passed 64 slots at a time.
+/// 4096 lists, a bit for each that is not empty, and a bit for each 64 of those that are not all zero: the next list is found in three steps.
 private struct Ring: Sendable {
     private(set) var heads = [Int32](repeating: .nowhere, count: Int(slotCount))
     private var occupied = [UInt64](repeating: 0, count: Int(slotCount) / 64)
+    private var summary: UInt64 = 0
 
     mutating func set(_ slot: Int, head: Int32) {
         heads[slot] = head
+        let word = slot / 64
         let bit: UInt64 = 1 << UInt64(slot % 64)
-        if head == .nowhere { occupied[slot / 64] &= ~bit } else { occupied[slot / 64] |= bit }
+        if head == .nowhere { occupied[word] &= ~bit } else { occupied[word] |= bit }
+        if occupied[word] == 0 { summary &= ~(1 << UInt64(word)) } else { summary |= 1 << UInt64(word) }
     }
 
     mutating func clear(_ slot: Int) { set(slot, head: .nowhere) }
 
     /// The first number from `start` on, within one turn, whose slot is not empty.
     func firstOccupied(from start: UInt64) -> UInt64? {
-        var position = start
-        while position < start + slotCount {
-            let slot = Int(position % slotCount)
-            let word = occupied[slot / 64] >> UInt64(slot % 64)
-            if word != 0 {
-                let found = position + UInt64(word.trailingZeroBitCount)
-                return found < start + slotCount ? found : nil
-            }
-            position += UInt64(64 - slot % 64)
-        }
-        return nil
+        let slot = Int(start % slotCount)
+        let (word, bit) = (slot / 64, slot % 64)
+        let rest = occupied[word] >> UInt64(bit)
+        if rest != 0 { return start + UInt64(rest.trailingZeroBitCount) }
+        // From the next word on, once round; the last is this one again, for the slots before the start.
+        let later = UInt64(word + 1)
+        let turned = summary &>> later | summary &<< (64 - later)
+        guard turned != 0 else { return nil }
+        let ahead = turned.trailingZeroBitCount + 1
+        let first = occupied[(word + ahead) % 64].trailingZeroBitCount
+        return start + UInt64(64 * ahead + first - bit)
     }
 }
 

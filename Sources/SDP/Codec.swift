@@ -27,7 +27,7 @@ public struct Codec: Hashable, Sendable {
 
     /// Keypad digits as events (RFC 4733), 0 to 15, at the clock of the sound that they accompany.
     public static func telephoneEvent(_ clockRate: UInt32) -> Codec {
-        Codec(name: "telephone-event", clockRate: clockRate, fmtp: "0-15")
+        Codec(name: telephoneEventName, clockRate: clockRate, fmtp: allDigits)
     }
 
     /// Every codec for sound that the gateway knows, best first.
@@ -55,6 +55,7 @@ public struct Codec: Hashable, Sendable {
     private static let comfortNoiseName: Text = "CN"
     var isOpus: Bool { name.equalsIgnoringCase(Self.opus.name) }
     private static let telephoneEventName: Text = "telephone-event"
+    private static let allDigits: Text = "0-15"
 
     /// The same encoding: name in any case, clock and channels; format parameters do not count.
     public func matches(_ other: Codec) -> Bool {
@@ -78,10 +79,14 @@ public struct Codec: Hashable, Sendable {
         return 96
     }
 
-    /// `name/clock`, and `/channels` where there is more than one.
-    var rtpmap: Text {
-        let base = name + "/" + Text(clockRate)
-        return channels > 1 ? base + "/" + Text(channels) : base
+    /// Appends `name/clock`, and `/channels` where there is more than one.
+    func appendMap(to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: name.bytes)
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(decimal: clockRate)
+        guard channels > 1 else { return }
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(decimal: channels)
     }
 
     /// Reads `name/clock[/channels]`; Opus without its `/2` is taken as meant.

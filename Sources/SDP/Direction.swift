@@ -22,18 +22,22 @@ public enum Direction: Hashable, Sendable {
     /// The attribute's name.
     public var text: Text {
         switch self {
-        case .sendrecv: "sendrecv"
-        case .sendonly: "sendonly"
-        case .recvonly: "recvonly"
-        case .inactive: "inactive"
+        case .sendrecv: .sendrecv
+        case .sendonly: .sendonly
+        case .recvonly: .recvonly
+        case .inactive: .inactive
         }
     }
 
     /// The last direction among attributes; nil when they name none.
     init?(in attributes: [SessionDescription.Attribute]) {
-        let all: [Direction] = [.sendrecv, .sendonly, .recvonly, .inactive]
-        let named = attributes.last { attribute in attribute.value == nil && all.contains { $0.text == attribute.name } }
-        guard let named, let direction = all.first(where: { $0.text == named.name }) else { return nil }
-        self = direction
+        for attribute in attributes.reversed() where attribute.value == nil {
+            guard let direction = Self.all.first(where: { $0.text == attribute.name }) else { continue }
+            self = direction
+            return
+        }
+        return nil
     }
+
+    private static let all: [Direction] = [.sendrecv, .sendonly, .recvonly, .inactive]
 }

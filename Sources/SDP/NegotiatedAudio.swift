@@ -39,6 +39,8 @@ public struct NegotiatedAudio: Hashable, Sendable {
     /// Where to send RTCP, equal to `remoteRTP` when multiplexed; nil when the peer has no port for it.
     public var remoteRTCP: SocketAddress?
     public var rtcpMux: Bool
+    /// RTCP may be sent that is no compound (RFC 5506): agreed where the peer offers it.
+    public var reducedSizeRTCP = false
     /// Whether we may send, and whether we are to expect and use what comes.
     public var sends: Bool
     public var receives: Bool

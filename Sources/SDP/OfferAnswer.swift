@@ -127,6 +127,7 @@ public struct OfferAnswer: Sendable {
         let flow = wish.limited(to: remote.direction.reversed)
         let protection = try local.security.answer(remote.security, after: session.audio?.security)
         var audio = agreement(remote, formatsAgreed, mux: remote.offersMux, flow: flow, hold: remote.hold)
+        audio.reducedSizeRTCP = remote.takesReducedSize
         audio.security = protection.security
         let checks = local.ice.answer(remote.ice, from: local, mux: remote.offersMux)
         audio.ice = checks.ice
@@ -134,7 +135,8 @@ public struct OfferAnswer: Sendable {
         (next.ice, next.mid, next.isBundled) = (remote.ice.credentials, remote.mid, remote.isBundled)
         for format in formats { next.numbers.record(format) }
         let stream = OutgoingStream(
-            formats: formats, mux: remote.offersMux, ptime: audio.ptime, direction: flow, security: protection.attributes, ice: checks.attributes)
+            formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: audio.ptime, direction: flow, security: protection.attributes,
+            ice: checks.attributes)
         finish(next)
         return (sending(stream.media(local, proto: remote.proto, mid: next.mid), of: next), audio)
     }
@@ -164,7 +166,7 @@ extension OfferAnswer {
 
         var slots: [Slot] = []
         var audioIndex = 0
-        var proto: Text = "RTP/AVP"
+        var proto = Text.plainProfile
         var numbers = PayloadNumbers()
         var audio: NegotiatedAudio?
         /// There was an agreement; what removes the stream again says nothing new.
@@ -212,7 +214,8 @@ extension OfferAnswer {
             }
         }
         if let firstError { throw firstError }
-        guard session.hasAgreed else { throw .noAudio }
+        // What offers another kind of stream in place of the sound, as fax, is refused and leaves the session as it was; nothing at all takes it away.
+        guard session.hasAgreed, offer.media.allSatisfy({ $0.port == 0 }) else { throw .noAudio }
         return nil
     }
 

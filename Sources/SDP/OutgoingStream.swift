@@ -4,6 +4,8 @@ import Primitives
 struct OutgoingStream {
     var formats: [RemoteAudio.Format]
     var mux: Bool
+    /// An answer to an offer that has it (RFC 5506 §5).
+    var reducedSize = false
     var ptime: Int
     var direction: Direction
     /// How it is protected.
@@ -12,24 +14,34 @@ struct OutgoingStream {
     var ice: [SessionDescription.Attribute] = []
 
     func media(_ local: LocalMedia, proto: Text, mid: Text?) -> SessionDescription.Media {
-        var media = SessionDescription.Media(kind: "audio", port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
-        if let mid { media.attributes.append(.init("mid", mid)) }
+        var media = SessionDescription.Media(kind: .audio, port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
+        media.attributes.reserveCapacity(2 * formats.count + security.count + ice.count + 5)
+        if let mid { media.attributes.append(.init(.mid, mid)) }
         for format in formats {
-            let number = Text(format.payloadType)
-            media.attributes.append(.init("rtpmap", number + " " + format.codec.rtpmap))
-            if let fmtp = format.codec.fmtp { media.attributes.append(.init("fmtp", number + " " + fmtp)) }
+            media.attributes.append(.init(.rtpmap, value(of: format) { format.codec.appendMap(to: &$0) }))
+            if let fmtp = format.codec.fmtp { media.attributes.append(.init(.fmtp, value(of: format) { $0.append(contentsOf: fmtp.bytes) })) }
         }
-        media.attributes.append(.init("ptime", Text(ptime)))
+        media.attributes.append(.init(.ptime, Text(ptime)))
         media.attributes += rtcp(local) + security + ice
         media.attributes.append(.init(direction.text))
         return media
     }
 
+    /// The format's number, and what follows it.
+    private func value(of format: RemoteAudio.Format, _ write: (inout [UInt8]) -> Void) -> Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        bytes.append(decimal: format.payloadType)
+        bytes.append(0x20)
+        write(&bytes)
+        return Text(bytes)
+    }
+
     /// RTP+1 goes without saying; any other port is named (RFC 3605), also beside an offer to multiplex (RFC 5761 §5.1.3).
     private func rtcp(_ local: LocalMedia) -> [SessionDescription.Attribute] {
         let port = local.rtcpPort ?? local.port
-        let named: [SessionDescription.Attribute] = port == local.port &+ 1 ? [] : [.init("rtcp", Text(port))]
-        return named + (mux ? [.init("rtcp-mux")] : [])
+        let named: [SessionDescription.Attribute] = port == local.port &+ 1 ? [] : [.init(.rtcp, Text(port))]
+        return named + (mux ? [.init(.rtcpMux)] : []) + (reducedSize ? [.init(.rtcpReducedSize)] : [])
     }
 }
 
@@ -60,8 +72,9 @@ struct PayloadNumbers: Sendable {
     /// nil when all dynamic numbers are taken.
     private func number(for codec: Codec) -> UInt8? {
         if let number = known.first(where: { $0.codec.matches(codec) })?.payloadType { return number }
-        let choices = [codec.staticPayloadType, codec.customaryPayloadType].compactMap { $0 } + (96...127)
-        return choices.first { number in !known.contains { $0.payloadType == number } && isFree(number, for: codec) }
+        let isFree = { (number: UInt8) in !known.contains { $0.payloadType == number } && self.isFree(number, for: codec) }
+        if let number = codec.staticPayloadType, isFree(number) { return number }
+        return isFree(codec.customaryPayloadType) ? codec.customaryPayloadType : (96...127).first(where: isFree)
     }
 
     /// Static numbers keep their static meaning.

@@ -16,6 +16,8 @@ struct RemoteAudio: Sendable {
     /// Where `a=rtcp` or custom says that RTCP goes when it is not multiplexed.
     let separateRTCP: SocketAddress?
     let offersMux: Bool
+    /// RTCP that is no compound (RFC 5506).
+    let takesReducedSize: Bool
     let ptime: Int?
     let maxptime: Int?
     /// The peer's view, already without receiving when its address is zero.
@@ -43,15 +45,16 @@ struct RemoteAudio: Sendable {
         }
         self.index = index
         self.rtp = rtp
-        let mid = media.attribute("mid")?.value?.trimmed
+        let mid = media.attribute(.mid)?.value?.trimmed
         self.mid = mid.flatMap { $0.isEmpty ? nil : Text(Array($0.bytes)) }
-        isBundled = description.attributes.contains { $0.name == "group" && $0.value?.fields.first == "BUNDLE" && $0.value?.fields.contains { $0 == mid } == true }
+        isBundled = description.attributes.contains { $0.name == .group && $0.value?.fields.first == "BUNDLE" && $0.value?.fields.contains { $0 == mid } == true }
         proto = media.proto
         formats = Self.formats(of: media)
         separateRTCP = Self.separateRTCP(media, rtp: rtp, for: local)
-        offersMux = media.attribute("rtcp-mux") != nil
-        ptime = (media.attribute("ptime") ?? description.attribute("ptime"))?.milliseconds
-        maxptime = (media.attribute("maxptime") ?? description.attribute("maxptime"))?.milliseconds
+        offersMux = media.attribute(.rtcpMux) != nil
+        takesReducedSize = media.attribute(.rtcpReducedSize) != nil
+        ptime = (media.attribute(.ptime) ?? description.attribute(.ptime))?.milliseconds
+        maxptime = (media.attribute(.maxptime) ?? description.attribute(.maxptime))?.milliseconds
         let wish = Direction(in: media.attributes) ?? Direction(in: description.attributes) ?? .sendrecv
         // With checks an unspecified address is one that is not known yet (RFC 8839 §4.4.1.1.1).
         let hasNoAddress = rtp.address.isAny && !ice.findsAddress
@@ -59,7 +62,7 @@ struct RemoteAudio: Sendable {
         hold = hasNoAddress ? .zeroAddress : wish == .sendonly ? .sendonly : wish == .inactive ? .inactive : .none
     }
 
-    static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase("audio") }
+    static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase(.audio) }
 
     private static func isUsable(_ target: SocketAddress, for local: LocalMedia) -> Bool {
         target.address.isAny || (target.address.family == local.address.family && local.targets.admits(target))
@@ -71,19 +74,19 @@ struct RemoteAudio: Sendable {
         for text in media.formats {
             guard let number = text.integer(UInt8.self), number < 128, !(64...95).contains(number) else { continue }
             guard !found.contains(where: { $0.payloadType == number }), var codec = codec(number, in: media) else { continue }
-            codec.fmtp = media.parameter("fmtp", of: number)
+            codec.fmtp = media.parameter(.fmtp, of: number)
             found.append(Format(payloadType: number, codec: codec))
         }
         return found
     }
 
     private static func codec(_ number: UInt8, in media: SessionDescription.Media) -> Codec? {
-        media.parameter("rtpmap", of: number).flatMap { Codec(rtpmap: $0) } ?? .withStaticPayloadType(number)
+        media.parameter(.rtpmap, of: number).flatMap { Codec(rtpmap: $0) } ?? .withStaticPayloadType(number)
     }
 
     /// `a=rtcp:PORT [IN IP4 ADDRESS]` (RFC 3605), else the port above; nil where neither can be.
     private static func separateRTCP(_ media: SessionDescription.Media, rtp: SocketAddress, for local: LocalMedia) -> SocketAddress? {
-        if let fields = media.attribute("rtcp")?.value?.fields, let port = fields.first?.integer(UInt16.self), port != 0 {
+        if let fields = media.attribute(.rtcp)?.value?.fields, let port = fields.first?.integer(UInt16.self), port != 0 {
             let named = fields.count >= 4 ? IPAddress(fields[3]) : nil
             let targets = [named, rtp.address].compactMap { $0.map { SocketAddress($0, port: port) } }
             return targets.first { (!$0.address.isAny || $0.address == rtp.address) && isUsable($0, for: local) }

@@ -8,9 +8,12 @@ extension SessionDescription {
         guard bytes.count <= Limits.bytes else { throw .tooLarge }
         var reader = Reader()
         var number = 0
-        for slice in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
             number += 1
-            let line = slice.last == UInt8(ascii: "\r") ? slice.dropLast() : slice
+            let line = end > rest.startIndex && rest[end - 1] == UInt8(ascii: "\r") ? rest[..<(end - 1)] : rest[..<end]
+            rest = rest[min(end + 1, rest.endIndex)...]
             if line.isEmpty { continue }
             try reader.take(line, number: number)
         }
@@ -98,7 +101,7 @@ extension SessionDescription {
 
     /// The order in which `serialized()` writes lines, so that what was parsed compares equal to its own copy.
     private static func inCanonicalOrder(_ lines: [Line]) -> [Line] {
-        LinePlace.allCases.flatMap { place in lines.filter { LinePlace($0.type) == place } }
+        lines.count < 2 ? lines : LinePlace.allCases.flatMap { place in lines.filter { LinePlace($0.type) == place } }
     }
 }
 
@@ -131,7 +134,7 @@ extension SessionDescription.Origin {
 extension SessionDescription.Connection {
     fileprivate init?(parsing value: Text) {
         let fields = value.fields
-        guard fields.count == 3, fields[0].equalsIgnoringCase("IN") else { return nil }
+        guard fields.count == 3, fields[0].equalsIgnoringCase(.internet) else { return nil }
         self.init(addressType: fields[1], host: fields[2])
     }
 }

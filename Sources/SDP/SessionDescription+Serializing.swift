@@ -4,13 +4,16 @@ extension SessionDescription {
     /// The description as a body, in the order of RFC 8866 §5, every line ended by CRLF.
     public func serialized() -> [UInt8] {
         var writer = Writer()
-        writer.line("v", "0")
-        writer.line("o", origin.username, origin.sessionID, origin.version, "IN", origin.addressType, origin.address)
-        writer.line("s", sessionName)
+        writer.text("v=0\r\no=")
+        writer.fields(origin.username, origin.sessionID, origin.version)
+        writer.text(" IN ")
+        writer.fields(origin.addressType, origin.address)
+        writer.end()
+        writer.line(UInt8(ascii: "s"), sessionName)
         writer.lines(otherLines, at: .beforeConnection)
         writer.connection(connection)
         writer.lines(otherLines, at: .beforeTiming)
-        writer.line("t", timing)
+        writer.line(UInt8(ascii: "t"), timing)
         writer.lines(otherLines, at: .last)
         writer.attributes(attributes)
         for stream in media { writer.media(stream) }
@@ -22,35 +25,40 @@ extension SessionDescription {
 
         init() { bytes.reserveCapacity(512) }
 
-        mutating func line(_ type: Unicode.Scalar, _ values: Text...) {
-            begin(UInt8(ascii: type))
-            for (index, value) in values.enumerated() {
-                if index > 0 { bytes.append(0x20) }
-                bytes += value.bytes
-            }
+        mutating func text(_ literal: StaticString) {
+            bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+        }
+
+        mutating func line(_ type: UInt8, _ value: Text) {
+            begin(type)
+            bytes.append(contentsOf: value.bytes)
             end()
         }
 
+        mutating func fields(_ first: Text, _ second: Text, _ third: Text? = nil) {
+            bytes.append(contentsOf: first.bytes)
+            field(second)
+            if let third { field(third) }
+        }
+
         mutating func lines(_ lines: [Line], at place: LinePlace) {
-            for line in lines where LinePlace(line.type) == place {
-                begin(line.type)
-                bytes += line.value.bytes
-                end()
-            }
+            for line in lines where LinePlace(line.type) == place { self.line(line.type, line.value) }
         }
 
         mutating func connection(_ connection: Connection?) {
             guard let connection else { return }
-            line("c", "IN", connection.addressType, connection.host)
+            text("c=IN ")
+            fields(connection.addressType, connection.host)
+            end()
         }
 
         mutating func attributes(_ attributes: [Attribute]) {
             for attribute in attributes {
                 begin(UInt8(ascii: "a"))
-                bytes += attribute.name.bytes
+                bytes.append(contentsOf: attribute.name.bytes)
                 if let value = attribute.value {
                     bytes.append(UInt8(ascii: ":"))
-                    bytes += value.bytes
+                    bytes.append(contentsOf: value.bytes)
                 }
                 end()
             }
@@ -58,11 +66,15 @@ extension SessionDescription {
 
         mutating func media(_ media: Media) {
             begin(UInt8(ascii: "m"))
-            bytes += media.kind.bytes
+            bytes.append(contentsOf: media.kind.bytes)
             bytes.append(0x20)
-            bytes += Text(media.port).bytes
-            if let count = media.portCount { bytes += [UInt8(ascii: "/")] + count.bytes }
-            for field in [media.proto] + media.formats { bytes += [0x20] + field.bytes }
+            bytes.append(decimal: media.port)
+            if let count = media.portCount {
+                bytes.append(UInt8(ascii: "/"))
+                bytes.append(contentsOf: count.bytes)
+            }
+            field(media.proto)
+            for format in media.formats { field(format) }
             end()
             lines(media.otherLines, at: .beforeConnection)
             connection(media.connection)
@@ -71,7 +83,16 @@ extension SessionDescription {
             attributes(media.attributes)
         }
 
-        private mutating func begin(_ type: UInt8) { bytes += [type, UInt8(ascii: "=")] }
-        private mutating func end() { bytes += [0x0D, 0x0A] }
+        mutating func end() { text("\r\n") }
+
+        private mutating func begin(_ type: UInt8) {
+            bytes.append(type)
+            bytes.append(UInt8(ascii: "="))
+        }
+
+        private mutating func field(_ value: Text) {
+            bytes.append(0x20)
+            bytes.append(contentsOf: value.bytes)
+        }
     }
 }

@@ -28,7 +28,7 @@ public struct SessionDescription: Hashable, Sendable {
         public init(addressType: Text, host: Text) { (self.addressType, self.host) = (addressType, host) }
 
         public init(_ address: IPAddress) {
-            self.init(addressType: address.family == .v4 ? "IP4" : "IP6", host: Text(address.description))
+            self.init(addressType: address.family == .v4 ? .ip4 : .ip6, host: address.text)
         }
 
         /// The address without `/ttl`; nil for a name.

@@ -41,7 +41,7 @@ import Testing
 
     @Test func `the caller hears the best of the refusals when all callees are gone`() {
         var bridge = dialled()
-        #expect(bridge.receive(.ended(first, missing)) == [])
+        #expect(bridge.receive(.ended(first, missing)) == [.forkEnded(first, missing)])
         #expect(bridge.receive(.ended(second, busy)) == [.end(caller, busy)])
     }
 
@@ -54,7 +54,7 @@ import Testing
     @Test func `nothing is given up before the last callee was dialled`() {
         var bridge = Bridge(caller: caller)
         bridge.add(callee: first)
-        #expect(bridge.receive(.ended(first, busy)) == [.callNext])
+        #expect(bridge.receive(.ended(first, busy)) == [.forkEnded(first, busy), .callNext])
         #expect(bridge.receive(.dialled) == [.end(caller, busy)])
     }
 
@@ -83,6 +83,16 @@ import Testing
         _ = bridge.receive(.calleeConnected(first))
         #expect(bridge.receive(.remoteHold(first, true)) == [])
         #expect(bridge.receive(.callerConnected) == [.hold(caller, true)])
+    }
+
+    @Test func `somebody else takes the call that rings: the caller is answered, and those that ring are told`() {
+        var bridge = dialled()
+        let other = UUID()
+        #expect(bridge.receive(.replaced(second, by: other)) == [.answer(caller), .answeredElsewhere(first), .answeredElsewhere(second)])
+        #expect(bridge.peer(of: caller) == other && bridge.receive(.callerConnected) == [])
+        #expect(bridge.receive(.ended(other, hungUp)).first == .end(caller, hungUp))
+        bridge = dialled()
+        #expect(bridge.receive(.replaced(caller, by: other)) == [.end(other, .failed)], "the caller's own place is not to be had")
     }
 
     @Test func `a winner that goes before the caller was answered takes the caller with it`() {

@@ -46,6 +46,17 @@ final class MemorySink: JournalSink {
                 """)
     }
 
+    @Test func `what needs an escape is found wherever it stands`() {
+        let sink = MemorySink()
+        let journal = Journal(lane: "s0", clock: Self.clock, sink: sink, audit: nil)
+        let texts = (0..<0x80 as Range<UInt8>).flatMap { byte in
+            (0..<19).map { place in Text((0..<19).map { $0 == place ? byte : UInt8(ascii: "x") }) }
+        }
+        for text in texts { journal.record(.reportUpdated, at: Instant(nanoseconds: 1_000), [.text: .init(text)]) }
+        journal.flush()
+        #expect(JournalReader.parse(sink.bytes, name: "m").events.map { $0.details.text(.text) } == texts)
+    }
+
     @Test(arguments: [
         ("plain", "plain"), ("say \"hi\"", #"say \"hi\""#), ("back\\slash", #"back\\slash"#), ("a\r\n\tb", #"a\r\n\tb"#), ("\u{1}\u{7F}", #"\u0001\u007f"#),
         ("Zoë 🎧", "Zoë 🎧"),

@@ -4,6 +4,23 @@ import Testing
 extension Calls {
     /// Trunks between two gateways of ours, and to sipp.
     @Suite(.serialized, .timeLimit(.minutes(3))) struct TrunkTests {
+        @Test func `check tells where the trunks are`() async throws {
+            let folder = try Folder()
+            let lines = [
+                "domain: example.test", "sip: { udp: [\"127.0.0.1:7999\"] }", "data: \(folder.file("data"))", "lines:",
+                #"  - { number: carrier, match: "^+", trunk: { targets: [{ host: "192.0.2.1:5070" }, { host: "192.0.2.2", transport: tcp, priority: 1 }] } }"#,
+            ]
+            let file = try folder.write(lines.joined(separator: "\n") + "\n", to: "trunks.yaml")
+            let said = try await Program.run(Place.hookswitch, ["check", "--config", file])
+            #expect(said.code == 0 && said.lines.contains { $0.contains("the configuration is good") })
+            let trunks = said.lines.filter { $0.hasPrefix("  trunk ") }
+            #expect(trunks.count == 2 && trunks[0].contains("carrier") && trunks[0].contains("udp 192.0.2.1:5070") && trunks[1].contains("tcp 192.0.2.2:5060"), "\(trunks)")
+            let json = try await Program.run(Place.hookswitch, ["check", "--json", "--config", file]).lines.joined(separator: "\n")
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+            let list = try #require(object["trunks"] as? [[String: Any]])
+            #expect(list.map { $0["line"] as? String } == ["carrier", "carrier"] && list.map { $0["servers"] as? [String] } == [["udp 192.0.2.1:5070"], ["tcp 192.0.2.2:5060"]])
+        }
+
         /// The carrier is a gateway too: line 1002 is our account there, and what it calls is our echo.
         @Test(arguments: ["udp", "tcp", "tls"])
         func `a trunk registers, is called, calls, and leaves`(transport: String) async throws {

@@ -93,4 +93,37 @@ import Testing
         #expect(try #require(figures.sendingQuality).meanOpinionScore < 3.6)
         #expect(figures.refused.total == 0)
     }
+
+    @Test(arguments: [true, false]) mutating func `reports leave our name out, but now and then, for a far end that takes it`(reduced: Bool) throws {
+        let leg = try bench.open(1, port: 20_000, far: alice.address, source: .echo)
+        try bench.update(leg) { $0.audio.reducedSizeRTCP = reduced }
+        try bench.start(leg)
+        talk(seconds: 60)
+        let named = try reports(to: alice.address).map { $0.contains { if case .sourceDescription = $0 { true } else { false } } }
+        #expect(named.count >= 8 && named[0] && named.count { $0 } == (reduced ? (named.count + 2) / 3 : named.count))
+    }
+
+    @Test mutating func `Opus guards against the loss that the far end reports, and against none before`() throws {
+        let codec = NegotiatedCodec(codec: Codec(name: "opus", clockRate: 48_000, channels: 2, fmtp: "useinbandfec=1"), receivePayloadType: 111, sendPayloadType: 111)
+        let leg = try bench.open(1, port: 20_000, far: alice.address, codecs: [codec], source: .samples(SoundSignature(run: 1, call: 2, side: .caller).samples(), sampleRate: 8_000, loops: true))
+        try bench.start(leg)
+        // A packet with a copy of the sound before it gives more than silence when that is lost (RFC 6716 §2.1.7).
+        func copies(in packets: [[UInt8]]) throws -> Double {
+            var loud = 0
+            for packet in packets.suffix(100) {
+                let decoder = try FrameDecoder(.opus, sampleRate: 16_000), bytes = try payload(packet)
+                var samples = [Int16](repeating: 0, count: decoder.largestOutput), room = samples.mutableSpan
+                let count = try decoder.recover(320, from: bytes.span, into: &room)
+                if LevelMeter.level(of: samples.span.extracting(0..<count)) > -50 { loud += 1 }
+            }
+            return Double(loud) / 100
+        }
+        bench.pass(.seconds(4))
+        let before = bench.heard(by: alice.address), ssrc = try header(before[0]).ssrc
+        #expect(try copies(in: before) < 0.1)
+        let block = RTCPPacket.ReportBlock(ssrc: ssrc, fractionLost: 51, cumulativeLost: 40, highestSequence: 200, jitter: 0, lastSenderReport: 0, delaySinceSenderReport: 0)
+        bench.arrive(RTCPPacket.make([.receiverReport(ssrc: 7, [block]), .sourceDescription([.init(ssrc: 7, cname: "far")])]), from: alice.address, at: 20_000)
+        bench.pass(.seconds(4))
+        #expect(try copies(in: bench.heard(by: alice.address)) > 0.5)
+    }
 }

@@ -163,9 +163,9 @@ func sine(_ sampleRate: Int, frequency: Double, seconds: Int) -> [Int16] {
     return samples
 }
 
-/// PCM at the codec's own rate as payloads of 20 ms.
-func encoded(_ samples: [Int16], _ codec: AudioCodec) throws -> [[UInt8]] {
-    let encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate)
+/// PCM at the codec's own rate as payloads of 20 ms; Opus as an encoder makes it that was told of so many losses.
+func encoded(_ samples: [Int16], _ codec: AudioCodec, expectedLossPercent: Int32 = 0) throws -> [[UInt8]] {
+    let encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate, opus: OpusSettings(expectedLossPercent: expectedLossPercent))
     return try stride(from: 0, to: samples.count, by: encoder.samplesPerFrame).map { start in
         let frame = Array(samples[start..<start + encoder.samplesPerFrame])
         var bytes = [UInt8](repeating: 0, count: encoder.largestPayload)

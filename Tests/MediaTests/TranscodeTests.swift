@@ -28,8 +28,8 @@ import Testing
     }
 
     /// Alice says it, a packet every 20 ms; packets of numbers in `lost` do not arrive.
-    private mutating func say(_ speech: [Int16], _ side: Side, lost: (Int) -> Bool = { _ in false }) throws {
-        for (number, payload) in try encoded(speech, side.audio).enumerated() {
+    private mutating func say(_ speech: [Int16], _ side: Side, expectedLossPercent: Int32 = 0, lost: (Int) -> Bool = { _ in false }) throws {
+        for (number, payload) in try encoded(speech, side.audio, expectedLossPercent: expectedLossPercent).enumerated() {
             let packet = alice.packet(side.codec.receivePayloadType, payload, step: side.audio.timestampStep(milliseconds: 20))
             if !lost(number) { bench.arrive(packet, from: alice.address, at: 20_000) }
             bench.pass(.milliseconds(20))
@@ -123,7 +123,7 @@ import Testing
         let to = from.audio == .pcmu ? Self.sides[1] : Self.sides[2]
         let (a, _) = try bridge([from.codec], [to.codec])
         let speech = speech(seconds: 6, sampleRate: from.audio.nativeSampleRate)
-        try say(speech, from) { $0 % 10 == 7 }
+        try say(speech, from, expectedLossPercent: 10) { $0 % 10 == 7 }
         let packets = bench.heard(by: bob.address)
         #expect(isWhole(try packets.map(header)), "no gap goes on")
         let playout = try #require(try bench.statistics(a).playout)

@@ -91,7 +91,7 @@ import Testing
         var reports = 0
         for packet in 0..<3_000 {
             let now = milliseconds(packet * 20)
-            here.sender.sent(UInt32(packet * 160), octets: 160, at: now)
+            here.sender.sent(UInt32(packet * 160), sequence: UInt16(packet), octets: 160, at: now)
             if packet % 10 != 5 { there.receiver.receive(try Packet(sequence: packet, timestamp: UInt32(packet * 160), ssrc: 10).header(), at: now + delay) }
             if let report = here.advance(to: now) { _ = try report.withUnsafeBytes { try there.receive($0, at: now + delay) } }
             if let report = there.advance(to: now) {
@@ -114,7 +114,7 @@ import Testing
         var session = RTCPSession(ssrc: 10, cname: "x", clockRate: 8_000, seed: 1, at: .zero)
         #expect(session.advance(to: .zero) == nil)
         var types = [session.advance(to: session.deadline)?[1]]
-        session.sender.sent(0, octets: 160, at: milliseconds(9_000))
+        session.sender.sent(0, sequence: 0, octets: 160, at: milliseconds(9_000))
         types += [20_000, 40_000].map { session.advance(to: milliseconds($0))?[1] }
         #expect(types == [201, 200, 201])
         #expect(try parseRTCP(session.goodbye(at: milliseconds(50_000))).last == .goodbye([10], reason: nil))

@@ -176,3 +176,31 @@ private func bytes(_ text: String) -> [UInt8] {
         #expect(!shown.contains(some[0].password.description))
     }
 }
+
+/// STUN as SIP's flows have it: without credentials.
+@Suite struct STUNBindingTests {
+    @Test(arguments: ["192.0.2.7", "2001:db8:1:2:3:4:5:6"])
+    func `a binding request is answered with where it came from`(address: String) throws {
+        let remote = SocketAddress(try #require(IPAddress(address)), port: 40_001)
+        let request = try STUNMessage(parsing: STUNBinding.request(transaction: Array(1...12)))
+        #expect(request.messageClass == .request && request.hasFingerprint && request.transaction == Array(1...12))
+        let answer = try STUNMessage(parsing: try #require(STUNBinding.answer(to: request, from: remote)))
+        #expect(answer.messageClass == .success && answer.transaction == request.transaction && answer.mappedAddress == remote && answer.hasFingerprint)
+        #expect(STUNBinding.answer(to: answer, from: remote) == nil, "an answer is not answered")
+    }
+
+    @Test func `what is not understood and may not be passed over is refused`() throws {
+        // CHANGE-REQUEST, of RFC 3489, in a request without a fingerprint.
+        let bytes: [UInt8] = [0, 1, 0, 8, 0x21, 0x12, 0xA4, 0x42] + Array(1...12) + [0, 3, 0, 4, 0, 0, 0, 0]
+        let answer = try STUNMessage(parsing: try #require(STUNBinding.answer(to: STUNMessage(parsing: bytes), from: SocketAddress(.loopback, port: 1))))
+        #expect(answer.messageClass == .error && !answer.hasFingerprint && answer.mappedAddress == nil)
+    }
+
+    @Test func `an address of the wrong length is none`() throws {
+        for value in [[0, 1, 0, 1, 0, 0], [0, 2, 0, 1, 1, 2, 3, 4], [0, 1, 0, 0]] as [[UInt8]] {
+            let padded = value + Array(repeating: 0, count: (4 - value.count % 4) % 4)
+            let bytes: [UInt8] = [1, 1, 0, UInt8(4 + padded.count), 0x21, 0x12, 0xA4, 0x42] + Array(1...12) + [0, 0x20, 0, UInt8(value.count)] + padded
+            #expect(try STUNMessage(parsing: bytes).mappedAddress == nil)
+        }
+    }
+}

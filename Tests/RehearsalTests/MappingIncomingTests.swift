@@ -103,10 +103,11 @@ import Testing
             #expect(play.reasons(of: .reportEnded) == ["remoteEnded"])
             play.device.answer(try play.device.received(.bye), 200)
         },
-        MappingRow("I16: an answer that cannot bind its port: 500 with Q.850;cause=41") { play in
+        MappingRow("I16: an answer that cannot bind its port: 503 with Q.850;cause=41, to be tried again") { play in
             play.stage.media.bindFailures = 1_000
             play.invite(MappingPlay.echo)
-            #expect(play.answer?.status == 500 && play.answer?.reasons.map(\.cause) == [41])
+            #expect(play.answer?.status == 503 && play.answer?.reasons.map(\.cause) == [41] && play.answer?.headers[.retryAfter] == "5")
+            #expect(play.stage.gateway.refusals.contains { $0 == ("port-taken", 1) })
         },
         MappingRow("I16: an offer without a codec of ours: 488") { play in
             play.caller.request("INVITE", MappingPlay.echo, call: "row", 1, body: play.caller.description("18"))

@@ -103,4 +103,17 @@ import Testing
         for number in 0..<100 { _ = one.admitsRequest(from: IPAddress(v6High: 0x2001_0DB8_0000_0000, low: UInt64(number)), at: .zero) }
         #expect(one.sourceCount == 1 && one.counts[.source] == 98)
     }
+
+    @Test func `a media port that another program has costs that call 503 and a time to come again, and is counted`() throws {
+        let play = MappingPlay()
+        play.stage.media.bindFailures = 1_000
+        play.invite()
+        play.device.answer(try play.called, 200, body: play.device.description("0"))
+        #expect(play.device.request(.ack) != nil)
+        play.device.answer(try play.device.received(.bye), 200)
+        #expect(play.answer?.status == 503 && play.answer?.headers[.retryAfter] == "5")
+        #expect(play.stage.gateway.refusals.contains { $0 == ("port-taken", 1) })
+        #expect(play.stage.events(.overload).contains { $0.details.text(.cause) == "port-taken" })
+        play.finish()
+    }
 }

@@ -107,6 +107,34 @@ import Testing
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
+    @Test func `a member that is not to be disturbed is passed over, and the others ring`() throws {
+        let stage = Self.stage(Self.group([.init("2001"), .init("2002")]))
+        let one = Self.device(stage, 31, 2001), two = Self.device(stage, 32, 2002)
+        stage.gateway.setDoNotDisturb(true, ofLine: "2001", at: stage.world.now)
+        let caller = Self.call(stage)
+        #expect(one.request(.invite) == nil)
+        two.answer(try two.received(.invite), 200, body: two.description())
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 200)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `a group whose members are not to be disturbed is unavailable`() throws {
+        let stage = Self.stage(Self.group([.init("2001")])), one = Self.device(stage, 31, 2001)
+        stage.gateway.setDoNotDisturb(true, ofLine: "2001", at: stage.world.now)
+        let caller = Self.call(stage)
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 480 && one.request(.invite) == nil)
+    }
+
+    @Test func `a telephone that wants to be called securely is not called in the clear`() throws {
+        let stage = Self.stage { $0.endpoint = .script(LineScript(.answer)) }, phone = RawPeer(stage, 31)
+        // Behind a translator: its sips Contact cannot be reached over TLS from here.
+        phone.request("REGISTER", "sip:2001@gateway.test", call: "reg", 1, contact: "<sips:2001@10.0.0.9>")
+        let caller = Self.call(stage, "sip:2001@gateway.test")
+        #expect(caller.final(.invite, 1)?.status == 480 && phone.request(.invite) == nil)
+    }
+
     // MARK: Scripts
 
     @Test(arguments: [(LineScript(.answer), 200), (.init(.reject(486)), 486), (.init(.reject(603)), 603), (.init(.reject(404)), 404), (.init(.ring), 480)])

@@ -1,4 +1,5 @@
 import Primitives
+import RTP
 import Runtime
 import SIP
 import Testing
@@ -90,6 +91,99 @@ import UserAgent
         #expect((4...5).contains(lines))
     }
 
+    @Test func `where the registrar agreed to answer it is asked by STUN, and a way that is dead is opened anew`() throws {
+        var asked: [[UInt8]] = []
+        let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)
+        stage.network.onSend = { bytes, _, to in if STUNBinding.begins(bytes), to == carrier.address { asked.append(bytes) } }
+        stage.run(seconds: 0.1)
+        let register = try #require(carrier.request(.register))
+        #expect(register.via.parameters["keep"]?.isEmpty == true)
+        func agree(_ request: Message) {
+            var response = Message.response(to: request, status: 200, toTag: "c")
+            response.via.parameters["keep"] = "20"
+            response.headers.append(.contact, (request.contact?.text ?? "") + ";expires=600")
+            carrier.send(response.serialized())
+        }
+        agree(register)
+        for _ in 0..<4 {
+            let before = asked.count
+            stage.run(seconds: 20.1)
+            #expect(asked.count > before)
+            let request = try STUNMessage(parsing: try #require(asked.last))
+            carrier.send(try #require(STUNBinding.answer(to: request, from: Cast.gateway)))
+        }
+        #expect(carrier.heard.count { $0.method == .register } == 1)
+        stage.run(seconds: 65)
+        #expect(Set(carrier.heard.filter { $0.method == .register }.map(\.cseq.number)).count == 2, "nobody answered for 39.5 s")
+        #expect(stage.events(.trunkState).contains { $0.details.text(.cause) == "flow-failed" })
+        agree(try #require(carrier.request(.register)))
+        let before = asked.count
+        stage.run(seconds: 21)
+        #expect(asked.count > before)
+    }
+
+    @Test func `over a connection a pong that does not come closes it, and the registration is made again`() throws {
+        var pings: [Flow] = [], registers = 0
+        let stage = Stage { configuration, environment in
+            var trunk = TrunkConfiguration(targets: [TrunkConfiguration.Target(host: "192.0.2.60", port: 5060, transport: .tcp)]), line = LineConfiguration(number: "carrier")
+            (trunk.user, trunk.password) = ("account", "secret")
+            Self.register(&trunk)
+            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+            configuration.lines.append(line)
+            environment.listeners.append(.init(.tcp, Cast.gateway))
+        }
+        let carrier = StreamPeer(stage)
+        carrier.onRequest = { request, flow in
+            guard request.method == .register else { return }
+            registers += 1
+            var response = Message.response(to: request, status: 200, toTag: "c")
+            response.headers.append(.contact, (request.contact?.text ?? "") + ";expires=600")
+            stage.network.send(response.serialized(), over: flow)
+        }
+        carrier.onPing = { flow in
+            pings.append(flow)
+            if pings.count < 4 { stage.network.send(StreamFramer.pong, over: flow) }
+        }
+        // The first attempt found nobody.
+        for _ in 0..<60 where registers == 0 { stage.run(seconds: 1) }
+        stage.run(seconds: 75)
+        #expect(registers == 1 && pings.count == 3 && carrier.failures.isEmpty, "\(registers) \(pings) \(carrier.failures)")
+        stage.run(seconds: 34.5)
+        #expect(pings.count == 4 && carrier.failures.count == 1, "ten seconds after the fourth")
+        #expect(registers == 2 && Set(pings.map(\.connection)).count == 1)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    /// A registrar behind connections.
+    private final class StreamPeer: Inhabitant {
+        var onRequest: (Message, Flow) -> Void = { _, _ in }
+        var onPing: (Flow) -> Void = { _ in }
+        private(set) var failures: [Flow] = []
+        init(_ stage: Stage) { stage.network.attach(self, to: SocketAddress(IPAddress(v4: 0xC000_023C), port: 5060)) }
+        var deadline: Instant? { nil }
+        func advance(to now: Instant) {}
+        func failed(_ flow: Flow, at now: Instant) { failures.append(flow) }
+        func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
+            if bytes == StreamFramer.ping { onPing(flow) } else if let message = try? Message(parsing: bytes) { onRequest(message, flow) }
+        }
+    }
+
+    @Test func `a binding request on the port of SIP is answered, and a registrar's promise to do so given`() throws {
+        let stage = Self.stage([Self.target(50)]), peer = RawPeer(stage, 9)
+        var answers: [STUNMessage] = []
+        stage.network.onSend = { bytes, _, to in if to == peer.address, let message = try? STUNMessage(parsing: bytes) { answers.append(message) } }
+        peer.send(STUNBinding.request(transaction: Array(1...12)))
+        #expect(answers.map(\.mappedAddress) == [peer.address] && answers.first?.messageClass == .success)
+        for bytes in [[0, 1, 0, 0], [0, 1, 0, 4, 0x21, 0x12, 0xA4, 0x42] + Array(repeating: 0, count: 12), [13, 10, 13, 10]] as [[UInt8]] { peer.send(bytes) }
+        #expect(answers.count == 1 && peer.heard.isEmpty)
+        peer.request("REGISTER", "sip:2000@hookswitch.test", call: "reg", 1)
+        #expect(peer.heard.last?.via.parameters.contains("keep" as StaticString) == false)
+        let lines = ["REGISTER sip:hookswitch.test SIP/2.0", "Via: SIP/2.0/UDP \(peer.address);branch=z9hG4bKkeep;rport;keep", "Max-Forwards: 70", "From: <sip:2000@hookswitch.test>;tag=k",
+            "To: <sip:2000@hookswitch.test>", "Call-ID: keep", "CSeq: 1 REGISTER", "Contact: <sip:2000@\(peer.address)>", "Content-Length: 0", "", ""]
+        peer.send(Array(lines.joined(separator: "\r\n").utf8))
+        #expect(peer.heard.last?.status == 200 && peer.heard.last?.via.parameters["keep"] == "30")
+    }
+
     @Test func `a registrar that wants more time gets it, and one that refuses is asked again later`() throws {
         let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)
         stage.run(seconds: 0.1)
@@ -156,6 +250,52 @@ import UserAgent
         caller.request("INVITE", "sip:+39066@gateway.test", call: "two", 1, body: caller.description())
         #expect(second.request(.invite)?.requestURI?.user == "+39066")
         #expect(first.heard.dropFirst(before).allSatisfy { $0.method != .invite || !$0.isRequest || $0.callID == invite.callID })
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `a server that is told another address of ours for media gets an offer of its own`() throws {
+        let stage = Stage({ configuration in
+            var trunk = TrunkConfiguration(targets: [Self.target(50), Self.target(51, priority: 1)]), line = LineConfiguration(number: "carrier")
+            trunk.user = "account"
+            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+            configuration.lines.append(line)
+            configuration.advertise.address = IPAddress("198.51.100.1")
+            configuration.advertise.local = [IPNetwork("192.0.2.50/32")!, IPNetwork("192.0.2.9/32")!]
+        })
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        first.answer(try first.received(.invite), 503)
+        let offers = [try first.received(.invite), try second.received(.invite)].map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(offers[0].contains("c=IN IP4 \(Cast.gateway.address)") && offers[1].contains("c=IN IP4 198.51.100.1"))
+        second.answer(second.request(.invite), 200, body: second.description())
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 200)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `a redirection to a name is followed to its servers`() throws {
+        func answer(_ record: DNSRecord) -> DNSAnswer { DNSAnswer(.found, records: [record], timeToLive: .seconds(60)) }
+        let stage = Self.stage([Self.target(50)], zone: [
+            .srv("_sip._udp.other.test"): answer(.srv(priority: 0, weight: 0, port: 5070, target: "a.other.test")),
+            .a("a.other.test"): answer(.address(IPAddress("192.0.2.70")!)), .a("b.other.test"): answer(.address(IPAddress("192.0.2.71")!)),
+        ])
+        let carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9), other = RawPeer(stage, 71)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        var response = Message.response(to: try carrier.received(.invite), status: 302, toTag: "c")
+        // The server of the first is silent, and the second has an address alone.
+        for contact in ["<sip:+1@other.test>", "<sip:+2@b.other.test:5060>"] as [Text] { response.headers.append(.contact, contact) }
+        var tried: [SocketAddress] = []
+        stage.network.onSend = { bytes, _, to in if (try? Message(parsing: bytes))?.startsCall == true { tried.append(to) } }
+        carrier.send(response.serialized())
+        #expect(carrier.request(.ack) != nil)
+        stage.run(seconds: 1)
+        #expect(tried.contains(SocketAddress(IPAddress("192.0.2.70")!, port: 5070)) && other.request(.invite) == nil)
+        stage.run(seconds: 4)
+        let moved = try other.received(.invite)
+        #expect(moved.requestURI?.text == "sip:+2@b.other.test:5060")
+        other.answer(moved, 200, body: other.description())
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 200)
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
@@ -305,4 +445,8 @@ import UserAgent
         #expect([bye.headers["X-Three"], bye.headers["X-Tenant"], bye.headers["X-Secret"]] == ["3", "acme", nil])
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
+}
+
+extension Message {
+    fileprivate var startsCall: Bool { isRequest && method == .invite }
 }

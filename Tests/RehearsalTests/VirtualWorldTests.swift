@@ -134,7 +134,7 @@ import UserAgent
     @Test func `a dialog counts from its 2xx to its BYE, whoever sends them, and never again`() {
         var witness = WireWitness(gateway: Self.gateway)
         let ok = Message.response(to: Self.request(.invite, tags: ("x", nil)), status: 200, toTag: "y").serialized()
-        let bye = Self.request(.bye, tags: ("y", "x")).serialized()
+        let bye = Self.request(.bye, tags: ("x", "y")).serialized()
         witness.sent(Self.request(.invite, tags: ("x", nil)).serialized(), from: Self.gateway)
         #expect(witness.answeredDialogs == 0)
         witness.sent(ok, from: Self.peer)
@@ -146,6 +146,21 @@ import UserAgent
         witness.delivered(ok, to: Self.gateway)
         #expect(witness.answeredDialogs == 0)
         #expect(witness.secondAcceptances == 0 && witness.acceptancesAfterCancel == 0)
+    }
+
+    @Test func `of a call to itself the gateway has both ends, until each has sent or heard the BYE`() {
+        var witness = WireWitness(gateway: Self.gateway)
+        let ok = Message.response(to: Self.request(.invite, tags: ("x", nil)), status: 200, toTag: "y").serialized()
+        let bye = Self.request(.bye, tags: ("x", "y")).serialized()
+        witness.sent(ok, from: Self.gateway)
+        #expect(witness.answeredDialogs == 1)
+        witness.delivered(ok, to: Self.gateway)
+        #expect(witness.answeredDialogs == 2)
+        witness.sent(bye, from: Self.gateway)
+        witness.sent(bye, from: Self.gateway)
+        #expect(witness.answeredDialogs == 1)
+        witness.delivered(bye, to: Self.gateway)
+        #expect(witness.answeredDialogs == 0)
     }
 
     @Test func `a second fork and a 2xx behind a CANCEL are noticed`() {

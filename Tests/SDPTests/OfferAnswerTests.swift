@@ -247,6 +247,16 @@ import Testing
         #expect(description.media.map(\.port) == [0, 20_000], "the stream in use is kept")
     }
 
+    @Test func `a re-offer of something else in place of the sound is refused, and nothing has changed`() throws {
+        var callee = engine()
+        try callee.receive(offer: plainOffer())
+        let agreed = try callee.answer().audio
+        for media in ["m=image 49170 udptl t38", "m=audio 0 RTP/AVP 0\nm=image 49170 udptl t38"] {
+            #expect(throws: NegotiationError.noAudio) { try callee.receive(offer: body("v=0\no=- 1 2 IN IP4 h\nc=IN IP4 198.51.100.5\n" + media)) }
+        }
+        #expect(callee.state == .stable && callee.audio == agreed)
+    }
+
     @Test func `a re-offer may remove the stream, and another may bring it back`() throws {
         var callee = engine()
         try callee.receive(offer: plainOffer())

@@ -47,7 +47,7 @@ enum RealOffers {
         answer: [
             "m=audio 20000 RTP/AVP 96 9 0 8 101", "a=rtpmap:96 opus/48000/2", "a=fmtp:96 stereo=1;sprop-stereo=1", "a=rtpmap:9 G722/8000",
             "a=rtpmap:0 PCMU/8000", "a=rtpmap:8 PCMA/8000", "a=rtpmap:101 telephone-event/8000", "a=fmtp:101 0-15", "a=ptime:20", "a=rtcp:20000",
-            "a=sendrecv",
+            "a=rtcp-rsize", "a=sendrecv",
         ],
         codecs: ["opus 96/96", "G722 9/9", "PCMU 0/0", "PCMA 8/8"], events: ["telephone-event 101/101"], rtp: "198.51.100.7:27834",
         rtcp: "198.51.100.7:27835")
@@ -156,7 +156,7 @@ enum RealOffers {
             "m=audio 0 UDP/TLS/RTP/SAVPF 111", "m=audio 20000 RTP/AVPF 111 9 0 8 110 126", "a=mid:1", "a=rtpmap:111 opus/48000/2",
             "a=fmtp:111 minptime=10;useinbandfec=1", "a=rtpmap:9 G722/8000", "a=rtpmap:0 PCMU/8000", "a=rtpmap:8 PCMA/8000",
             "a=rtpmap:110 telephone-event/48000", "a=fmtp:110 0-15", "a=rtpmap:126 telephone-event/8000", "a=fmtp:126 0-15", "a=ptime:20",
-            "a=rtcp:20000", "a=rtcp-mux", "a=sendrecv",
+            "a=rtcp:20000", "a=rtcp-mux", "a=rtcp-rsize", "a=sendrecv",
         ],
         codecs: ["opus 111/111", "G722 9/9", "PCMU 0/0", "PCMA 8/8"], events: ["telephone-event 110/110", "telephone-event 126/126"],
         rtp: "198.51.100.10:54321", rtcp: "198.51.100.10:54321")

@@ -12,6 +12,7 @@ import Testing
             switch output {
             case .message(let bytes): (try? Message(parsing: bytes).content.description) ?? "unreadable"
             case .pong: "pong"
+            case .answered: "answered"
             case .failed(.drop(let defect)): "drop \(defect.reason)"
             case .failed(.reject(let rejection)): "\(rejection.status) \(rejection.reason)"
             }
@@ -53,6 +54,20 @@ import Testing
         var framer = StreamFramer()
         #expect(Self.words(framer.receive(Self.invite("good") + bytes)) == ["good", expected])
         #expect(framer.receive(Self.invite("more")).isEmpty && framer.pendingBytes == 0)
+    }
+
+    @Test func `a single CRLF answers a ping of ours, wherever it is split, and otherwise means nothing`() {
+        for split in 0...2 {
+            var framer = StreamFramer()
+            framer.sentPing()
+            let answer: [UInt8] = [13, 10]
+            #expect(Self.words(framer.receive(Array(answer[..<split])) + framer.receive(Array(answer[split...]))) == ["answered"])
+            #expect(Self.words(framer.receive([13, 10])) == [] && framer.pendingBytes == 0, "nothing is half of a message")
+            #expect(Self.words(framer.receive([13, 10])) == ["pong"], "that was half of a ping of theirs")
+            framer.sentPing()
+            framer.sentPing()
+            #expect(Self.words(framer.receive([13, 10, 13, 10] + Self.invite("next"))) == ["answered", "answered", "next"])
+        }
     }
 
     @Test func `an endless head is refused before it fills memory`() {

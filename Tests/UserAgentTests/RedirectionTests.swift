@@ -62,6 +62,52 @@ import UserAgent
         #expect(pair.alice.events == ["rejected 302"] && asked == 5)
     }
 
+    @Test func `a name is followed to where it is, later, and not where the call was given up meanwhile`() throws {
+        for isGivenUp in [false, true] {
+            let test = RedirectionTests(), pair = test.pair
+            test.redirect(to: ["<sip:carol@carol.test;transport=tcp>"])
+            var asked: [Text] = []
+            pair.alice.agent.locate = { uri, flow, completion in
+                asked.append(uri.host)
+                pair.link.plan(after: .seconds(40)) { now in completion([Flow(transport: .udp, local: flow.local, remote: test.carol.address)], now) }
+            }
+            let call = pair.alice.call(pair.bob)
+            pair.link.run(seconds: 39)
+            #expect(asked == ["carol.test"] && pair.alice.events.isEmpty && call.state == .inviting)
+            if isGivenUp { call.cancel(at: pair.link.now) }
+            pair.link.run(seconds: 2)
+            #expect(call.state == (isGivenUp ? .ended : .confirmed))
+            if isGivenUp {
+                #expect(pair.alice.events == ["rejected 302"] && test.carol.sessions.isEmpty)
+            } else {
+                #expect(test.carol.sessions.first?.request.requestURI?.text == "sip:carol@carol.test;transport=tcp")
+                call.bye(at: pair.link.now)
+            }
+            pair.finish()
+        }
+    }
+
+    @Test func `a name that is nowhere is passed over, and without any other address the redirection is the answer`() {
+        pair.alice.agent.locate = { _, _, completion in completion([], pair.link.now) }
+        let call = pair.alice.call(pair.bob)
+        pair.link.run(seconds: 1)
+        #expect(call.state == .confirmed && carol.sessions.count == 1)
+        call.bye(at: pair.link.now)
+        pair.link.run(seconds: 1)
+        redirect(to: ["<sip:carol@nowhere.example>"])
+        pair.alice.forget()
+        pair.alice.call(pair.bob)
+        pair.finish()
+        #expect(pair.alice.events == ["rejected 302"])
+    }
+
+    @Test func `what was asked for over TLS is not redirected to anything less`() {
+        redirect(to: ["<sip:carol@192.0.2.3:5060>"])
+        pair.alice.call(pair.bob, transport: .tls) { $0.target = URI(scheme: .sips, user: "bob", host: "192.0.2.2", port: 5060) }
+        pair.finish()
+        #expect(carol.sessions.isEmpty && pair.alice.events == ["rejected 302"])
+    }
+
     @Test func `a call that was given up goes nowhere else`() {
         pair.bob.onIncoming = { session, now in session.respond(status: 180, at: now) }
         let call = pair.alice.call(pair.bob)

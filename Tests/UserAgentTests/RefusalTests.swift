@@ -25,6 +25,8 @@ import UserAgent
         Row("packed body", 415, "Accept-Encoding", "identity") { ($0.body, $0.headers) = ("zip", ["Content-Encoding: gzip"]) },
         Row("body without a type", 415) { ($0.body, $0.type) = ("v=0", "") },
         Row("unknown scheme", 416) { $0.uri = "nobody:knows" },
+        Row("sips where we have no TLS", 416) { $0.uri = "sips:phone@192.0.2.2" },
+        Row("OPTIONS to sips without TLS", 416) { ($0.method, $0.uri) = ("OPTIONS", "sips:192.0.2.2") },
         Row("unknown extensions", 420, .unsupported, "frob") { $0.headers = ["Require: 100rel, frob"] },
         Row("in-dialog INVITE without dialog", 481) { $0.to += ";tag=nobody" },
         Row("in-dialog BYE without dialog", 481) { ($0.method, $0.to) = ("BYE", "<sip:phone@192.0.2.2>;tag=nobody") },
@@ -52,6 +54,16 @@ import UserAgent
         #expect(bench.phone.agent.counts == nothingLeft)
     }
 
+    @Test func `a sips URI over UDP is not to be had that way, where we have TLS`() {
+        let bench = Bench { $0.hasTLS = true }
+        bench.send(RawRequest(uri: "sips:phone@192.0.2.2").text)
+        #expect(bench.statuses == [480] && bench.answers.first?.headers[.warning] == "380 192.0.2.2 \"SIPS Not Allowed\"")
+        var flow = bench.flow
+        (flow.transport, flow.connection) = (.tls, 1)
+        bench.phone.agent.receive(Array(RawRequest(uri: "sips:phone@192.0.2.2", via: "SIP/2.0/TLS 198.51.100.7;branch=z9hG4bKtls;rport", callID: "tls").text.utf8), over: flow, at: bench.link.now)
+        #expect(bench.phone.events == ["incoming"])
+    }
+
     @Test func `every unknown extension is named`() {
         let bench = Bench()
         bench.send(RawRequest(headers: ["Require: gruu, 100rel, frob"]).text)
@@ -71,6 +83,36 @@ import UserAgent
         bench.send(RawRequest(via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKother;rport").text)
         #expect(bench.statuses == [180, 482])
         #expect(bench.phone.events == ["incoming"])
+    }
+
+    @Test func `an INVITE that comes again after its ACK is answered again, and not once the call is over`() {
+        let bench = Bench()
+        bench.send(RawRequest().text)
+        let tag = bench.phone.sessions[0].localTag, ack = RawRequest(method: "ACK", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)").text
+        bench.send(ack)
+        let before = bench.statuses
+        bench.send(RawRequest().text)
+        #expect(bench.statuses == before + [200] && bench.phone.sessions.count == 1)
+        bench.send(ack)
+        var bye = RawRequest(method: "BYE", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKbye;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)")
+        bye.sequence = 2
+        bench.send(bye.text)
+        bench.send(RawRequest().text)
+        #expect(bench.statuses == before + [200, 200])
+        bench.link.run()
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
+    @Test func `another request under the same branch is refused, and changes nothing`() {
+        let bench = Bench()
+        bench.send(RawRequest().text)
+        let tag = bench.phone.sessions[0].localTag, seen = bench.answers.count
+        var again = RawRequest(to: "<sip:phone@192.0.2.2>;tag=\(tag)")
+        again.sequence = 2
+        bench.send(again.text)
+        #expect(bench.answers.dropFirst(seen).filter { $0.cseq.number == 2 }.map(\.status) == [500])
+        bench.send(RawRequest(method: "ACK", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)").text)
+        #expect(bench.phone.sessions[0].state == .confirmed)
     }
 
     @Test func `our own request that comes back unchanged is a loop, and one with another Request-URI is not`() throws {

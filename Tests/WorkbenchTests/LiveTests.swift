@@ -16,7 +16,7 @@ import Workbench
             var policy = AnswerPolicy()
             (policy.totalCalls, policy.answersAfter) = (1, .milliseconds(50))
             policy.script.source = .echo
-            return AnswerClient(phone: phone, policy: policy)
+            return LoadClient(phone: phone, plan: .answering(policy))
         }
         let path = NSTemporaryDirectory() + "hookswitch-\(callee.address.port).wav"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -29,14 +29,13 @@ import Workbench
             script.expectation = .echo
             script.hangUpAfterPlaying = .milliseconds(300)
             script.tellsRecording = true
-            let client = CallClient(phone: phone, target: URI(user: "callee", address: callee.address), script: script)
+            let client = LoadClient(phone: phone, plan: .call(URI(user: "callee", address: callee.address), script))
             let file = try? WAVFile(path: path)
             client.onEvent = { event, _ in
                 switch event {
-                case .call(.recorded(let samples, let rate)): file?.append(samples, sampleRate: rate)
-                case .finished(let ended, _):
-                    file?.finish()
-                    record.withLock { $0 = ended }
+                case .leg(_, .recorded(let samples, let rate)): file?.append(samples, sampleRate: rate)
+                case .call(let call): record.withLock { $0 = call.caller }
+                case .finished: file?.finish()
                 default: break
                 }
             }
@@ -55,12 +54,12 @@ import Workbench
 
     @Test func `a port in use is one sentence`() throws {
         let settings = LivePhoneSettings(user: "one", server: SocketAddress(.loopback, port: 5060))
-        let first = try LivePhone(settings) { AnswerClient(phone: $0, policy: AnswerPolicy()) }
+        let first = try LivePhone(settings) { LoadClient(phone: $0, plan: .answering(AnswerPolicy())) }
         defer { first.close() }
         var taken = settings
         taken.port = first.address.port
         do throws(LivePhoneError) {
-            try LivePhone(taken) { AnswerClient(phone: $0, policy: AnswerPolicy()) }.close()
+            try LivePhone(taken) { LoadClient(phone: $0, plan: .answering(AnswerPolicy())) }.close()
             Issue.record("the port was taken twice")
         } catch {
             #expect(error.description.contains("\(taken.port)"))

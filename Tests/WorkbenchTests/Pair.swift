@@ -12,9 +12,11 @@ final class Pair {
     let room = Room()
     let callerSeat: Room.Seat
     let calleeSeat: Room.Seat
-    let caller: CallClient
-    let callee: AnswerClient
+    let caller: LoadClient
+    let callee: LoadClient
+    let target = URI(user: "callee", address: Room.address(2))
     private(set) var finished: (record: CallRecord?, failure: String?)?
+    private var record: CallRecord?
     private(set) var answered: [CallRecord] = []
     private(set) var calleeFinished = false
     private(set) var events: [String] = []
@@ -27,11 +29,11 @@ final class Pair {
         calleeSeat = room.seat("callee", 2, server: Room.address(registers ? 3 : 1))
         var policy = AnswerPolicy()
         answering(&policy)
-        caller = CallClient(
-            phone: callerSeat.phone, target: URI(user: "callee", address: Room.address(2)), script: calling, registers: registers, patience: patience)
-        callee = AnswerClient(phone: calleeSeat.phone, policy: policy, registers: registers)
-        caller.onEvent = { [unowned self] event, _ in note(event) }
-        callee.onEvent = { [unowned self] event, _ in note(event) }
+        caller = LoadClient(phone: callerSeat.phone, plan: .call(target, calling, as: registers ? LoadAccount(user: "caller") : nil, patience: patience))
+        callee = LoadClient(phone: calleeSeat.phone, plan: .answering(policy, as: registers ? LoadAccount(user: "callee") : nil))
+        (callerSeat.client, calleeSeat.client) = (caller, callee)
+        caller.onEvent = { [unowned self] event, _ in noteCaller(event) }
+        callee.onEvent = { [unowned self] event, _ in noteCallee(event) }
     }
 
     func start() {
@@ -43,21 +45,24 @@ final class Pair {
     var call: PhoneCall? { callerSeat.phone.calls.values.first }
     var answeredCall: PhoneCall? { calleeSeat.phone.calls.values.first }
 
-    private func note(_ event: CallClient.Event) {
+    private func noteCaller(_ event: LoadClient.Event) {
         switch event {
         case .registered: events.append("caller registered")
-        case .call(let event): note(event, "caller")
-        case .finished(let record, let failure): finished = (record, failure)
+        case .leg(_, let event): note(event, "caller")
+        case .call(let call): record = call.caller
+        case .finished(let failure): finished = (record, failure)
+        case .began, .registrationFailed, .step: break
         }
     }
 
-    private func note(_ event: AnswerClient.Event) {
+    private func noteCallee(_ event: LoadClient.Event) {
         switch event {
         case .registered: events.append("callee registered")
         case .registrationFailed: events.append("callee not registered")
-        case .call(_, .ended(let record)): answered.append(record)
-        case .call(_, let event): note(event, "callee")
+        case .leg(_, .ended(let record)): answered.append(record)
+        case .leg(_, let event): note(event, "callee")
         case .finished: calleeFinished = true
+        case .began, .call, .step: break
         }
     }
 

@@ -60,7 +60,7 @@ import Workbench
         for _ in 0..<6 {
             var script = CallScript()
             script.duration = .milliseconds(300)
-            try pair.callerSeat.phone.call(pair.caller.target, script: script, at: pair.room.now)
+            try pair.callerSeat.phone.call(pair.target, script: script, at: pair.room.now)
             pair.room.run(seconds: 2)
         }
         #expect(statuses == [200, 200, 486, 200, 200, 486])
@@ -73,7 +73,7 @@ import Workbench
         pair.callerSeat.phone.onEvent = { _, event, _ in if case .ended(let record) = event { statuses.append(record.status) } }
         var script = CallScript()
         script.duration = .seconds(1)
-        for _ in 0..<5 { try pair.callerSeat.phone.call(pair.caller.target, script: script, at: pair.room.now) }
+        for _ in 0..<5 { try pair.callerSeat.phone.call(pair.target, script: script, at: pair.room.now) }
         pair.room.run(seconds: 40)
         #expect(statuses.sorted() == [200, 200, 480, 486, 486])
         #expect(pair.calleeFinished && pair.leftovers == [])
@@ -127,8 +127,8 @@ import Workbench
         let pair = Pair { $0.script.source = .tone(Tone(1_000)) }
         let late = LateOfferer()
         var invite = OutgoingInvite(
-            target: pair.caller.target, flow: pair.callerSeat.phone.identity.flow, from: NameAddress(uri: URI(user: "late", host: "example.test")),
-            to: NameAddress(uri: pair.caller.target))
+            target: pair.target, flow: pair.callerSeat.phone.identity.flow, from: NameAddress(uri: URI(user: "late", host: "example.test")),
+            to: NameAddress(uri: pair.target))
         invite.body = []
         let session = pair.callerSeat.phone.agent.invite(invite, delegate: late, at: pair.room.now)
         pair.room.run(seconds: 1)

@@ -41,7 +41,7 @@ import Workbench
         pair.start()
         pair.room.run(seconds: 2)
         let finished = try #require(pair.finished)
-        #expect(finished.record == nil && finished.failure == "registration failed with 403")
+        #expect(finished.record == nil && finished.failure == "the registration of caller failed with 403")
         #expect(!pair.room.log.contains("caller INVITE"))
     }
 

@@ -53,7 +53,7 @@ import Workbench
 
     @Test(arguments: [
         ("4444", 404, "404 Not Found, ended by the other side"),
-        ("9196 --register 1001 --password wrong", 0, "no call: registration failed with 403"),
+        ("9196 --register 1001 --password wrong", 0, "no call: the registration of 1001 failed with 403"),
     ])
     func `a call that fails is exit code 1, and says why`(arguments: String, status: Int, line: String) throws {
         let gateway = try EchoGateway()

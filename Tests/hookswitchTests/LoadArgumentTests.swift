@@ -19,7 +19,7 @@ import Workbench
         ("127.0.0.1", "'127.0.0.1' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST"),
         ("127.0.0.1 --accounts 1001..1001", "--accounts needs two lines or more: the first half calls the second"),
         ("127.0.0.1 --accounts 1001,1002", "--accounts takes lines as 1001..1100, got '1001,1002'"),
-        ("sip:1@127.0.0.1 --transport tpc", "--transport is udp or tcp, got 'tpc'"),
+        ("sip:1@127.0.0.1 --transport tpc", "--transport is udp, tcp or tls, got 'tpc' (did you mean 'tcp'?)"),
         ("sip:1@127.0.0.1 --rate 0", "--rate takes calls a second from 0.001 to 10000, got 0"),
         ("sip:1@127.0.0.1 --rate 5 --ramp 1:2:1:1", "--rate and --ramp exclude each other"),
         ("sip:1@127.0.0.1 --ramp 10:5:1:1", "--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '10:5:1:1'"),
@@ -33,7 +33,10 @@ import Workbench
         ("sip:1@127.0.0.1 --slo failed<5ms", "--slo: 'failed<5ms': '5ms' is no limit in %"),
         ("sip:1@127.0.0.1 --find-knee", "--find-knee needs --slo: what must hold?"),
         ("sip:1@127.0.0.1 --ports 9", "--ports takes ports as 40000-41999, got '9'"),
-        ("sip:1@127.0.0.1 --local 0.0.0.0", "--local takes one address of this machine, as 127.0.0.1:5080, got '0.0.0.0'"),
+        ("sip:1@127.0.0.1 --local 0.0.0.0", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0'"),
+        ("sip:1@127.0.0.1 --srtp zrtp", "--srtp is sdes, dtls, optional or off, got 'zrtp'"),
+        ("sip:1@127.0.0.1 --transport tls --ca /nowhere.pem", "'/nowhere.pem' cannot be read"),
+        ("sip:1@127.0.0.1 --transport tls --both-ends --local 127.0.0.1", "to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?"),
         ("sip:1@127.0.0.1 --json - --csv -", "only one report can go to standard output"),
     ])
     func `a mistake gets one line, and exit code 2`(arguments: String, line: String) throws {

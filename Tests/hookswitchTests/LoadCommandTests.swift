@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Media
 import Primitives
+import Runtime
 import SDP
 import Testing
 import UserAgent
@@ -81,6 +82,35 @@ import Workbench
         #expect(page.contains("<svg") && page.contains("Set-up time") && page.contains("486") && !page.contains("http"), "one page that needs no other")
     }
 
+    @Test(arguments: ["sdes", "dtls"])
+    func `over TLS and with encrypted sound all is counted as such`(keying: String) throws {
+        let target = try FaultyTarget(.encrypted) { _, _ in }
+        defer { target.phone.close() }
+        let report = try load("sip:echo@\(target.address) --transport tls --ca \(Certificates.path("ca.pem")) --srtp \(keying) --rate 10 --calls 6 --hold 1.5 --expect echo --slo encrypted>=100")
+        #expect(report.counts.good == 6 && report.run.transport == "tls", "\(report.findings)")
+        #expect(keying == "sdes" ? report.encryption.sdes == 6 : report.encryption.dtls == 6, "\(report.encryption)")
+        #expect(report.encryption.share == 100 && report.slo.allSatisfy(\.isKept))
+        #expect(report.calls.allSatisfy { $0.caller?.encryption == MediaEncryption(rawValue: keying) })
+        #expect(LoadText.lines(report).contains { $0.hasPrefix("encryption   signalling TLS; 100 % of 6 ends: 6 SRTP by \(keying.uppercased())") })
+        #expect(report.leaks?.leftovers.filter { !$0.hasSuffix("descriptors") } == [])
+    }
+
+    @Test func `a target in the clear is taken where encryption is optional, and breaks a level that wants it`() throws {
+        let target = try FaultyTarget { _, _ in }
+        defer { target.phone.close() }
+        let report = try load("sip:echo@\(target.address) --srtp optional --rate 10 --calls 3 --hold 1 --slo encrypted>=100")
+        #expect(report.encryption.clear == 3 && report.encryption.share == 0 && report.slo.first?.isKept == false)
+        let refused = try load("sip:echo@\(target.address) --srtp sdes --rate 10 --calls 3 --hold 1")
+        #expect(refused.counts.failed == 3 && refused.counts.byStatus == ["488": 3] && refused.encryption.share == nil)
+    }
+
+    @Test func `a certificate that is not believed is named`() throws {
+        let target = try FaultyTarget(.encrypted) { _, _ in }
+        defer { target.phone.close() }
+        let report = try load("sip:echo@\(target.address) --transport tls --rate 10 --calls 2 --hold 1")
+        #expect(report.counts.good == 0 && report.validity.notes.contains { $0.hasPrefix("TLS: the peer's certificate is not trusted") }, "\(report.validity.notes)")
+    }
+
     private func load(_ arguments: String) throws -> LoadReport {
         let command = try #require(try Hookswitch.parseAsRoot(("load " + arguments).split(separator: " ").map(String.init)) as? Load)
         return try LoadRun(command.options.order(), teller: Teller(nil)).perform()
@@ -119,11 +149,22 @@ final class FaultyTarget: Sendable {
     let phone: LivePhone<Client>
     var address: SocketAddress { phone.address }
 
-    init(_ treat: @escaping @Sendable (Int, inout Treatment) -> Void) throws {
+    enum Kind { case clear, encrypted }
+
+    init(_ kind: Kind = .clear, _ treat: @escaping @Sendable (Int, inout Treatment) -> Void) throws {
         var settings = LivePhoneSettings(user: "target", server: SocketAddress(.loopback, port: 5060))
+        if kind == .encrypted {
+            (settings.transport, settings.srtp) = (.tls, .required)
+            settings.tls.identities = [.init(certificate: Certificates.path("server.pem"), key: Certificates.path("leaf.key"))]
+        }
         settings.mediaPorts = try FreePorts.block(of: 400, .v4)
         phone = try LivePhone(settings) { Client($0, treat) }
     }
+}
+
+/// The authority and the leaves of the tests.
+enum Certificates {
+    static func path(_ name: String) -> String { URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates/\(name)").path }
 }
 
 /// What a test wants of an XML document: how many elements of a name, and which test cases failed.

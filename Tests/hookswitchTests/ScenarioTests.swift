@@ -46,7 +46,8 @@ import Workbench
         ("steps:\n  - press: 12x\n", ":2: step 1: 'press' takes up to 32 keys of 0-9, *, # and A-D, got '12x'"),
         ("steps:\n  - reinvite\n  - hold: long\n", ":3: step 2: 'hold' takes seconds, got 'long'"),
         ("poisson: maybe\n", ":1: 'poisson' is true or false, got 'maybe'"),
-        ("transport: tls\n", ":1: --transport is udp or tcp, got 'tls' (TLS is not in this version)"),
+        ("transport: tsl\n", ":1: --transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
+        ("srtp: sdse\n", ":1: --srtp is sdes, dtls, optional or off, got 'sdse' (did you mean 'sdes'?)"),
         ("- rate\n", ": is no scenario: a list of settings as 'rate: 10'"),
     ])
     func `a mistake is named with its line and its step`(yaml: String, complaint: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 
 /// Which calls have audio in which session, and what of that the app was told.
 ///
@@ -21,12 +22,12 @@ struct AudioActivation {
     }
 
     private var sessions: [AudioSessionName: Session] = [:]
-    private var names: [UUID: AudioSessionName] = [:]
+    private var names = IdentityTable<AudioSessionName>()
 
     /// Sessions that are active or wanted.
     var count: Int { sessions.count }
     /// All calls with audio.
-    var calls: some Collection<UUID> { names.keys }
+    var calls: [UUID] { names.names.map(UUID.init(bits:)) }
     func hasAudio(_ call: UUID) -> Bool { names[call] != nil }
 
     /// Gives a call audio in a session, or (nil) none. Returns the sessions to settle, the new one first.

@@ -1,8 +1,9 @@
 import Foundation
+import Primitives
 
 /// Which call is in which group. Every call is in exactly one; a group is there as long as it has a call.
 struct CallGroups: Equatable {
-    private var groups: [UUID: Int] = [:]
+    private var groups = IdentityTable<Int>()
     private var sizes: [Int: Int] = [:]
 
     /// How many groups there are.

@@ -116,8 +116,8 @@ extension CallSystem {
 
     func pendingTransactions(of provider: ProviderNumber) -> [CXTransaction] {
         core.withLock { core in
-            core.state.transactions.filter { $0.value.provider == provider }.sorted { $0.value.serial < $1.value.serial }
-                .compactMap { core.transactions[$0.key] }
+            core.state.transactions.values.filter { $0.provider == provider }.sorted { $0.serial < $1.serial }
+                .compactMap { core.transactions[$0.uuid] }
         }
     }
 }

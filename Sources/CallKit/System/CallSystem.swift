@@ -75,7 +75,7 @@ public final class CallSystem: @unchecked Sendable {
     /// gets `providerDidReset`, then `providerDidBegin`.
     public func reset() {
         submit { core in
-            core.state.providers.keys.sorted().flatMap { core.state.reset($0, invalidate: false) }
+            core.state.providers.numbers.sorted().flatMap { core.state.reset($0, invalidate: false) }
         }
     }
 

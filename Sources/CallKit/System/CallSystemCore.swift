@@ -12,11 +12,11 @@ extension CallSystem {
         var enabledDirectories: [String] = []
         var directoryManager: CXCallDirectoryManager?
         weak var journal: (any CallSystemJournal)?
-        var providers: [ProviderNumber: Seat] = [:]
+        var providers = IdentityTable<Seat>()
         var lastProvider = 0
         var observers: [ObjectIdentifier: WeakObserver] = [:]
-        var actions: [UUID: CXAction] = [:]
-        var transactions: [UUID: CXTransaction] = [:]
+        var actions = IdentityTable<CXAction>()
+        var transactions = IdentityTable<CXTransaction>()
         var sessions: [AudioSessionName: CallAudioSession] = [:]
         var events = Backlog<(CallSystemEvent, Instant)>()
         var deliveries = Backlog<Delivery>()

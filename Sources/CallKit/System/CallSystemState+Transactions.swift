@@ -40,7 +40,7 @@ extension CallSystemState {
 
     private mutating func accept(_ transaction: CallTransaction, groups: [Int?], provider: ProviderNumber) {
         transactions[transaction.uuid] = Transaction(
-            provider: provider, serial: nextSerial(), actions: transaction.actions.map(\.uuid), incomplete: transaction.actions.count)
+            uuid: transaction.uuid, provider: provider, serial: nextSerial(), actions: transaction.actions.map(\.uuid), incomplete: transaction.actions.count)
         for (action, group) in zip(transaction.actions, groups) {
             // Preflight has made sure that every action has a call.
             guard let call = action.call else { continue }

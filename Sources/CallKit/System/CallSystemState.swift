@@ -75,6 +75,7 @@ struct CallSystemState {
     }
 
     struct Transaction {
+        let uuid: UUID
         let provider: ProviderNumber
         let serial: UInt64
         let actions: [UUID]
@@ -86,10 +87,10 @@ struct CallSystemState {
     let configuration: CallSystemConfiguration
     /// Identities for what the system asks by itself.
     let identify: () -> UUID
-    var providers: [ProviderNumber: Provider] = [:]
-    var calls: [UUID: Call] = [:]
-    var actions: [UUID: Action] = [:]
-    var transactions: [UUID: Transaction] = [:]
+    var providers = IdentityTable<Provider>()
+    var calls = IdentityTable<Call>()
+    var actions = IdentityTable<Action>()
+    var transactions = IdentityTable<Transaction>()
     var clock = ActionClock()
     var audio = AudioActivation()
     private var serial: UInt64 = 0

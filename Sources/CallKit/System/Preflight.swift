@@ -32,7 +32,7 @@ extension CallSystemState {
     /// The provider that owns the first known call; for new calls the one that registered last.
     private func provider(for transaction: CallTransaction) -> ProviderNumber? {
         let owner = transaction.actions.lazy.compactMap { $0.call.flatMap { self.calls[$0]?.provider } }.first
-        guard let number = owner ?? providers.keys.max(), providers[number] != nil else { return nil }
+        guard let number = owner ?? providers.numbers.max(), providers[number] != nil else { return nil }
         return number
     }
 

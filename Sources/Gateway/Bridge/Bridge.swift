@@ -34,7 +34,7 @@ struct Bridge {
         case remoteHold(UUID, Bool)
         /// This leg wants the one that it talks with to be called by others, who are added next.
         case transfer(by: UUID)
-        /// A new leg takes the place of another.
+        /// A new leg takes the place of another: of one of two that talk, or of a callee that rings.
         case replaced(UUID, by: UUID)
     }
 
@@ -43,6 +43,8 @@ struct Bridge {
         case end(UUID, EndCause)
         /// A fork that lost.
         case answeredElsewhere(UUID)
+        /// A fork is over, and the call goes on without it.
+        case forkEnded(UUID, EndCause)
         case hold(UUID, Bool)
         /// Nobody of those who were called is left, and others may still be: they are to be called now.
         case callNext
@@ -106,6 +108,7 @@ struct Bridge {
         case (.transfer(let leg), .joined): return begin(transferBy: leg)
         case (.transfer, _): return []
         case (.replaced(let leg, let other), .joined): return replace(leg, by: other)
+        case (.replaced(let leg, let other), .calling) where callees.contains(leg): return pickUp(by: other)
         case (.replaced(_, let other), _): return [.end(other, .failed)]
         }
     }
@@ -136,7 +139,8 @@ struct Bridge {
             return [.end(caller, cause)] + callees.map { .end($0, cause.endingFork) }
         case .calling:
             best = best.map { Self.better($0, cause) } ?? cause
-            return giveUpWhenAlone()
+            let next = giveUpWhenAlone()
+            return state == .calling ? [.forkEnded(leg, cause)] + next : next
         default: return []
         }
     }
@@ -208,6 +212,13 @@ extension Bridge {
     private mutating func replace(_ leg: UUID, by other: UUID) -> [Output] {
         guard let staying = peer(of: leg) else { return [.end(other, .failed)] }
         return [.transferred(staying: staying, from: leg, to: other)] + join(staying, with: other)
+    }
+
+    /// Somebody else took the call: as if one of those that ring had connected.
+    private mutating func pickUp(by other: UUID) -> [Output] {
+        callees.append(other)
+        state = .answering(winner: other)
+        return [.answer(caller)] + others(than: other).map(Output.answeredElsewhere)
     }
 
     /// Who was held by the one that goes is so no more; who holds goes on holding, and that is the new one's affair.

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 
 extension CallUUID {
     /// The same UUID as CallKit's calls and actions have it.
@@ -17,6 +18,14 @@ extension CallUUID {
             buffer.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
         }
         return UUID(uuid: bytes)
+    }
+}
+
+// The gateway's tables by CallKit's UUIDs.
+extension IdentityTable {
+    @inline(__always) subscript(uuid: UUID) -> Value? {
+        get { self[CallUUID(uuid).bits] }
+        _modify { yield &self[CallUUID(uuid).bits] }
     }
 }
 

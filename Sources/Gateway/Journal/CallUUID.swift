@@ -36,6 +36,14 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
         })
     }
 
+    /// Appends the characters of `text`.
+    func append(to bytes: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(byteCount: Self.textLength, alignment: 8) { buffer in
+            write(to: buffer)
+            bytes.append(contentsOf: buffer)
+        }
+    }
+
     static var textLength: Int { 36 }
 
     /// Writes the characters of `text`.
@@ -59,4 +67,22 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
         let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
         return (nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 7).byteSwapped
     }
+}
+
+// The journal's tables by calls.
+extension IdentityTable {
+    @inline(__always) subscript(call: CallUUID) -> Value? {
+        get { self[call.bits] }
+        _modify { yield &self[call.bits] }
+    }
+
+    @discardableResult
+    @inline(__always) mutating func removeValue(forKey call: CallUUID) -> Value? { removeValue(forKey: call.bits) }
+}
+
+extension CallUUID {
+    /// As a number.
+    var bits: UInt128 { UInt128(high) << 64 | UInt128(low) }
+
+    init(bits: UInt128) { self.init(high: UInt64(truncatingIfNeeded: bits >> 64), low: UInt64(truncatingIfNeeded: bits)) }
 }

@@ -57,6 +57,7 @@ public final class Journal {
     @exclusivity(unchecked) private var audit: Audit?
     // Several accesses for each event, which the compiler cannot prove apart; asking the runtime would cost as much as writing the event.
     @exclusivity(unchecked) private var batch: [UInt8] = []
+    @exclusivity(unchecked) private var stamp = JournalEncoder.Stamp()
     @exclusivity(unchecked) private var traces: CallTraces
 
     /// A journal without a sink only audits and keeps traces; one without an audit only writes.
@@ -104,7 +105,7 @@ public final class Journal {
         let event = JournalEvent(
             sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind, details: details)
         let start = batch.count
-        JournalEncoder.append(event, to: &batch)
+        JournalEncoder.append(event, &stamp, to: &batch)
         if let call { traces.append(batch[start...], to: call, ended: kind == .callEnded, at: latest) }
         if sink == nil || batch.count >= limits.batchBytes { flush() }
         return event
@@ -130,7 +131,7 @@ private struct CallTraces {
     }
 
     private let limits: Journal.Limits
-    private var traces: [CallUUID: Trace] = [:]
+    private var traces = IdentityTable<Trace>()
     private var begun = FIFO<CallUUID>()
     private var ended = FIFO<(call: CallUUID, until: Instant)>()
 
@@ -140,7 +141,7 @@ private struct CallTraces {
 
     mutating func append(_ line: ArraySlice<UInt8>, to call: CallUUID, ended isEnd: Bool, at now: Instant) {
         while let oldest = ended.first, oldest.until <= now || ended.count > limits.endedTraces { traces[oldest.call] = nil; _ = ended.popFirst() }
-        let isFirst = traces[call, default: Trace()].append(line, half: limits.traceBytes / 2)
+        let isFirst = traces[call.bits, default: Trace()].append(line, half: limits.traceBytes / 2)
         if isFirst { begin(call) }
         if isEnd { ended.append((call, now + limits.traceRetention)) }
     }
@@ -154,8 +155,12 @@ private struct CallTraces {
 }
 
 extension CallTraces.Trace {
+    /// Half of what a short call writes.
+    private static var usualBytes: Int { 4_096 }
+
     /// True the first time.
     fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) -> Bool {
+        if !hasBegun { newer.reserveCapacity(min(half, Self.usualBytes)) }
         defer { hasBegun = true }
         if newer.count + line.count > half {
             older = newer

@@ -5,17 +5,33 @@ import Primitives
 /// `{"seq":7,"t":1000,"wall":1790000000000000000,"call":"…","line":"1002","lane":"s0","kind":"sip.rx","details":{"method":"INVITE"}}`;
 /// `call`, `line` and `details` are left out when there is nothing in them.
 enum JournalEncoder {
-    static func append(_ event: borrowing JournalEvent, to bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, to: &line) }
+    static func append(_ event: borrowing JournalEvent, _ stamp: inout Stamp, to bytes: inout [UInt8]) {
+        stamp.set(event.time, event.wall)
+        bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, stamp, to: &line) }
     }
 
-    private static func write(_ event: borrowing JournalEvent, to line: inout OutputSpan<UInt8>) {
+    /// `,"t":…,"wall":…`: an event mostly shares it with the one before, for a turn of a lane has one time.
+    struct Stamp {
+        private var moment: (time: Instant, wall: UInt64)?
+        fileprivate private(set) var bytes: [UInt8] = []
+
+        fileprivate mutating func set(_ time: Instant, _ wall: UInt64) {
+            if let moment, moment == (time, wall) { return }
+            moment = (time, wall)
+            bytes.removeAll(keepingCapacity: true)
+            bytes.append(addingCapacity: 64) { span in
+                span.append(",\"t\":")
+                span.append(decimal: time.nanoseconds)
+                span.append(",\"wall\":")
+                span.append(decimal: wall)
+            }
+        }
+    }
+
+    private static func write(_ event: borrowing JournalEvent, _ stamp: borrowing Stamp, to line: inout OutputSpan<UInt8>) {
         line.append("{\"seq\":")
         line.append(decimal: event.sequence)
-        line.append(",\"t\":")
-        line.append(decimal: event.time.nanoseconds)
-        line.append(",\"wall\":")
-        line.append(decimal: event.wall)
+        line.append(stamp.bytes)
         if let call = event.call {
             line.append(",\"call\":")
             line.append(quoted: call)
@@ -142,10 +158,20 @@ extension OutputSpan<UInt8> {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Printable ASCII without quotes and backslashes. Without an early end, so that many bytes are looked at together.
+    /// Printable ASCII without quotes and backslashes: eight bytes at a time, the last ones once more with what is left.
     fileprivate var isPlain: Bool {
-        var others: UInt8 = 0
-        for byte in self { others |= byte &- 0x20 >= 0x5F || byte == 0x22 || byte == 0x5C ? 1 : 0 }
+        guard count >= 8 else { return allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C } }
+        let bytes = UnsafeRawBufferPointer(self)
+        var others = Self.others(in: bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+        for offset in stride(from: 0, to: count - 8, by: 8) { others |= Self.others(in: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
         return others == 0
+    }
+
+    /// The high bit of each byte that is not plain. Sums of seven bits cannot carry into the next byte.
+    private static func others(in word: UInt64) -> UInt64 {
+        let low = word & 0x7F7F_7F7F_7F7F_7F7F
+        let isNoControl = low &+ 0x6060_6060_6060_6060, isDelete = low &+ 0x0101_0101_0101_0101
+        let isNoQuote = (low ^ 0x2222_2222_2222_2222) &+ 0x7F7F_7F7F_7F7F_7F7F, isNoBackslash = (low ^ 0x5C5C_5C5C_5C5C_5C5C) &+ 0x7F7F_7F7F_7F7F_7F7F
+        return (word | isDelete | ~(isNoControl & isNoQuote & isNoBackslash)) & 0x8080_8080_8080_8080
     }
 }

@@ -117,7 +117,9 @@ extension JournalEvent {
         case mediaOpened = "media.opened"
         /// Packets may flow. [`session`]
         case mediaStarted = "media.started"
-        /// No packet leaves from here on. `packets` sent since the start, `firstSent` and `lastSent` (when there were any), [`received`]
+        /// No packet leaves from here on. `packets` sent since the start, `firstSent` and `lastSent` (when there were any), [`received`];
+        /// [`incoming`], [`outgoing`]: whether the far end and we were heard (`heard`, `silent`, `paused`, `nothing`; absent: not measured, or none
+        /// due), [`incomingBasis`], [`outgoingBasis`]: by what (`level`, `size`, `packets`); [`oneWay`] when one was heard and the other not
         case mediaStopped = "media.stopped"
         /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. [`remote`], [`codec`]
         case mediaUpdated = "media.updated"
@@ -167,6 +169,7 @@ extension JournalEvent {
         case session, scope, codec
         case error, code, cause, version
         case rule, count, text
+        case incoming, outgoing, incomingBasis, outgoingBasis, oneWay
     }
 }
 

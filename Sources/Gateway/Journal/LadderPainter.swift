@@ -198,8 +198,16 @@ private enum LadderWords {
         default:
             let words = event.kind.rawValue.split(separator: ".").joined(separator: " ")
             let detail: [JournalEvent.Key] = [.port, .reason, .cause, .digits, .codec, .session, .remoteTag, .status]
-            return words + call + detail.map(text).joined() + (event.details.number(.packets).map { " \($0) packets" } ?? "")
+            return words + call + detail.map(text).joined() + (event.details.number(.packets).map { " \($0) packets" } ?? "") + sound(event.details)
         }
+    }
+}
+
+extension LadderWords {
+    /// ", in heard, out nothing: ONE WAY"
+    fileprivate static func sound(_ details: JournalEvent.Details) -> String {
+        let ways = [("in", details.text(.incoming)), ("out", details.text(.outgoing))].compactMap { way, sound in sound.map { ", \(way) \($0)" } }
+        return ways.joined() + (details.flag(.oneWay) ? ": ONE WAY" : "")
     }
 }
 

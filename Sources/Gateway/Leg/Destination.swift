@@ -20,6 +20,8 @@ struct Destination {
     var trunk: Trunk?
     /// Who we are to a trunk that asks.
     var credentials: Credentials?
+    /// The REFER that asked for the call, and the trunk that it came from.
+    var referral: (refer: Message, trunk: Trunk?)?
     /// The gateway calls itself, as a device of one of its lines.
     var isToOurselves = false
     /// Where it goes when the first way is not there, and who wants to know.

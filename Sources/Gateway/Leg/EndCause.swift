@@ -10,11 +10,14 @@ public struct EndCause: Equatable, Sendable {
     public var phrase: Text?
     /// RFC 3326 values for BYE and CANCEL; in a response only those of Q.850 may stand (RFC 6432 §3).
     public var reasons: [Reason]
+    /// Seconds after which it is worth to call again; goes with a final response.
+    public var retryAfter: Int?
 
-    public init(status: Int, phrase: Text? = nil, reasons: [Reason]) {
+    public init(status: Int, phrase: Text? = nil, reasons: [Reason], retryAfter: Int? = nil) {
         self.status = status
         self.phrase = phrase
         self.reasons = reasons
+        self.retryAfter = retryAfter
     }
 
     /// The human hung up (mapping O8–O10).
@@ -25,6 +28,9 @@ public struct EndCause: Equatable, Sendable {
     public static let ringTimeout = EndCause(status: 480, reasons: [.sip(408, "Request Timeout"), .q850(19)])
     public static let answerTimeout = EndCause(status: 504, reasons: [.q850(102)])
     public static let mediaFailed = EndCause(status: 500, phrase: "Media Failed", reasons: [.q850(41, "media-failed")])
+    /// Another program has the port that was drawn; the next call draws another.
+    public static func portTaken(retryAfter: Int) -> EndCause { EndCause(status: 503, reasons: [.q850(41, "media-port-taken")], retryAfter: retryAfter) }
+    public static func noPort(retryAfter: Int) -> EndCause { EndCause(status: 503, reasons: [.q850(34, "no media port")], retryAfter: retryAfter) }
     public static let notAcceptable = EndCause(status: 488, reasons: [.q850(65)])
     public static let failed = EndCause(status: 500, reasons: [.q850(41)])
     public static let draining = EndCause(status: 503, reasons: [.q850(41, "Server is shutting down")])

@@ -18,10 +18,11 @@ extension Gateway {
         return [own, called]
     }
 
-    /// What a leg of that line can do: fresh keys, one for each suite, and the certificate of this process.
-    func security(of line: Line) -> LocalSecurity {
-        var security = LocalSecurity(line.configuration.srtp, using: &random)
-        security.keying = line.configuration.srtpKeying
+    /// What a leg can do: fresh keys, one for each suite, and the certificate of this process; nothing where it is not to be encrypted.
+    func security(_ policy: SRTPPolicy, keying: SRTPKeying) -> LocalSecurity {
+        guard policy != .off else { return LocalSecurity() }
+        var security = LocalSecurity(policy, using: &random)
+        security.keying = keying
         security.fingerprint = Fingerprint(.sha256, DTLSIdentity.ofThisProcess.fingerprint)
         return security
     }

@@ -13,7 +13,8 @@ extension Leg {
         guard state == .new, let destination else { return false }
         do { try media.reserve(negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
-            endCause = EndCause(status: 503, reasons: [.q850(34, "no media port")])
+            gateway.refused(.ports, flow.remote.address)
+            endCause = .noPort(retryAfter: gateway.configuration.limits.retryAfter)
             return false
         }
         listenOnReservation()
@@ -31,8 +32,8 @@ extension Leg {
         guard direction == .incoming, state == .ringing, let session else { return false }
         media.configure(at: now, codecs: codecNames)
         guard let description = describe() else { return failAnswer(.notAcceptable) }
-        do { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
-            return failAnswer(.mediaFailed)
+        do throws(MediaError) { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
+            return failAnswer(mediaRefused(error))
         }
         listenOnReservation()
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
@@ -53,10 +54,21 @@ extension Leg {
     }
 
     private func failAnswer(_ cause: EndCause) -> Bool {
-        scribe.write(.mediaRefused, at: now, [.cause: .init(cause == .mediaFailed ? "bind" : "codec")])
+        if cause == .notAcceptable { scribe.write(.mediaRefused, at: now, [.cause: "codec"]) }
         endCause = cause
         signalEnd(cause)
         return false
+    }
+
+    /// What becomes of a call whose media could not be opened. Another port cannot be drawn for it: it has one, until its end.
+    func mediaRefused(_ error: MediaError) -> EndCause {
+        guard case .cannotBind = error else {
+            scribe.write(.mediaRefused, at: now, [.cause: "media-failed"])
+            return .mediaFailed
+        }
+        scribe.write(.mediaRefused, at: now, [.cause: "bind"])
+        gateway.refused(.portTaken, flow.remote.address)
+        return .portTaken(retryAfter: gateway.configuration.limits.retryAfter)
     }
 
     /// stop < (BYE | CANCEL | final response).

@@ -11,7 +11,7 @@ import UserAgent
 extension Leg: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, flow: flow, at: now)
+        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: way, at: now)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
@@ -59,8 +59,10 @@ extension Leg: InviteSessionDelegate {
 
     private func progressed(_ response: Message) {
         guard state == .calling || state == .early else { return }
+        if response.status == 199 { return forgetFork(response.to.tag) }
         if state == .calling {
             state = .early
+            gateway.rings(self)
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
         gateway.passHeaders(of: response, from: self)
@@ -71,6 +73,12 @@ extension Leg: InviteSessionDelegate {
         guard response.reliableSequence != nil, earlyNegotiations[tag] == nil else { return }
         var fork = negotiation
         if (try? fork.receive(answer: response.body)) != nil { earlyNegotiations[tag] = fork }
+    }
+
+    /// A fork of the far end rings no more (RFC 6228 §4).
+    private func forgetFork(_ tag: Text?) {
+        guard let tag else { return }
+        (earlyAnswers[tag], earlyNegotiations[tag]) = (nil, nil)
     }
 
     /// A new offer in an early dialog whose first exchange is complete (RFC 3311 §5.2). It is agreed, and opens nothing.
@@ -117,9 +125,8 @@ extension Leg: InviteSessionDelegate {
         gateway.passHeaders(of: response, from: self)
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
-        do { try media.open(plan(for: audio), near: nil, at: now) } catch {
-            scribe.write(.mediaRefused, at: now, [.cause: "bind"])
-            return fail(session, .mediaFailed)
+        do throws(MediaError) { try media.open(plan(for: audio), near: nil, at: now) } catch {
+            return fail(session, mediaRefused(error))
         }
         listenOnReservation()
         session.acknowledge(at: now)

@@ -3,6 +3,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import Runtime
 import SDP
 import SIP
 import UserAgent
@@ -49,7 +50,8 @@ final class Leg {
     /// Where an outgoing leg calls, and as whom.
     let destination: Destination?
     /// The way to the peer's signalling, which decides our address and family in SDP.
-    let flow: Flow
+    private(set) var flow: Flow { didSet { way = Way(flow) } }
+    private(set) var way: Way
     var negotiation: OfferAnswer
     var negotiated: NegotiatedAudio?
     var media: LegMedia
@@ -77,10 +79,14 @@ final class Leg {
     var transfer: TransferRequest?
     /// The leg whose place this one takes when it is answered (RFC 3891).
     var replaced: UUID?
+    /// The early dialog that the caller has with this fork (RFC 6228).
+    var forkTag: Text?
     /// A packet came from the far end.
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
     var hasAudioSession = false
+    /// What it waits for, of each kind at most one.
+    var timers: [(timer: LegTimer, token: TimerToken)] = []
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
@@ -99,6 +105,7 @@ final class Leg {
         self.session = session
         self.destination = destination
         self.flow = flow
+        way = Way(flow)
         self.scribe = scribe
         self.media = media
         party = destination.map { CallerIdentity(user: $0.addressOfRecord.user, host: $0.addressOfRecord.host) } ?? CallerIdentity(host: "invalid")
@@ -230,19 +237,22 @@ final class Leg {
 
     /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered.
     var offeredCodecs: [Codec] {
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         guard let offer = negotiation.remoteOffer else { return ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
-    /// What the other leg of a bridge agreed to; nil where there is no bridge, or nothing was agreed.
-    private var bridgedCodecs: [Codec]? { gateway.peer(of: self)?.negotiated?.codecs.map(\.codec) }
+    /// What the other leg of a bridge agreed to, or offered if it still rings; nil where there is no bridge, or nothing was said.
+    private var bridgedCodecs: [Codec]? {
+        guard let peer = gateway.peer(of: self) else { return nil }
+        return peer.negotiated?.codecs.map(\.codec) ?? (peer.negotiation.remoteOffer == nil ? nil : peer.offeredCodecs)
+    }
 
     /// The one codec to answer the open offer with: one of the other leg's, which needs no decoding, else the one in use, else the far end's favourite.
     var answeredCodecs: [Codec]? {
         guard let offer = negotiation.remoteOffer else { return nil }
         let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         let known = ((negotiated.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
             ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
         }
@@ -253,9 +263,18 @@ final class Leg {
     func makeOffer(direction: SDP.Direction) -> SessionDescription {
         negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         let present = negotiated.map { [$0.primary.codec] } ?? []
-        let ours = gateway.configuration.media.offered
+        let ours = gateway.offeredCodecs
         negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
         return negotiation.offer(direction: direction)
+    }
+
+    /// The INVITE goes to another server than it was made for: the offer for that one, where it must be told another address of ours.
+    func offer(over hop: Flow) -> [UInt8]? {
+        flow = hop
+        let address = gateway.addresses.media(hop)
+        guard address != negotiation.local.address, negotiation.state == .haveLocalOffer else { return nil }
+        negotiation.local.address = address
+        return negotiation.offer(direction: .sendrecv).serialized()
     }
 
     func listenOnReservation() {
@@ -327,7 +346,8 @@ extension InviteSession {
 
     /// The final response of a call that is not to be.
     func refuse(_ cause: EndCause, adding others: [(HeaderName, Text)] = [], at now: Instant) {
-        let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) } + others
+        let later = cause.retryAfter.map { [(HeaderName.retryAfter, Text($0))] } ?? []
+        let headers = cause.responseReasons.map { (HeaderName.reason, $0.value) } + later + others
         respond(status: cause.status, reason: cause.phrase, headers: headers, at: now)
     }
 }

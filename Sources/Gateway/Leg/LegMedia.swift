@@ -130,6 +130,11 @@ extension MediaInterval {
         var details: JournalEvent.Details = [.packets: .init(packetsSent), .received: .init(packetsReceived)]
         details[.firstSent] = firstSent.map { .init($0) }
         details[.lastSent] = lastSent.map { .init($0) }
+        details[.incoming] = incoming.map { .init($0.sound.rawValue) }
+        details[.incomingBasis] = incoming.map { .init($0.basis.rawValue) }
+        details[.outgoing] = outgoing.map { .init($0.sound.rawValue) }
+        details[.outgoingBasis] = outgoing.map { .init($0.basis.rawValue) }
+        if DirectionVerdict.isOneWay(incoming, outgoing) { details[.oneWay] = true }
         return details
     }
 }

@@ -2,6 +2,17 @@ import Primitives
 import SIP
 import UserAgent
 
+/// A flow as the journal names it; made once for a leg, for each of its messages says it.
+package struct Way {
+    let transport: Text
+    let remote: Text
+
+    package init(_ flow: Flow) {
+        transport = flow.transport == .udp ? "udp" : flow.transport == .tcp ? "tcp" : "tls"
+        remote = flow.remote.text
+    }
+}
+
 /// Writes what happens to one leg into the journal.
 package struct LegScribe {
     package let journal: Journal
@@ -15,7 +26,7 @@ package struct LegScribe {
     }
 
     /// A SIP message, by what the rules and a ladder need of it. Credentials have no place in it.
-    package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, flow: Flow?, at now: Instant) {
+    package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, over way: Way, at now: Instant) {
         var details = JournalEvent.Details(capacity: 10)
         details[.method] = .init(message.cseq.method.text)
         if let status = message.status {
@@ -28,10 +39,8 @@ package struct LegScribe {
         details[.remoteTag] = remote.tag.map { .init($0) }
         details[.reason] = message.headers[.reason].map { .init($0) }
         if isRetransmission { details[.retransmission] = true }
-        if let flow {
-            details[.transport] = flow.transport == .udp ? "udp" : flow.transport == .tcp ? "tcp" : "tls"
-            details[.remote] = .init(flow.remote.text)
-        }
+        details[.transport] = .text(way.transport)
+        details[.remote] = .text(way.remote)
         write(direction == .received ? .sipReceived : .sipSent, at: now, details)
     }
 }

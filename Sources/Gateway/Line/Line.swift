@@ -14,7 +14,7 @@ final class Line {
     let calls: CallManager
     let journal: LineJournal
     let features: LineFeatures
-    var legs: [UUID: Leg] = [:]
+    var legs = IdentityTable<Leg>()
     private var delegate: LineProviderDelegate?
 
     init(
@@ -40,6 +40,8 @@ final class Line {
         let outgoing = features.outgoing.count
         return outgoing > 0 && legs.values.count(where: { $0.direction == .incoming }) + outgoing >= configuration.maximumCalls
     }
+
+    var keepsRecents: Bool { configuration.keepsRecents }
 
     /// Oldest first: what is done to all of them happens in the same order in each run.
     var legsInOrder: [Leg] { legs.values.sorted { $0.media.id.rawValue < $1.media.id.rawValue } }
@@ -72,7 +74,11 @@ final class Line {
         configuration.maximumCallGroups = line.maximumCalls
         configuration.maximumCallsPerCallGroup = 1 + Self.mostDevices * people(of: line)
         configuration.supportedHandleTypes = line.handles
-        configuration.includesCallsInRecents = line.recents ?? (line.endpoint == .devices)
+        configuration.includesCallsInRecents = line.keepsRecents
         return configuration
     }
+}
+
+extension LineConfiguration {
+    fileprivate var keepsRecents: Bool { recents ?? (endpoint == .devices) }
 }

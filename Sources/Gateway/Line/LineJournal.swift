@@ -68,9 +68,9 @@ package final class LineJournal: CallSystemJournal {
         bytes.reserveCapacity(48 * actions.count)
         for action in actions {
             if !bytes.isEmpty { bytes.append(0x20) }
-            bytes += action.kind.name.bytes
+            bytes.append(contentsOf: action.kind.name.bytes)
             bytes.append(0x3A)
-            bytes += CallUUID(action.uuid).text.bytes
+            CallUUID(action.uuid).append(to: &bytes)
         }
         return Text(bytes)
     }
@@ -120,15 +120,17 @@ package final class LineJournal: CallSystemJournal {
 }
 
 extension CallAction.Kind {
+    private static let startName: Text = "start", answerName: Text = "answer", endName: Text = "end", groupName: Text = "group"
+
     /// As the journal's `actions` have it.
     var name: Text {
         switch self {
-        case .start: "start"
-        case .answer: "answer"
-        case .end: "end"
+        case .start: Self.startName
+        case .answer: Self.answerName
+        case .end: Self.endName
         case .hold: "held"
         case .mute: "muted"
-        case .group: "group"
+        case .group: Self.groupName
         case .tones: "dtmf"
         case .translate: "translating"
         case .other: "other"

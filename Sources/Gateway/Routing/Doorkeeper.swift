@@ -12,6 +12,10 @@ struct Doorkeeper {
         case callRate = "call-rate"
         /// More requests of one source in a second than `limits.requests-per-source`.
         case source
+        /// No media port was left.
+        case ports
+        /// A media port that was drawn is another program's.
+        case portTaken = "port-taken"
         /// `access.silent`, and nobody that we know.
         case stranger
     }

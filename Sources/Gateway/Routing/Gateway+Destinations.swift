@@ -26,10 +26,13 @@ extension Gateway {
 
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
         let record = URI(user: line.configuration.number, host: configuration.domain)
-        return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).map { contact in
-            Destination(
-                target: contact.uri, addressOfRecord: record, flow: contact.path.isEmpty ? contact.origin.towards(contact.uri) : contact.origin,
-                routes: contact.path, caller: caller, maxForwards: maxForwards, device: line.configuration.number)
+        return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
+            let flow = contact.path.isEmpty ? contact.origin.towards(contact.uri) : contact.origin
+            // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
+            guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
+            return Destination(
+                target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
+                device: line.configuration.number)
         }
     }
 
@@ -38,7 +41,7 @@ extension Gateway {
         return contact.refreshed + awake > now
     }
 
-    /// The best server first; the others are for when it does not answer. They are told the same address for media, for there is one offer for all.
+    /// The best server first; the others are for when it does not answer.
     private func destination(over trunk: Trunk, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> Destination? {
         let flows = trunk.flows(at: now)
         guard let first = flows.first else { return nil }
@@ -50,7 +53,7 @@ extension Gateway {
         if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
         var destination = Destination(target: target, addressOfRecord: target, flow: first, caller: caller, maxForwards: maxForwards)
         (destination.trunk, destination.credentials) = (trunk, trunk.credentials)
-        destination.alternatives = flows.dropFirst().filter { addresses.media($0) == addresses.media(first) }
+        destination.alternatives = Array(flows.dropFirst())
         destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }
         return destination
     }

@@ -47,6 +47,20 @@ extension Gateway {
         return callee
     }
 
+    // MARK: Forks
+
+    /// A callee rings, and it is not the only one: the caller has an early dialog with each, where it hears of their ends.
+    func rings(_ leg: Leg) {
+        guard let bridge = leg.bridge, isCalling(bridge), callees(of: bridge).count > 1 || hunts[bridge] != nil, let caller = self.leg(bridge) else { return }
+        guard caller.state == .ringing, leg.forkTag == nil else { return }
+        leg.forkTag = caller.session?.ringFork(at: now)
+    }
+
+    func forkEnded(_ leg: Leg, _ cause: EndCause) {
+        guard let tag = leg.forkTag, let caller = leg.bridge.flatMap({ self.leg($0) }), caller.state == .ringing else { return }
+        caller.session?.endFork(tag, reasons: cause.responseReasons, at: now)
+    }
+
     // MARK: Ring groups
 
     /// The next stage that anybody can be reached in. After the last one running out of callees ends the call.
@@ -68,6 +82,8 @@ extension Gateway {
 
     private func destinations(ofMember number: Text, for leg: Leg) -> [Destination] {
         guard let index = routing.line(numbered: number), let session = leg.session else { return [] }
+        // A member that does not want the call is passed over; the others ring.
+        guard !lines[index].features.wouldRefuse(Self.update(for: leg.party), directories: directories) else { return [] }
         return destinations(of: lines[index], dialled: number, caller: leg.party, after: session.request)
     }
 

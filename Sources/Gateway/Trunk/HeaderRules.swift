@@ -3,7 +3,7 @@ import SIP
 
 /// Which headers of the one side of a call are passed to the other, and which are added towards the trunk.
 ///
-/// For INVITE, 18x and 200 to it, and BYE. What makes a dialog, describes a body or proves who we are is never touched.
+/// For INVITE, 18x and 200 to it, and BYE; what a REFER passes goes with the INVITE that it asks for. What makes a dialog, describes a body or proves who we are is never touched.
 public struct HeaderRules: Sendable, Equatable {
     /// A name, or the beginning of names when it ends in `*`.
     public struct NamePattern: Sendable, Equatable {

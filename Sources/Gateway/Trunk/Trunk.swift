@@ -12,6 +12,8 @@ final class Trunk {
     private var locations: [Location]
     private var registration: Registration?
     private var nextHealth: Instant?
+    /// While registered, where the way is kept open.
+    private var keeper: FlowKeeper?
     /// Ways that a registration has tried since it last succeeded.
     private var triedFlows: [Flow] = []
     private var isLeaving = false
@@ -21,7 +23,7 @@ final class Trunk {
     /// What is known of one target.
     private struct Location {
         let target: TrunkConfiguration.Target
-        var search: ServerLocation?
+        var isSought = false
         var servers: [ServerLocation.Server] = []
         /// When it is asked for again.
         var due: Instant?
@@ -44,17 +46,19 @@ final class Trunk {
     /// Takes the registration back.
     func leave(at now: Instant) {
         isLeaving = true
+        keeper = nil
         registration?.unregister(at: now)
         registration = nil
     }
 
     var deadline: Instant? {
-        locations.reduce(nextHealth) { soonest, location in location.due.map { min($0, soonest ?? $0) } ?? soonest }
+        (locations.map(\.due) + [nextHealth, keeper?.deadline]).compactMap(\.self).min()
     }
 
     func advance(to now: Instant) {
         for index in locations.indices where locations[index].due.map({ $0 <= now }) == true { locate(index, at: now) }
         if let due = nextHealth, due <= now { checkHealth(at: now) }
+        if let due = keeper?.deadline, due <= now { perform(keeper?.advance(to: now, random: gateway.randomNumber) ?? [], at: now) }
     }
 
     /// The ways to its servers, the best first. Empty while none is known.
@@ -85,30 +89,17 @@ final class Trunk {
 
     private func locate(_ index: Int, at now: Instant) {
         let target = locations[index].target
-        let domain = ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)
-        var search = ServerLocation(domain, transports: gateway.transports, families: gateway.families)
-        let questions = search.start()
+        guard !locations[index].isSought else { return }
         locations[index].due = nil
-        locations[index].search = search
-        settle(index, questions, at: now)
-    }
-
-    private func settle(_ index: Int, _ questions: [DNSQuestion], at now: Instant) {
-        if let result = locations[index].search?.result { return found(result, index, at: now) }
-        for question in questions {
-            gateway.ask(question) { [unowned self] answer, now in
-                guard var search = locations[index].search else { return }
-                let next = search.receive(answer, to: question)
-                locations[index].search = search
-                settle(index, next, at: now)
-            }
+        locations[index].isSought = true
+        gateway.locate(ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)) { [unowned self] result, now in
+            found(result, index, at: now)
         }
     }
 
     /// What was known stays where the name system does not answer: an old address is better than none.
     private func found(_ result: ServerLocation.Result, _ index: Int, at now: Instant) {
-        guard locations[index].search != nil else { return }
-        locations[index].search = nil
+        locations[index].isSought = false
         if !IPAddress.isText(locations[index].target.host) { locations[index].due = now + result.timeToLive }
         if !(result.hasFailed && result.servers.isEmpty) { locations[index].servers = result.servers }
         pool.set(locations.flatMap(Self.members))
@@ -134,7 +125,7 @@ final class Trunk {
         let host = configuration.requestHost
         var request = OutgoingRegistration(
             registrar: URI(host: host.host, port: host.port), flow: flow, address: NameAddress(uri: URI(user: user, host: host.host, port: host.port)))
-        (request.contactUser, request.expires, request.keepAlive) = (user, wanted.expires, wanted.keepAlive)
+        (request.contactUser, request.expires, request.asksToKeepAlive) = (user, wanted.expires, wanted.keepAlive != nil)
         request.credentials = credentials
         let registration = gateway.userAgent.register(request, at: now) { [unowned self] registration, event, now in did(event, registration, at: now) }
         registration.otherFlow = { [unowned self] registration, status, now in otherFlow(than: registration.request.flow, status, at: now) }
@@ -146,12 +137,13 @@ final class Trunk {
     private func did(_ event: RegistrationEvent, _ registration: Registration, at now: Instant) {
         let remote = registration.request.flow.remote
         switch event {
-        case .registered(let seconds, _):
+        case .registered(let seconds, let response):
+            keep(registration.request.flow, agreed: response.via, at: now)
             (triedFlows, registrationStatus) = ([], 200)
             note(registration.request.flow, failure: nil, nil, at: now)
             write("registered", at: now, [.count: .init(Int(seconds)), .remote: .init(remote.description)])
         case .failed(let status, let response, let delay):
-            registrationStatus = status
+            (registrationStatus, keeper) = (status, nil)
             if status == 408 || status == 503 { note(registration.request.flow, failure: status, response, at: now) }
             // After the wait every way is open again.
             if delay > .zero { triedFlows = [] }
@@ -166,6 +158,39 @@ final class Trunk {
         triedFlows.append(flow)
         note(flow, failure: status, nil, at: now)
         return flows(at: now).first { !triedFlows.contains($0) }
+    }
+
+    // MARK: The way kept open
+
+    /// Begins anew with each registration only where there is none: what was asked is not forgotten.
+    private func keep(_ flow: Flow, agreed via: Via, at now: Instant) {
+        guard !isLeaving, keeper == nil, let interval = configuration.registration?.keepAlive else { return }
+        keeper = FlowKeeper(interval, over: flow.transport, agreed: via, at: now, random: gateway.randomNumber)
+    }
+
+    /// A CRLF or a STUN message, over a flow of whomever. True when it came over the registration's.
+    func receiveKeepAlive(_ bytes: [UInt8], over flow: Flow, at now: Instant) -> Bool {
+        guard isOurs(flow) else { return false }
+        perform(keeper?.receive(bytes) ?? [], at: now)
+        return true
+    }
+
+    /// What was asked over it is not answered any more.
+    func lost(_ flow: Flow) { if isOurs(flow) { keeper = nil } }
+
+    private func isOurs(_ flow: Flow) -> Bool { registration.map { $0.request.flow.transport == flow.transport && $0.request.flow.remote == flow.remote } ?? false }
+
+    private func perform(_ outputs: [FlowKeeper.Output], at now: Instant) {
+        guard let flow = registration?.request.flow else { return }
+        for output in outputs {
+            switch output {
+            case .send(let bytes): gateway.network.send(bytes, over: flow)
+            case .failed:
+                keeper = nil
+                write("flow-failed", at: now, [.remote: .init(flow.remote.description)])
+                gateway.giveUp(flow)
+            }
+        }
     }
 
     // MARK: Health

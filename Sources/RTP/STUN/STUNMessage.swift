@@ -35,6 +35,8 @@ public struct STUNMessage: Sendable {
     public private(set) var hasFingerprint = false
     /// Types below 0x8000 that we do not know and may not pass over (RFC 8489 §5).
     public private(set) var unknown: [UInt16] = []
+    /// Where a request came from, as its answer says.
+    public private(set) var mappedAddress: SocketAddress?
     private var integrity: (offset: Int, code: [UInt8])?
     private let bytes: [UInt8]
 
@@ -92,11 +94,24 @@ public struct STUNMessage: Sendable {
         case Attribute.fingerprint:
             guard value.count == 4, value.elementsEqual(Self.fingerprint(of: bytes[..<offset])) else { throw .fingerprint }
             hasFingerprint = true
+        case Attribute.mappedAddress: mappedAddress = address(value)
         case Attribute.priority:
             guard value.count == 4 else { throw .attributes }
             priority = value.reduce(0) { $0 << 8 | UInt32($1) }
         default: if type < 0x8000, unknown.count < 8 { unknown.append(type) }
         }
+    }
+
+    /// XOR-MAPPED-ADDRESS (RFC 8489 §14.2).
+    private func address(_ value: ArraySlice<UInt8>) -> SocketAddress? {
+        let mask: [UInt8] = [0x21, 0x12, 0xA4, 0x42] + transaction
+        let octets = zip(value.dropFirst(4), mask).map { UInt64($0 ^ $1) }
+        guard value.count == 8 || value.count == 20 else { return nil }
+        let port = Self.word(Array(value), 2) ^ 0x2112
+        let words = octets.reduce(into: (high: UInt64(0), low: UInt64(0))) { sum, octet in sum = (sum.high << 8 | sum.low >> 56, sum.low << 8 | octet) }
+        let isLong = value[value.startIndex + 1] == 2
+        guard isLong == (value.count == 20) else { return nil }
+        return SocketAddress(isLong ? IPAddress(v6High: words.high, low: words.low) : IPAddress(v4: UInt32(words.low)), port: port)
     }
 
     static func word(_ bytes: [UInt8], _ offset: Int) -> UInt16 { UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1]) }
@@ -130,6 +145,8 @@ struct STUNAnswer {
         let type = STUNMessage.binding | UInt16(answer.rawValue & 1) << 4 | UInt16(answer.rawValue >> 1) << 8
         bytes = [UInt8(type >> 8), UInt8(truncatingIfNeeded: type), 0, 0, 0x21, 0x12, 0xA4, 0x42] + request.transaction
     }
+
+    init(request transaction: [UInt8]) { bytes = [0, UInt8(STUNMessage.binding), 0, 0, 0x21, 0x12, 0xA4, 0x42] + transaction }
 
     /// Where the request came from, so written that no gateway on the way takes it for an address of its own (RFC 8489 §14.2).
     mutating func addMappedAddress(_ remote: SocketAddress) {

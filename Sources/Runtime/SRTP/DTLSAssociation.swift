@@ -4,7 +4,7 @@ public import Primitives
 
 /// One DTLS handshake for media, without a socket: datagrams in, datagrams and SRTP keys out (RFC 5764).
 ///
-/// Its retransmissions are timed by OpenSSL's own clock; `retransmissionDelay` says when to come back. Lives on one lane.
+/// Its retransmissions are timed by OpenSSL's own clock, from 50 ms on, doubling up to 5 s; `retransmissionDelay` says when to come back. Lives on one lane.
 public final class DTLSAssociation {
     public enum Output: Hashable, Sendable {
         /// To the far end, as one datagram.
@@ -43,6 +43,7 @@ public final class DTLSAssociation {
         BIO_set_data(bio, box)
         SSL_set_bio(session, bio, bio)
         copenssl_set_mtu(session, 1_200)
+        copenssl_set_waits(session)
         if begins { SSL_set_connect_state(session) } else { SSL_set_accept_state(session) }
     }
 

@@ -54,13 +54,13 @@ struct RemoteSecurity: Sendable {
 
         /// Nil for one that we do not speak. RTP/AVPF asks nothing of a peer that sends no feedback (RFC 4585 §3.1 lets timing rules differ only for who uses it).
         init?(_ proto: Text) {
-            switch proto.lowercased {
-            case "rtp/avp", "rtp/avpf": self = .plain
-            case "rtp/savp", "rtp/savpf": self = .secure
-            case "udp/tls/rtp/savp", "udp/tls/rtp/savpf": self = .dtls
-            default: return nil
-            }
+            guard let known = Self.known.first(where: { $0.name.equalsIgnoringCase(proto) }) else { return nil }
+            self = known.profile
         }
+
+        private static let known: [(name: Text, profile: Profile)] = [
+            (.plainProfile, .plain), ("RTP/AVPF", .plain), ("RTP/SAVP", .secure), ("RTP/SAVPF", .secure), ("UDP/TLS/RTP/SAVP", .dtls), ("UDP/TLS/RTP/SAVPF", .dtls),
+        ]
     }
 
     let profile: Profile
@@ -72,11 +72,11 @@ struct RemoteSecurity: Sendable {
     init?(_ media: SessionDescription.Media, of description: SessionDescription) {
         guard let profile = Profile(media.proto) else { return nil }
         self.profile = profile
-        crypto = media.attributes.filter { $0.name == "crypto" }.compactMap { $0.value.flatMap { CryptoAttribute(parsing: $0) } }
+        crypto = media.attributes.lazy.filter { $0.name == .crypto }.compactMap { $0.value.flatMap { CryptoAttribute(parsing: $0) } }
         // Several hashes of one certificate may be given (RFC 8122 §5); the first that we know is checked.
-        let prints = media.attributes.filter { $0.name == "fingerprint" } + description.attributes.filter { $0.name == "fingerprint" }
-        fingerprint = prints.lazy.compactMap { $0.value.flatMap { Fingerprint(parsing: $0) } }.first
-        setup = (media.attribute("setup") ?? description.attribute("setup"))?.value.flatMap { DTLSSetup(parsing: $0) }
+        let prints = [media.attributes, description.attributes].lazy.joined().filter { $0.name == .fingerprint }
+        fingerprint = prints.compactMap { $0.value.flatMap { Fingerprint(parsing: $0) } }.first
+        setup = (media.attribute(.setup) ?? description.attribute(.setup))?.value.flatMap { DTLSSetup(parsing: $0) }
     }
 }
 
@@ -90,7 +90,7 @@ struct SecurityAgreement: Sendable {
 extension LocalSecurity {
     /// The transport of our first offer.
     var offeredProfile: Text {
-        guard policy == .required else { return "RTP/AVP" }
+        guard policy == .required else { return .plainProfile }
         return keying == .dtls ? "UDP/TLS/RTP/SAVP" : "RTP/SAVP"
     }
 
@@ -124,12 +124,12 @@ extension LocalSecurity {
 
     /// What the peer's answer to our offer makes of it.
     func agreed(by answer: RemoteSecurity, to offered: [SessionDescription.Attribute]) throws(NegotiationError) -> NegotiatedSecurity {
-        if let theirs = answer.crypto.first, offered.contains(where: { $0.name == "crypto" }), answer.profile != .dtls {
+        if let theirs = answer.crypto.first, offered.contains(where: { $0.name == .crypto }), answer.profile != .dtls {
             // One answer, to an attribute of ours, with its suite (RFC 4568 §5.1.3).
             guard answer.crypto.count == 1, keys.indices.contains(theirs.tag - 1), keys[theirs.tag - 1].suite == theirs.key.suite else { throw .noCommonSecurity }
             return .keys(send: keys[theirs.tag - 1], receive: theirs.key)
         }
-        if let peer = answer.fingerprint, offered.contains(where: { $0.name == "fingerprint" }) {
+        if let peer = answer.fingerprint, offered.contains(where: { $0.name == .fingerprint }) {
             guard answer.setup != .actpass, answer.setup != .holdconn else { throw .noCommonSecurity }
             return .dtls(begins: answer.setup == .passive, peer: peer)
         }

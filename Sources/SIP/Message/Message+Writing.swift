@@ -101,7 +101,8 @@ extension Message {
     /// - Parameters:
     ///   - reason: the usual phrase of the status when nil.
     ///   - toTag: added when To has no tag yet; not to a 100. A response above 100 must have one.
-    public static func response(to request: Message, status: Int, reason: Text? = nil, toTag: Text? = nil) -> Message {
+    ///   - contact: ours, behind what was copied.
+    public static func response(to request: Message, status: Int, reason: Text? = nil, toTag: Text? = nil, contact: NameAddress? = nil) -> Message {
         precondition(request.isRequest && (100...699).contains(status), "\(status) to a request")
         var headers = Headers()
         headers.reserveCapacity(bytes: 640, fields: 12)
@@ -116,6 +117,7 @@ extension Message {
             default: break
             }
         }
+        if let contact { headers.append(.contact, contact.text) }
         return Message(startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers)
     }
 

@@ -18,8 +18,14 @@ public struct Message: Sendable, CustomStringConvertible {
     /// The header fields. After a change of one that the message keeps parsed, that one is read again.
     /// - Precondition: a change leaves a well-formed Via, From, To, Call-ID and CSeq.
     public var headers: Headers {
-        didSet { if headers.touchedCore { relocate() } }
+        get { fields }
+        set {
+            fields = newValue
+            if fields.touchedCore { relocate() }
+        }
     }
+
+    private var fields: Headers
 
     /// The body, as a slice of the buffer it came in.
     public var content: Text
@@ -27,20 +33,27 @@ public struct Message: Sendable, CustomStringConvertible {
     private(set) var core: Core
 
     init(startLine: StartLine, headers: Headers, content: Text, core: Core) {
-        (self.startLine, self.headers, self.content, self.core) = (startLine, headers, content, core)
+        (self.startLine, fields, self.content, self.core) = (startLine, headers, content, core)
     }
 
     /// A message of parts.
     /// - Precondition: the headers hold a well-formed Via, From, To, Call-ID and CSeq.
     public init(startLine: StartLine, headers: Headers, body: [UInt8] = []) {
-        (self.startLine, self.headers, content) = (startLine, headers, Text(body))
+        (self.startLine, fields, content) = (startLine, headers, Text(body))
         core = Core()
         relocate()
     }
 
     private mutating func relocate() {
-        do { core = try Core(of: headers) } catch { preconditionFailure("a message needs its headers: \(error.reason)") }
-        headers.touchedCore = false
+        do { core = try Core(of: fields) } catch { preconditionFailure("a message needs its headers: \(error.reason)") }
+        fields.touchedCore = false
+    }
+
+    /// Adds a header field at the end, in place; through `headers` it would be a copy of them all.
+    /// - Precondition: it is none of those of which a message has just one.
+    public mutating func append(_ name: HeaderName, _ value: Text) {
+        fields.append(name, value)
+        if fields.touchedCore { relocate() }
     }
 
     /// A copy of the body; setting it changes Content-Length on the wire with it.

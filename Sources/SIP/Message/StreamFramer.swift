@@ -10,11 +10,14 @@ public struct StreamFramer: Sendable {
         case message([UInt8])
         /// A double CRLF came: send a single CRLF back.
         case pong
+        /// A single CRLF came that answers a ping of ours.
+        case answered
         /// The stream cannot be followed any further. A rejection, when there is one, is answered first; then the connection is closed.
         case failed(Message.ParseError)
     }
 
-    /// What a ping is answered with.
+    /// What keeps a flow open, and what it is answered with.
+    public static let ping: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
     public static let pong: [UInt8] = [0x0D, 0x0A]
 
     private var buffer: [UInt8] = []
@@ -23,11 +26,16 @@ public struct StreamFramer: Sendable {
     /// The length of the message at the beginning of the buffer, when its head is complete.
     private var expected: Int?
     private var hasFailed = false
+    /// Pings of ours that were not answered: a single CRLF answers one, where otherwise it may be the half of theirs.
+    private var unanswered = 0
 
     public init() {}
 
-    /// Bytes that wait for the rest of their message.
-    public var pendingBytes: Int { buffer.count }
+    /// Bytes that wait for the rest of their message. A line end alone is none: it may be all that comes.
+    public var pendingBytes: Int { buffer == [0x0D] || buffer == Self.pong ? 0 : buffer.count }
+
+    /// A ping leaves on the connection.
+    public mutating func sentPing() { unanswered += 1 }
 
     /// Takes what was read from the connection; the outputs are in the order of the stream.
     public mutating func receive(_ bytes: [UInt8]) -> [Output] {
@@ -71,7 +79,12 @@ public struct StreamFramer: Sendable {
     }
 
     /// A double CRLF is a ping; a single one in front of a message means nothing (RFC 3261 §7.5). What may become either waits.
-    private func skipLineEnds(_ start: inout Int) -> Output? {
+    private mutating func skipLineEnds(_ start: inout Int) -> Output? {
+        if unanswered > 0, start + 1 < buffer.count, buffer[start] == 0x0D, buffer[start + 1] == 0x0A {
+            start += 2
+            unanswered -= 1
+            return .answered
+        }
         while start + 2 < buffer.count, buffer[start] == 0x0D {
             guard buffer[start + 1] == 0x0A else { return .failed(.drop(.startLine)) }
             guard buffer[start + 2] == 0x0D else {

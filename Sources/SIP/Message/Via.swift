@@ -26,20 +26,27 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     ///   - asksForPort: adds `;rport`, so that the answer comes back to the port that we sent from (RFC 3581 §3).
     /// - Precondition: transport and branch are tokens and host is a host.
     public init(transport: Text, host: Text, port: UInt16?, branch: Text, asksForPort: Bool = true) {
-        var parameters: Parameters = ["branch": branch]
-        if asksForPort { parameters["rport"] = .empty }
-        self.init(transport: transport, host: host, port: port, parameters: parameters)
+        self.init(transport: transport, host: host, port: port) { bytes in
+            bytes += ";branch=" as StaticString
+            bytes += branch
+            if asksForPort { bytes += ";rport" as StaticString }
+        }
     }
 
     init(transport: Text, host: Text, port: UInt16?, parameters: Parameters) {
+        self.init(transport: transport, host: host, port: port) { $0 += parameters.text }
+    }
+
+    private init(transport: Text, host: Text, port: UInt16?, writeParameters: (inout [UInt8]) -> Void) {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(96)
         bytes += "SIP/2.0/" as StaticString
         bytes += transport
         bytes.append(0x20)
         let needsBrackets = host.bytes.contains(0x3A) && host.bytes.first != 0x5B
         bytes += needsBrackets ? "[" + host + "]" : host
         if let port { bytes.append(0x3A); bytes.append(decimal: port) }
-        bytes += parameters.text
+        writeParameters(&bytes)
         guard let made = try? Via(parsing: Text(bytes)) else { preconditionFailure("not a Via: \(Text(bytes))") }
         self = made
     }

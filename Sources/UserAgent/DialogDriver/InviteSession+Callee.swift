@@ -96,8 +96,6 @@ extension InviteSession {
             UnacknowledgedResponse(
                 sequence: sequence, bytes: transaction.lastResponse, flow: transaction.responseFlow, isFirst: isFirst, holdsOffer: holdsOffer,
                 interval: timers.t1, due: now + timers.t1, limit: now + timers.patience))
-        // The transaction lives on for 64·T1 but never sends a 2xx again; the session does, and only until the ACK.
-        transaction.lastResponse = []
         refreshAlarm()
     }
 

@@ -26,18 +26,18 @@ extension InviteSession {
             .invite, uri: invite.target, via: agent.makeVia(for: invite.target, over: invite.flow), from: from, to: invite.to,
             callID: invite.callID ?? agent.makeCallID(), cseq: agent.makeSequence(), maxForwards: invite.maxForwards, routes: invite.routes,
             contact: contact)
-        request.headers.append(.allow, agent.allowed)
-        request.headers.append(.supported, agent.supported)
+        request.append(.allow, agent.allowed)
+        request.append(.supported, agent.supported)
         if let policy = agent.configuration.sessionTimer {
-            for (name, value) in SessionTimer(policy: policy).requestHeaders { request.headers.append(name, value) }
+            for (name, value) in SessionTimer(policy: policy).requestHeaders { request.append(name, value) }
         }
         agent.addProduct(to: &request)
-        for (name, value) in invite.headers { request.headers.append(name, value) }
+        for (name, value) in invite.headers { request.append(name, value) }
         request.setOffer(invite.body)
         self.init(
             role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact,
             authentication: agent.makeAuthentication(invite.credentials), agent: agent)
-        hops = (invite.alternatives, invite.onHop)
+        hops = (invite.alternatives, invite.onHop, invite.offerOver)
     }
 
     func start(at now: Instant) {
@@ -47,7 +47,7 @@ extension InviteSession {
             return sequence
         }
         exchange.followsRedirections = true
-        (exchange.otherHops, exchange.onHop) = hops
+        (exchange.otherHops, exchange.onHop, exchange.bodyOver) = hops
         exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
@@ -166,7 +166,7 @@ extension InviteSession {
         let flow = nextHop(of: dialog)
         var acknowledgement = dialog.request(.ack, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow))
         for name in [HeaderName.authorization, .proxyAuthorization] {
-            for value in offeredRequest(sequence).headers.all(name) { acknowledgement.headers.append(name, value) }
+            for value in offeredRequest(sequence).headers.all(name) { acknowledgement.append(name, value) }
         }
         acknowledgement.setOffer(body)
         let bytes = acknowledgement.serialized()
@@ -182,14 +182,19 @@ extension InviteSession {
     }
 }
 
+extension Text {
+    /// The type of a session description (RFC 8866 §8.1).
+    static let sdp: Text = "application/sdp"
+}
+
 extension Message {
     mutating func add(_ reasons: [Reason]) {
-        for reason in reasons { headers.append(.reason, reason.value) }
+        for reason in reasons { append(.reason, reason.value) }
     }
 
     mutating func setOffer(_ offer: [UInt8]) {
         guard !offer.isEmpty else { return }
-        headers.append(.contentType, "application/sdp")
+        append(.contentType, .sdp)
         body = offer
     }
 }

@@ -11,6 +11,8 @@ public struct TransferRequest: Sendable {
     public let referredBy: Text?
     /// The CSeq of the REFER, which names its subscription.
     let sequence: UInt32
+    /// The REFER itself.
+    public let message: Message
     let transaction: ServerTransactionID
     /// False with `Refer-Sub: false` (RFC 4488): nobody wants to hear what becomes of it.
     let isSubscribed: Bool
@@ -32,7 +34,7 @@ extension InviteSession {
         if replaces != nil, dialog == nil { return agent.respond(transaction, Refusal(400, reason: "Bad Replaces"), at: now) }
         let transfer = TransferRequest(
             target: target.detached, replaces: dialog, referredBy: request.headers[.referredBy]?.detached, sequence: request.cseq.number,
-            transaction: transaction.id, isSubscribed: request.headers["Refer-Sub"].map { !$0.lowercased.hasPrefix("false") } ?? true, isFirst: !wasReferred)
+            message: request, transaction: transaction.id, isSubscribed: request.headers["Refer-Sub"].map { !$0.lowercased.hasPrefix("false") } ?? true, isFirst: !wasReferred)
         wasReferred = true
         emit(.transferRequested(transfer), at: now)
         agent.respond(transaction, Refusal(603), at: now)
@@ -66,9 +68,14 @@ extension InviteSession {
 extension UserAgent {
     /// The session whose dialog, confirmed or early, a Replaces header names; nil when there is none, or it is over.
     public func session(_ dialog: DialogIdentifier) -> InviteSession? {
-        guard let session = sessions[dialog.localTag], session.callID == dialog.callID, session.remoteTag == dialog.remoteTag else { return nil }
+        guard let session = sessions[dialog.localTag], session.callID == dialog.callID, session.hasDialog(with: dialog.remoteTag) else { return nil }
         return session
     }
+}
+
+extension InviteSession {
+    /// Whether a dialog of it, early ones too, has this tag of the peer's.
+    fileprivate func hasDialog(with tag: Text) -> Bool { remoteTag == tag || earlyDialogs.contains { $0.dialog.remoteTag == tag } }
 }
 
 extension InviteSession {
@@ -85,13 +92,16 @@ extension InviteSession {
     /// `.transferProgress` follows, one of 200 or more is the last.
     /// - Returns: false without a confirmed dialog, or while another transfer is under way.
     @discardableResult
-    public func refer(to target: URI, replacing dialog: DialogIdentifier? = nil, referredBy: NameAddress? = nil, at now: Instant) -> Bool {
+    public func refer(
+        to target: URI, replacing dialog: DialogIdentifier? = nil, referredBy: NameAddress? = nil, headers: [(HeaderName, Text)] = [], at now: Instant
+    ) -> Bool {
         guard state == .confirmed, !awaitsTransfer else { return false }
         var target = target
         if let dialog { target.headers = "Replaces=" + dialog.value.escapedHeader }
         let exchange = makeExchange(.refer, at: now) {
             $0.headers.append(.referTo, "<" + target.text + ">")
             if let referredBy { $0.headers.append(.referredBy, referredBy.text) }
+            for (name, value) in headers { $0.headers.append(name, value) }
         }
         guard let exchange else { return false }
         awaitsTransfer = true

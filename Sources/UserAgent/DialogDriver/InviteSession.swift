@@ -36,7 +36,7 @@ public final class InviteSession {
     var authentication: ClientAuthentication?
     var contact: NameAddress
     /// Caller: where the INVITE goes when the first hop is not there.
-    var hops: (others: [Flow], onHop: ((Flow, Int?, Message?, Instant) -> Void)?) = ([], nil)
+    var hops: (others: [Flow], onHop: ((Flow, Int?, Message?, Instant) -> Void)?, offerOver: ((Flow) -> [UInt8]?)?) = ([], nil, nil)
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [EarlyDialog] = []
     /// Caller: the reliable response that waits for its PRACK to be sent.
@@ -55,6 +55,8 @@ public final class InviteSession {
     var responseSequence: UInt32 = 0
     /// Callee: offer and answer were exchanged in reliable responses, and a new offer may come before the 2xx.
     var isEarlyAgreed = false
+    /// Callee: forks that the caller has early dialogs with.
+    var forkCount = 0
     /// nil: the session needs no refresh.
     var timer: SessionTimer?
     var peerAllowsUpdate = false
@@ -76,7 +78,7 @@ public final class InviteSession {
     /// Further headers of our BYE.
     var byeHeaders: [(HeaderName, Text)] = []
     /// Caller: the INVITE comes back to its own user agent, as it is meant to.
-    var isToOurselves = false
+    public internal(set) var isToOurselves = false
     /// Callee: 64·T1 went by without the ACK of the first 2xx.
     var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }

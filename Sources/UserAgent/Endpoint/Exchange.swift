@@ -31,17 +31,25 @@ final class Exchange {
     /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
     var otherHops: [Flow] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
+    /// The body for another hop; nil where it is the same.
+    var bodyOver: ((Flow) -> [UInt8]?)?
     private var hasAnswered = false
     /// The request went over TCP although its flow is UDP.
     private var isOverTCP = false
     private var staysOnUDP = false
     private var alternatives: [URI] = []
     private var tried: [URI] = []
+    /// The response that named other addresses last.
+    private var redirection: (response: Message, flow: Flow)?
+    /// Where one of them is is being asked.
+    private var isLooking = false
     private let authentication: ClientAuthentication?
     private let session: InviteSession?
     private unowned let agent: UserAgent
     private let takeSequence: () -> UInt32
     private var attempts = 0
+    /// What the transactions of earlier turns still say is nobody's affair.
+    private var turn = 0
     private var handler: ((ClientOutcome, Instant) -> Void)?
 
     init(
@@ -62,15 +70,16 @@ final class Exchange {
     /// - Parameter isRepeated: under the same number, for the first time it did not leave.
     private func send(isRepeated: Bool = false, at now: Instant) {
         attempts += 1
-        let attempt = attempts
+        turn += 1
+        let turn = turn
         let (bytes, way) = prepared()
         let transaction = agent.transact(request, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
-            if attempt == self.attempts { self.receive(outcome, at: now) }
+            if turn == self.turn { self.receive(outcome, at: now) }
         }
         self.transaction = transaction
         if let patience { agent.limit(transaction, to: now + patience) }
         // Where another hop is left, one that says nothing at all is not waited for as long as the last.
-        if !otherHops.isEmpty { agent.limit(transaction, to: now + Self.hopPatience) }
+        if hasOtherWays { agent.limit(transaction, to: now + Self.hopPatience) }
     }
 
     /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1).
@@ -81,22 +90,29 @@ final class Exchange {
         var way = flow
         way.transport = .tcp
         isOverTCP = true
-        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: way)
+        request.via = newVia(over: way)
         return (request.serialized(), way)
+    }
+
+    /// Another attempt is another transaction; what the last one asked of the next hop this one asks, too.
+    private func newVia(over way: Flow) -> Via {
+        var via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: way)
+        if request.via.parameters.contains("keep" as StaticString) { via.parameters["keep"] = .empty }
+        return via
     }
 
     /// Nobody takes the connection: a datagram, however long.
     private func fallBackToUDP(at now: Instant) {
         staysOnUDP = true
-        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        request.via = newVia(over: flow)
         send(isRepeated: true, at: now)
     }
 
     private static var hopPatience: Duration { .seconds(4) }
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
-        if failOver(after: outcome, at: now) { return }
-        if case .response(let response, _) = outcome, isSentAgain(after: response, at: now) { return }
+        if failOver(after: outcome, at: now) || passOver(outcome, at: now) { return }
+        if case .response(let response, let way) = outcome, isSentAgain(after: response, over: way, at: now) { return }
         let handler = handler
         if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
         handler?(outcome, now)
@@ -128,23 +144,26 @@ final class Exchange {
     private func heard(at now: Instant) {
         hasAnswered = true
         onHop?(flow, nil, nil, now)
-        if !otherHops.isEmpty { transaction?.patience = nil }
+        if hasOtherWays { transaction?.patience = nil }
     }
+
+    private var hasOtherWays: Bool { !otherHops.isEmpty || !alternatives.isEmpty }
 
     /// The same request as a new one to another hop: what was counted and named for the first is made anew.
     private func send(over hop: Flow, at now: Instant) {
         (flow, hasAnswered, staysOnUDP) = (hop, false, false)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
-        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: hop)
+        request.via = newVia(over: hop)
         if let contact = request.contact {
             let isSecure = request.requestURI?.scheme == .sips
             request.headers.set(.contact, agent.makeContact(user: contact.uri.user, over: hop, isSecure: isSecure).text)
         }
+        if let body = bodyOver?(hop) { request.body = body }
         send(at: now)
     }
 
-    private func isSentAgain(after response: Message, at now: Instant) -> Bool {
-        retry(after: response, at: now) || raise(after: response, at: now) || redirect(after: response, at: now)
+    private func isSentAgain(after response: Message, over way: Flow, at now: Instant) -> Bool {
+        retry(after: response, at: now) || raise(after: response, at: now) || redirect(after: response, over: way, at: now)
     }
 
     /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks more than that plays with us.
@@ -154,7 +173,7 @@ final class Exchange {
         guard let authentication, mayRetry, response.status == 401 || response.status == 407, attempts < Self.maximumAttempts else { return false }
         var next = request
         next.cseq = CSeq(number: takeSequence(), method: request.method)
-        next.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        next.via = newVia(over: flow)
         do { try authentication.client.answer(response, in: &next, clientNonce: agent.makeTag()) } catch { return false }
         request = next
         send(at: now)
@@ -165,7 +184,7 @@ final class Exchange {
     private func raise(after response: Message, at now: Instant) -> Bool {
         guard mayRetry, response.status == 422, attempts < Self.maximumAttempts, let headers = onTooBrief(response) else { return false }
         request.cseq = CSeq(number: takeSequence(), method: request.method)
-        request.via = agent.makeVia(for: request.requestURI ?? request.to.uri, over: flow)
+        request.via = newVia(over: flow)
         for (name, value) in headers { request.headers.set(name, value) }
         authentication?.client.authorize(&request, clientNonce: agent.makeTag())
         send(at: now)
@@ -173,32 +192,91 @@ final class Exchange {
     }
 
     /// The next address that a 3xx named, where the one before did not accept either; a 6xx ends the search.
-    private func redirect(after response: Message, at now: Instant) -> Bool {
+    private func redirect(after response: Message, over way: Flow, at now: Instant) -> Bool {
         guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), attempts < Self.maximumAttempts else { return false }
-        if status < 400 { alternatives += response.contacts.prefix(Self.maximumAttempts).map(\.uri).filter(isReachable) }
+        if status < 400 {
+            redirection = (response, way)
+            alternatives += response.contacts.prefix(Self.maximumAttempts).map(\.uri).filter(mayFollow)
+        }
+        return follow(at: now)
+    }
+
+    /// Nobody is at the address that a 3xx named: the next one.
+    private func passOver(_ outcome: ClientOutcome, at now: Instant) -> Bool {
+        switch outcome {
+        case .timedOut, .transportFailed: mayRetry && !hasAnswered && attempts < Self.maximumAttempts && follow(at: now)
+        case .response, .terminated: false
+        }
+    }
+
+    private func follow(at now: Instant) -> Bool {
         alternatives.removeAll { uri in tried.contains { $0.isEquivalent(to: uri) } }
         guard !alternatives.isEmpty else { return false }
         let target = alternatives.removeFirst()
         tried.append(target)
-        readdress(to: target)
-        send(at: now)
+        if let direct = direct(to: target) {
+            readdress(to: target, over: direct)
+            send(at: now)
+        } else {
+            look(for: target)
+        }
         return true
     }
 
-    /// Over the transport that we have, and by address: names are not resolved here.
-    private func isReachable(_ uri: URI) -> Bool {
-        guard uri.isSIP, let address = uri.address, address.family == flow.remote.address.family else { return false }
-        return uri.transport.map { $0.equalsIgnoringCase(flow.transport.name) } ?? true
+    /// What was asked for securely goes nowhere else (RFC 5630 §5.1.2); names are followed where somebody can say where they are.
+    private func mayFollow(_ uri: URI) -> Bool {
+        guard uri.isSIP, request.requestURI?.scheme != .sips || uri.scheme == .sips else { return false }
+        return direct(to: uri) != nil || agent.locate != nil
+    }
+
+    /// To an address, over the transport and from the socket that we have.
+    private func direct(to uri: URI) -> Flow? {
+        guard let address = uri.address, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport == .tls else { return nil }
+        guard uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
+        var direct = flow
+        (direct.remote, direct.connection) = (SocketAddress(address, port: uri.port ?? (flow.transport == .tls ? 5061 : 5060)), 0)
+        return direct
+    }
+
+    /// Nothing is under way meanwhile: the transaction that was answered has nothing more to say.
+    private func look(for target: URI) {
+        isLooking = true
+        turn += 1
+        agent.locate?(target, flow) { [self] flows, now in found(flows, target, at: now) }
+    }
+
+    private func found(_ flows: [Flow], _ target: URI, at now: Instant) {
+        guard isLooking, let (response, way) = redirection else { return }
+        isLooking = false
+        if mayRetry, let first = flows.first {
+            readdress(to: target, over: first)
+            otherHops = Array(flows.dropFirst())
+            if let body = bodyOver?(first) { request.body = body }
+            send(at: now)
+        } else if !mayRetry || !follow(at: now) {
+            let handler = handler
+            (self.handler, transaction) = (nil, nil)
+            handler?(.response(response, over: way), now)
+            handler?(.terminated, now)
+        }
     }
 
     /// A new request of the same call, with nothing that was meant for the old address.
-    private func readdress(to target: URI) {
-        guard let address = target.address else { preconditionFailure("only addresses are reachable") }
-        flow.remote = SocketAddress(address, port: target.port ?? 5060)
-        flow.connection = 0
-        request.startLine = .request(request.method, target)
+    private func readdress(to target: URI, over way: Flow) {
+        (flow, hasAnswered, staysOnUDP) = (way, false, false)
+        request.startLine = .request(request.method, target.withoutHeaders)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
-        request.via = agent.makeVia(for: target, over: flow)
+        request.via = newVia(over: flow)
         for name in [HeaderName.route, .authorization, .proxyAuthorization] { request.headers.remove(name) }
+    }
+}
+
+extension URI {
+    /// As a Request-URI, in which headers have no place (RFC 3261 §19.1.1).
+    fileprivate var withoutHeaders: URI {
+        guard headers != nil else { return self }
+        var uri = self
+        uri.headers = nil
+        return uri
     }
 }

@@ -41,13 +41,18 @@ extension Flow {
         guard address == remote.address || !address.isPrivate else { return self }
         var flow = self
         flow.remote = SocketAddress(address, port: uri.port ?? (transport == .tls ? 5061 : 5060))
-        if transport == .udp, uri.transport == "tcp" { flow.transport = .tcp }
-        if uri.transport == "tls" || uri.scheme == .sips {
+        let wanted = uri.transport
+        if transport == .udp, wanted == Self.tcp { flow.transport = .tcp }
+        if wanted == Self.tls || uri.scheme == .sips {
             (flow.transport, flow.peer) = (.tls, uri.host)
             flow.remote.port = uri.port ?? 5061
         }
         return flow
     }
+}
+
+extension Flow {
+    private static let tcp: Text = "tcp", tls: Text = "tls"
 }
 
 extension IPAddress {
@@ -65,4 +70,12 @@ public protocol SignallingNetwork: AnyObject {
     /// open already, or a new one. It must not call the agent back from inside: a failure is told later by
     /// `UserAgent.failed(_:at:)`, with the flow of the lost connection, or that of the message when none could be opened.
     func send(_ bytes: [UInt8], over flow: Flow)
+
+    /// Closes the connection of a flow that nothing comes over any more; `UserAgent.failed(_:at:)` tells so later.
+    func close(_ flow: Flow)
+}
+
+extension SignallingNetwork {
+    /// A network of datagrams has no connections.
+    public func close(_ flow: Flow) {}
 }

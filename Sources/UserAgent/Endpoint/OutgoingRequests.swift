@@ -36,6 +36,8 @@ public struct OutgoingInvite {
     public var alternatives: [Flow] = []
     /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no answer, 503).
     public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
+    /// The offer for another hop than the first, which may have to name another address of ours; nil where it is the same.
+    public var offerOver: ((Flow) -> [UInt8]?)?
     /// Meant for this very user agent: its coming back is no loop.
     public var isToOurselves = false
 
@@ -98,7 +100,7 @@ extension UserAgent {
         var request = Message.request(
             .options, uri: options.target, via: makeVia(for: options.target, over: options.flow), from: from, to: options.to,
             callID: makeCallID(), cseq: makeSequence(), contact: makeContact(user: from.uri.user, over: options.flow))
-        request.headers.append(.accept, accepted)
+        request.append(.accept, accepted)
         ask(request, over: options.flow, options.credentials, at: now, completion)
     }
 
@@ -110,7 +112,7 @@ extension UserAgent {
             .message, uri: message.target, via: makeVia(for: message.target, over: message.flow), from: from, to: message.to, callID: makeCallID(),
             cseq: makeSequence(), maxForwards: message.maxForwards, routes: message.routes)
         addProduct(to: &request)
-        request.headers.append(.contentType, message.contentType)
+        request.append(.contentType, message.contentType)
         request.body = message.body
         ask(request, over: message.flow, message.credentials, at: now, completion)
     }

@@ -13,8 +13,8 @@ public struct OutgoingRegistration {
     /// Seconds that are asked for.
     public var expires: UInt32 = 600
     public var credentials: Credentials?
-    /// How often an empty line keeps the way open through translators while we are registered (RFC 5626 §3.5.1, §4.4.1); nil: never.
-    public var keepAlive: Duration?
+    /// Asks whether the far end answers what keeps the way open (RFC 6223): the `keep` of the 200's Via tells.
+    public var asksToKeepAlive = false
 
     public init(registrar: URI, flow: Flow, address: NameAddress) {
         (self.registrar, self.flow, self.address) = (registrar, flow, address)
@@ -50,7 +50,6 @@ public final class Registration {
     private var isPending = false
     private var isLeaving = false
     private var alarm = Alarm { _ in }
-    private var keepAlive = Alarm { _ in }
 
     init(_ request: OutgoingRegistration, agent: UserAgent) {
         (self.request, self.agent, expires) = (request, agent, request.expires)
@@ -58,7 +57,6 @@ public final class Registration {
         (callID, tag, sequence) = (agent.makeCallID(), agent.makeTag(), agent.makeSequence())
         contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: request.flow)
         alarm = Alarm { [unowned self] now in self.send(at: now) }
-        keepAlive = Alarm { [unowned self] now in self.ping(at: now) }
     }
 
     /// Takes the binding back. One REGISTER with Expires 0 is sent, after the one that is on its way if there is one.
@@ -76,7 +74,7 @@ public final class Registration {
         from.tag = tag
         sequence += 1
         var message = Message.request(
-            .register, uri: request.registrar, via: agent.makeVia(for: request.registrar, over: request.flow), from: from, to: request.address,
+            .register, uri: request.registrar, via: makeVia(), from: from, to: request.address,
             callID: callID, cseq: sequence, contact: contact)
         message.headers.append(.expires, Text(expires))
         agent.addProduct(to: &message)
@@ -95,12 +93,17 @@ public final class Registration {
         }
     }
 
+    private func makeVia() -> Via {
+        var via = agent.makeVia(for: request.registrar, over: request.flow)
+        if request.asksToKeepAlive { via.parameters["keep"] = .empty }
+        return via
+    }
+
     private func finish(_ status: Int, _ response: Message?, asked: UInt32, at now: Instant) {
         isPending = false
         if isLeaving {
             guard asked == 0 else { return send(at: now) }
             isRegistered = false
-            agent.alarms.set(keepAlive, to: nil)
             agent.registrations[ObjectIdentifier(self)] = nil
             onEvent?(self, .unregistered(status: status), now)
         } else if let response, (200..<300).contains(status) {
@@ -119,28 +122,12 @@ public final class Registration {
         let granted = max(1, grantedSeconds(response) ?? response.expires ?? asked)
         let share = UInt64(granted) * 800...UInt64(granted) * 900
         agent.alarms.set(alarm, to: now + agent.randomDelay(share))
-        scheduleKeepAlive(at: now)
         onEvent?(self, .registered(seconds: granted, response), now)
     }
-
-    /// Not of the whole time, and not everybody at once (RFC 5626 §4.4.1: 80–100 %).
-    private func scheduleKeepAlive(at now: Instant) {
-        guard let interval = request.keepAlive.map({ UInt64($0.wholeMilliseconds) }), interval > 0 else { return }
-        agent.alarms.set(keepAlive, to: now + agent.randomDelay(interval * 8 / 10...interval))
-    }
-
-    private func ping(at now: Instant) {
-        guard isRegistered, !isLeaving else { return }
-        agent.network.send(Self.emptyLine, over: request.flow)
-        scheduleKeepAlive(at: now)
-    }
-
-    private static let emptyLine: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
 
     /// The way that the binding was made over is gone: it is made again soon. A registrar that hangs up after each answer is not called at once.
     func lost(_ flow: Flow, at now: Instant) {
         guard isRegistered, !isPending, !isLeaving, request.flow.isCarried(by: flow) else { return }
-        agent.alarms.set(keepAlive, to: nil)
         agent.alarms.set(alarm, to: now + agent.randomDelay(500...1_500))
     }
 
@@ -159,7 +146,6 @@ public final class Registration {
     /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5).
     private func fail(_ status: Int, _ response: Message?, at now: Instant) {
         isRegistered = false
-        agent.alarms.set(keepAlive, to: nil)
         if status == 408 || status >= 500, status < 600, let flow = otherFlow?(self, status, now) {
             onEvent?(self, .failed(status: status, response, retryIn: .zero), now)
             move(to: flow)
@@ -187,6 +173,6 @@ extension UserAgent {
     }
 
     func addProduct(to request: inout Message) {
-        if !configuration.product.isEmpty { request.headers.append(.userAgent, configuration.product) }
+        if !configuration.product.isEmpty { request.append(.userAgent, configuration.product) }
     }
 }

@@ -48,6 +48,8 @@ final class ServerTransaction {
     var request: Message?
     /// The tag that this agent's answer adds to To.
     let toTag: Text
+    /// The CSeq number of the request, and of whatever repeats, acknowledges or cancels it.
+    let sequence: UInt32
     let session: InviteSession?
     var machine: Machine
     var lastResponse: [UInt8] = []
@@ -57,6 +59,7 @@ final class ServerTransaction {
     init(id: ServerTransactionID, request: Message, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
         (self.id, self.request, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)
         responseFlow = flow.responseFlow(to: request.via)
+        sequence = request.cseq.number
         let isReliable = flow.transport.isReliable
         machine =
             id.method == .invite

@@ -6,7 +6,10 @@ extension UserAgent {
     func receiveRequest(_ request: Message, _ via: Via, over flow: Flow, at now: Instant) {
         let method = request.method
         let id = ServerTransactionID(request, via, method: method == .ack ? .invite : method)
-        if let transaction = serverTransactions[id] { return receiveAgain(request, transaction, at: now) }
+        if let transaction = serverTransactions[id] {
+            guard method == .ack || request.cseq.number == transaction.sequence else { return refuseBranch(of: request, over: flow) }
+            return receiveAgain(request, transaction, at: now)
+        }
         let session = request.to.tag.flatMap { sessions[$0] }.flatMap { $0.callID == request.callID ? $0 : nil }
         if method == .ack {
             session?.receiveAcknowledgement(request, at: now)
@@ -31,7 +34,7 @@ extension UserAgent {
     private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
         let transaction = begin(request, id, over: flow, session: session, at: now)
         session?.trace(.received, request, retransmission: false, at: now)
-        if let refusal = refusal(of: request, isKnownDialog: session != nil) {
+        if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil) {
             respond(transaction, refusal, at: now)
         } else {
             session?.receive(request, transaction, over: flow, at: now)
@@ -42,10 +45,10 @@ extension UserAgent {
         let isMerged = unmerged[MergeKey(request)] != nil
         if request.method != .invite || isMerged {
             let transaction = begin(request, id, over: flow, session: nil, at: now)
-            if let refusal = isMerged ? Refusal(482) : refusal(of: request, isKnownDialog: true) { return respond(transaction, refusal, at: now) }
+            if let refusal = isMerged ? Refusal(482) : refusal(of: request, over: flow, isKnownDialog: true) { return respond(transaction, refusal, at: now) }
             return handle(request, transaction, over: flow, at: now)
         }
-        if let refusal = refusal(of: request, isKnownDialog: true) ?? refusalOfSession(request) {
+        if let refusal = refusal(of: request, over: flow, isKnownDialog: true) ?? refusalOfSession(request) {
             return respond(begin(request, id, over: flow, session: nil, at: now), refusal, at: now)
         }
         guard let session = InviteSession(incoming: request, over: flow, agent: self) else {
@@ -87,9 +90,14 @@ extension UserAgent {
         if invite.request != nil { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }
 
+    /// A new request under a branch that another one still has (RFC 3261 §8.1.1.7): it cannot be told from that one later, and so it is none.
+    private func refuseBranch(of request: Message, over flow: Flow) {
+        network.send(Message.response(to: request, status: 500, reason: "Branch In Use", toTag: makeTag()).serialized(), over: flow.responseFlow(to: request.via))
+    }
+
     private func refuseStatelessly(_ request: Message, over flow: Flow, _ retryAfter: Text) {
         var response = Message.response(to: request, status: 503, toTag: makeTag())
-        response.headers.append(.retryAfter, retryAfter)
+        response.append(.retryAfter, retryAfter)
         network.send(response.serialized(), over: flow.responseFlow(to: request.via))
     }
 }
@@ -108,10 +116,11 @@ struct Refusal {
 
 extension UserAgent {
     /// Why a request cannot be dealt with, in the order of RFC 3261 §8.2 and §16.3.
-    private func refusal(of request: Message, isKnownDialog: Bool) -> Refusal? {
+    private func refusal(of request: Message, over flow: Flow, isKnownDialog: Bool) -> Refusal? {
         guard configuration.allowedMethods.contains(request.method) else { return refusalOfMethod(request.method) }
         guard isKnownDialog else { return Refusal(481) }
         if request.to.tag == nil {
+            if request.requestURI?.scheme == .sips, flow.transport != .tls { return refusalOfSecureURI(over: flow) }
             // What a gateway would send on; inside of a dialog the request has arrived.
             if request.maxForwards == 0, request.method != .options { return Refusal(483) }
             if isLoop(request) { return Refusal(482) }
@@ -121,6 +130,14 @@ extension UserAgent {
         }
         if !unsupported.isEmpty { return Refusal(420, headers: unsupported.map { (.unsupported, $0) }) }
         return refusalOfBody(request) ?? refusalOfInterval(request)
+    }
+
+    /// A sips URI over anything but TLS (RFC 3261 §26.2.2): no scheme of ours where we have no TLS (§21.4.14), and not to be had this way where we
+    /// have it (RFC 5630 §4).
+    private func refusalOfSecureURI(over flow: Flow) -> Refusal {
+        guard configuration.hasTLS else { return Refusal(416) }
+        let agent = Text("\(configuration.contactAddress(flow).address)")
+        return Refusal(480, headers: [(.warning, "380 " + agent + " \"SIPS Not Allowed\"")])
     }
 
     /// Of events we know nothing but what a REFER makes (RFC 6665 §8.3.1, RFC 3903 §6).
@@ -155,11 +172,17 @@ extension UserAgent {
     }
 
     private func isLoop(_ request: Message) -> Bool {
-        if let tag = request.from.tag, sessions[tag]?.isToOurselves == true { return false }
+        if isOwnCall(request) { return false }
         let vias = request.vias
         guard vias.contains(where: { $0.branch?.hasPrefix(branchPrefix) == true }), let uri = request.requestURI else { return false }
         let ours = branchPrefix + Text(Self.hexadecimal(Self.digest(of: uri), digits: 8))
         return vias.contains { $0.branch?.hasPrefix(ours) == true }
+    }
+
+    /// Whether an INVITE is one of ours that was meant to come back: nobody else knows its tag.
+    public func isOwnCall(_ request: Message) -> Bool {
+        guard let session = request.from.tag.flatMap({ sessions[$0] }) else { return false }
+        return session.isToOurselves && session.callID == request.callID
     }
 
     /// What an OPTIONS wants to know (RFC 3261 §11.2).
@@ -178,12 +201,11 @@ extension UserAgent {
         body: [UInt8] = [], contentType: Text = "application/sdp", toTag: Text? = nil, at now: Instant
     ) {
         guard let request = transaction.request else { return }
-        var response = Message.response(to: request, status: status, reason: reason, toTag: toTag ?? transaction.toTag)
-        if let contact { response.headers.append(.contact, contact.text) }
-        if !configuration.product.isEmpty { response.headers.append(.server, configuration.product) }
-        for (name, value) in headers { response.headers.append(name, value) }
+        var response = Message.response(to: request, status: status, reason: reason, toTag: toTag ?? transaction.toTag, contact: contact)
+        if !configuration.product.isEmpty { response.append(.server, configuration.product) }
+        for (name, value) in headers { response.append(name, value) }
         if !body.isEmpty {
-            response.headers.append(.contentType, contentType)
+            response.append(.contentType, contentType)
             response.body = body
         }
         respond(response, to: transaction, at: now)

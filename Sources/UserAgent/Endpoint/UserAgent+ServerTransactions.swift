@@ -42,11 +42,19 @@ extension UserAgent {
                 transaction.session?.trace(.received, request, retransmission: request.method != .ack || wasConfirmed, at: now)
             }
             perform(outputs, of: transaction, response: nil, at: now)
+            if machine.state == .accepted, request.method == .invite { acceptAgain(transaction, at: now) }
             if outputs.contains(.deliverAcknowledgement) { transaction.session?.receiveAcknowledgement(request, at: now) }
         case .other(let machine):
             transaction.session?.trace(.received, request, retransmission: true, at: now)
             perform(machine.receiveRequest().map(\.inviteOutput), of: transaction, response: nil, at: now)
         }
+    }
+
+    /// The caller asks again, also after its ACK: as long as the call is up it hears again that it was answered (RFC 6026 §7.1 leaves that to the user).
+    private func acceptAgain(_ transaction: ServerTransaction, at now: Instant) {
+        guard let session = transaction.session, session.state == .answered || session.state == .confirmed else { return }
+        session.traceAgain(transaction.lastResponse, at: now)
+        network.send(transaction.lastResponse, over: transaction.responseFlow)
     }
 
     private func advance(_ transaction: ServerTransaction, to now: Instant) {

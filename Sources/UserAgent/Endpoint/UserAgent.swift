@@ -8,6 +8,9 @@ import SIP
 public final class UserAgent {
     public let configuration: UserAgentConfiguration
     public weak var delegate: (any UserAgentDelegate)?
+    /// Finds the ways to a URI that is not an address on the flow's own network (RFC 3263); the best first, none where there is none. The answer may
+    /// come later. Nil: a 3xx is followed to addresses alone.
+    public var locate: ((URI, Flow, _ completion: @escaping ([Flow], Instant) -> Void) -> Void)?
 
     let network: any SignallingNetwork
     let hash: DigestHash?
@@ -40,7 +43,7 @@ public final class UserAgent {
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(configuration.acceptedBodies)
         supported = Self.list(configuration.options)
-        branchPrefix = ServerTransactionID.cookie + Text(Self.hexadecimal(self.random.next(), digits: 8))
+        branchPrefix = Text(Array(ServerTransactionID.cookie.bytes) + Self.hexadecimal(self.random.next(), digits: 8))
     }
 
     private static func list(_ elements: [Text]) -> Text { Text(Array(elements.map(\.bytes).joined(separator: [0x2C, 0x20]))) }
@@ -101,9 +104,17 @@ public final class UserAgent {
 
 extension UserAgent {
     static func hexadecimal(_ number: UInt64, digits: Int) -> [UInt8] {
-        (0..<digits).map { index in
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits)
+        append(hexadecimal: number, digits: digits, to: &bytes)
+        return bytes
+    }
+
+    /// The lowest digit first.
+    private static func append(hexadecimal number: UInt64, digits: Int, to bytes: inout [UInt8]) {
+        for index in 0..<digits {
             let nibble = UInt8(truncatingIfNeeded: number >> UInt64(4 * index)) & 15
-            return nibble < 10 ? 0x30 + nibble : 0x57 + nibble
+            bytes.append(nibble < 10 ? 0x30 + nibble : 0x57 + nibble)
         }
     }
 
@@ -125,9 +136,11 @@ extension UserAgent {
 
     /// Our Via for a request to this URI: the branch tells the agent, the URI and the transaction.
     func makeVia(for uri: URI, over flow: Flow) -> Via {
-        var branch = Array(branchPrefix.bytes)
-        branch += Self.hexadecimal(Self.digest(of: uri), digits: 8)
-        branch += Self.hexadecimal(random.next(), digits: 16)
+        var branch: [UInt8] = []
+        branch.reserveCapacity(branchPrefix.count + 24)
+        branch.append(contentsOf: branchPrefix.bytes)
+        Self.append(hexadecimal: Self.digest(of: uri), digits: 8, to: &branch)
+        Self.append(hexadecimal: random.next(), digits: 16, to: &branch)
         let address = configuration.contactAddress(flow)
         return Via(transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch))
     }
@@ -165,9 +178,11 @@ extension SocketAddress {
 extension Transport {
     var name: Text {
         switch self {
-        case .udp: "UDP"
-        case .tcp: "TCP"
-        case .tls: "TLS"
+        case .udp: Self.udpName
+        case .tcp: Self.tcpName
+        case .tls: Self.tlsName
         }
     }
+
+    private static let udpName: Text = "UDP", tcpName: Text = "TCP", tlsName: Text = "TLS"
 }

@@ -8,7 +8,7 @@ public struct UserAgentConfiguration {
     public var product: Text = "Hookswitch"
     /// The methods that are dealt with; others are answered 405. Add REGISTER when the delegate handles it.
     public var allowedMethods: [Method] = [.invite, .ack, .cancel, .bye, .options, .info, .update, .prack]
-    /// Option tags for the Supported field besides those that the agent deals with itself (`100rel`, and `timer` with a session timer). A
+    /// Option tags for the Supported field besides those that the agent deals with itself (`100rel`, `199`, and `timer` with a session timer). A
     /// Require with any other tag is answered 420.
     public var supportedOptions: [Text] = []
     /// Sessions are refreshed, and end when they are not (RFC 4028); nil: they last until somebody ends them.
@@ -23,6 +23,8 @@ public struct UserAgentConfiguration {
     public var maximumTransactions = 200_000
     /// Requests longer than this go over TCP instead of UDP, and over UDP after all where nobody takes the connection (RFC 3261 §18.1.1); nil: never.
     public var longestDatagram: Int?
+    /// TLS is listened for, and so sips URIs are ours to serve over it.
+    public var hasTLS = false
     /// A non-100 provisional response is sent again so often while a call rings (RFC 3261 §13.3.1.1).
     public var provisionalInterval = Duration.seconds(60)
     /// The address that peers on this flow can reach us at: the host and port of our Via and Contact.
@@ -35,7 +37,7 @@ public struct UserAgentConfiguration {
         case whenSupported
     }
 
-    var options: [Text] { ["100rel"] + (sessionTimer == nil ? [] : ["timer"]) + supportedOptions }
+    var options: [Text] { ["100rel", "199"] + (sessionTimer == nil ? [] : ["timer"]) + supportedOptions }
 
     public init(contactAddress: @escaping (Flow) -> SocketAddress = { $0.local }) {
         self.contactAddress = contactAddress

@@ -12,6 +12,9 @@ struct GuessCounter {
     private let length: Duration
     private let sourceLimit: Int
     private var windows: [IPAddress: Window] = [:]
+    /// The sources in the order in which their windows end: all windows are equally long. Those before `oldest` are gone.
+    private var order: [IPAddress] = []
+    private var oldest = 0
 
     /// How many wrong passwords came in all, and how many requests were not listened to.
     private(set) var guesses: UInt64 = 0
@@ -35,17 +38,21 @@ struct GuessCounter {
         if let window = windows[key], window.end > now {
             windows[key]?.guesses += 1
         } else {
-            makeRoom(at: now)
+            forgetOld(at: now)
             windows[key] = Window(end: now + length, guesses: 1)
+            order.append(key)
         }
     }
 
-    /// With more sources at once than can be counted, the one whose window ends first is forgotten.
-    private mutating func makeRoom(at now: Instant) {
-        guard windows.count >= sourceLimit else { return }
-        windows = windows.filter { $0.value.end > now }
-        guard windows.count >= sourceLimit, let first = windows.min(by: { $0.value.end < $1.value.end }) else { return }
-        windows[first.key] = nil
+    /// Those whose windows are over; and with more sources at once than can be counted, the one whose window ends first.
+    private mutating func forgetOld(at now: Instant) {
+        while oldest < order.count, let window = windows[order[oldest]], window.end <= now || windows.count >= sourceLimit {
+            windows[order[oldest]] = nil
+            oldest += 1
+        }
+        guard oldest > order.count / 2 else { return }
+        order.removeFirst(oldest)
+        oldest = 0
     }
 
     /// Whoever has one address of an IPv6 subnet has them all.

@@ -158,7 +158,7 @@ public final class Registrar {
 extension Message {
     fileprivate static func answer(to request: Message, status: Int, reason: Text? = nil, adding headers: [(HeaderName, Text)] = []) -> Message {
         var response = Message.response(to: request, status: status, reason: reason)
-        for (name, value) in headers { response.headers.append(name, value) }
+        for (name, value) in headers { response.append(name, value) }
         return response
     }
 }

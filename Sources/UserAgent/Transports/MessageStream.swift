@@ -37,6 +37,8 @@ final class MessageStream {
         return outputs
     }
 
+    func sentPing() { framer.sentPing() }
+
     func giveUp(at now: Instant) {
         messageDeadline = nil
         connection.finish(at: now)

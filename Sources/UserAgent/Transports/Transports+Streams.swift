@@ -34,8 +34,16 @@ extension Transports {
     func sendStream(_ bytes: [UInt8], over flow: Flow) {
         let id = flow.connection == 0 ? streamTo[Peer(flow)] : flow.connection
         guard let stream = id.flatMap({ streams[$0] }) ?? (flow.connection == 0 ? open(flow) : nil) else { return lost.append(flow) }
+        if bytes == StreamFramer.ping { stream.sentPing() }
         stream.connection.send(bytes, at: MonotonicClock.now)
         watch(stream)
+    }
+
+    /// A connection that says nothing any more: what waits on it has failed.
+    func closeStream(of flow: Flow) {
+        guard let stream = (flow.connection == 0 ? streamTo[Peer(flow)] : flow.connection).flatMap({ streams[$0] }) else { return }
+        stream.connection.close()
+        forget(stream)
     }
 
     /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
@@ -118,6 +126,7 @@ extension Transports {
             switch output {
             case .message(let message): endpoint?.receive(message, over: stream.flow, at: now)
             case .pong: stream.connection.send(StreamFramer.pong, at: now)
+            case .answered: endpoint?.receive(StreamFramer.pong, over: stream.flow, at: now)
             case .failed(let error): refuse(error, from: stream, at: now)
             }
         }

@@ -132,6 +132,10 @@ public final class Transports: SignallingNetwork {
         case .tcp, .tls: sendStream(bytes, over: flow)
         }
     }
+
+    public func close(_ flow: Flow) {
+        if flow.transport.isReliable { closeStream(of: flow) }
+    }
 }
 
 // UDP.

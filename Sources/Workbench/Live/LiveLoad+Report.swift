@@ -18,7 +18,7 @@ extension LiveLoad.Outcome {
         }
         let steps = plan.arrivals.steps.count > 1 ? steps(plan, slo) : []
         return LoadReport(
-            run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), metrics: metrics(tally), histograms: histograms(tally),
+            run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), encryption: encryption(tally), metrics: metrics(tally), histograms: histograms(tally),
             findings: Self.findings(tally) + lateCalls(), slo: verdicts, steps: steps, knee: findsKnee ? knee(steps) : nil, leaks: leaks,
             series: LoadSeries.points(of: state.calls), calls: state.calls.sorted { $0.number < $1.number }, callsLeftOut: state.callsLeftOut)
     }
@@ -34,6 +34,11 @@ extension LiveLoad.Outcome {
     private func ratios(_ tally: LoadTally) -> LoadReport.Ratios {
         LoadReport.Ratios(
             ser: tally.establishmentRatio, seer: tally.effectivenessRatio, isa: tally.ineffectiveAttempts, scr: tally.completionRatio, failed: tally.failedPercent)
+    }
+
+    private func encryption(_ tally: LoadTally) -> LoadReport.Encryption {
+        func count(_ kind: MediaEncryption) -> Int { tally.encryption[kind] ?? 0 }
+        return LoadReport.Encryption(sdes: count(.sdes), dtls: count(.dtls), clear: count(.clear), share: tally.encryptedPercent)
     }
 
     private func metrics(_ tally: LoadTally) -> [String: Distribution.Summary?] {

@@ -35,13 +35,14 @@ public final class LiveLoad: Sendable {
     private let settings: LivePhoneSettings
     private let knee: ServiceLevel?
     private let phone: LivePhone<LoadClient>
-    private let ledger = LoadLedger()
+    private let ledger: LoadLedger
 
     /// Binds, and begins.
     /// - Parameter knee: ends the arrivals when a step of the plan has broken this.
     public init(_ plan: LoadPlan, settings: LivePhoneSettings, endingWhenBroken knee: ServiceLevel? = nil) throws(LivePhoneError) {
         (self.plan, self.settings, self.knee) = (plan, settings, knee)
-        let ledger = ledger
+        let ledger = LoadLedger(judgesSteps: plan.arrivals.steps.count > 1)
+        self.ledger = ledger
         phone = try LivePhone(settings) { phone in
             phone.measurePacing()
             let client = LoadClient(phone: phone, plan: plan)
@@ -58,24 +59,29 @@ public final class LiveLoad: Sendable {
 
     /// Waits for the end. `watch` is called about every `interval`, from this thread.
     public func run(every interval: Duration = .seconds(1), watch: (LoadSnapshot) -> Void) -> Outcome {
-        var mostPorts = 0, broken: Int?
+        var mostPorts = 0, broken: Int?, trend = MemoryTrend(allowance: Self.allowance)
         while ledger.finished.wait(timeout: .now() + .nanoseconds(Int(interval.wholeNanoseconds))) == .timedOut {
             guard let (snapshot, ports) = look() else { break }
             mostPorts = max(mostPorts, ports)
+            trend.note(resident: MachineReading.residentBytes(), over: snapshot.judged, up: snapshot.progress.active)
             watch(snapshot)
-            if broken == nil, let step = firstBroken(before: snapshot.progress.step) {
+            if broken == nil, let step = firstBroken() {
                 broken = step
                 phone.post { client, now in client.endArrivals(at: now) }
             }
         }
-        return conclude(mostPorts, broken)
+        return conclude(mostPorts, broken, trend)
     }
 
+    /// What is kept of a call for the report takes 1 to 4 kB.
+    private static let allowance = 12_000.0
+
     private func look() -> (LoadSnapshot, ports: Int)? {
-        guard let (progress, lateness, ports, now) = phone.ask({ client, now in
-            (client.progress, client.phone.takePacing(), client.phone.counts(at: now).media.ports, now)
+        guard let (progress, lateness, media, now) = phone.ask({ client, now in
+            (client.progress, client.phone.takePacing(), client.phone.counts(at: now).media, now)
         }) else { return nil }
-        ledger.note(lateness, inStep: progress.step)
+        let ports = media.ports
+        ledger.note(lateness, inStep: progress.step, calls: progress.active, streams: media.started)
         let snapshot = ledger.read { state in
             LoadSnapshot(
                 progress: progress, elapsed: state.began.map { now - $0 }, judged: state.tally.calls, bad: state.tally[.failed] + state.tally[.faulty],
@@ -85,19 +91,20 @@ public final class LiveLoad: Sendable {
     }
 
     /// The first step, of those that are over, that has broken what was to be kept; where enough is known of it.
-    private func firstBroken(before step: Int) -> Int? {
+    private func firstBroken() -> Int? {
         guard let knee else { return nil }
         return ledger.read { state in
-            state.steps.keys.sorted().first { $0 < step && (state.steps[$0]?.tried ?? 0) >= 10 && state.steps[$0].map(knee.isBroken(by:)) == true }
+            state.steps.keys.sorted().first { (state.steps[$0]?.tried ?? 0) >= 5 && state.steps[$0].map(knee.isBroken(by:)) == true }
         }
     }
 
-    private func conclude(_ mostPorts: Int, _ broken: Int?) -> Outcome {
-        let last = look(), now = MonotonicClock.now
+    private func conclude(_ mostPorts: Int, _ broken: Int?, _ trend: MemoryTrend) -> Outcome {
+        let last = look(), now = MonotonicClock.now, urgency = phone.ask { client, _ in client.phone.urgency } ?? .normal
         let state = ledger.settle(), elapsed = state.began.map { now - $0 } ?? .zero, after = MachineReading.now
         let transport = phone.transportCounts?.datagrams
         let evidence = state.before.map { before in
             var evidence = ValidityEvidence(before: before, after: after, elapsed: elapsed, mediaPorts: settings.mediaPorts)
+            (evidence.urgency, evidence.punctuality) = (urgency, state.punctuality.figures)
             evidence.packets = state.stepLateness.values.reduce(Lateness(), +)
             if let progress = last?.0.progress { (evidence.calls, evidence.progress) = (progress.lateness, progress) }
             evidence.transport = (transport?.congested ?? 0, transport?.sendFailures ?? 0)
@@ -105,14 +112,14 @@ public final class LiveLoad: Sendable {
             evidence.ephemeral = EphemeralPortRange.current
             return evidence
         }
-        let leaks = leaks(since: state.before)
+        let leaks = leaks(since: state.before, trend)
         phone.close()
         return Outcome(
             failure: state.failure, state: state, progress: last?.0.progress ?? LoadProgress(), elapsed: elapsed, evidence: evidence, leaks: leaks, brokenSteps: broken)
     }
 
     /// What is still there. Transactions that only wait for copies are let go by moving their clock on.
-    private func leaks(since before: MachineReading?) -> LeakReport {
+    private func leaks(since before: MachineReading?, _ trend: MemoryTrend) -> LeakReport {
         let counts = phone.ask { client, now in
             for minute in 1...4 { client.phone.advance(to: now + .seconds(60 * minute)) }
             return client.phone.counts(at: now + .seconds(240))
@@ -124,7 +131,8 @@ public final class LiveLoad: Sendable {
             after = MachineReading.now
         }
         if let now = after.descriptors, let then = before?.descriptors, now - connections > then { leftovers.append("\(now - connections - then) descriptors") }
-        return LeakReport(leftovers: leftovers, memoryBefore: before?.residentBytes, memoryAfter: after.residentBytes)
+        if trend.isGrowing, let bytes = trend.perCall { leftovers.append("memory: \(Int(bytes)) bytes more with every call") }
+        return LeakReport(leftovers: leftovers, memory: MemoryFigures(before: before?.residentBytes, after: after.residentBytes, perCall: trend.perCall))
     }
 }
 

@@ -24,8 +24,15 @@ public struct LivePhoneSettings: Sendable {
     /// Packets that it makes leave on time to within 0.1 ms, for a little more of the processor.
     public var isPunctual = false
     public var codecs = Codec.usual
-    /// Whether sound is encrypted.
+    /// Whether sound is encrypted, and how our own offers agree on keys.
     public var srtp = SRTPPolicy.off
+    public var keying = SRTPKeying.sdes
+    /// Certificates, for TLS. Without one to show nobody can connect to us, and calls come over the connection that we opened.
+    public var tls = TLSSettings()
+    /// Whom the certificate of the server must name; nil: the domain, and without one its address.
+    public var serverName: Text?
+    /// Told, on the telephone's lane, of every TLS session that could not be had.
+    public var onTLSFailure: (@Sendable (TLSError) -> Void)?
 
     public init(user: Text, server: SocketAddress) { (self.user, self.server) = (user, server) }
 }
@@ -36,12 +43,14 @@ public enum LivePhoneError: Error, CustomStringConvertible {
     case noRoute(SocketAddress)
     case socket(SocketError)
     case media(PumpError)
+    case tls(TLSError)
 
     public var description: String {
         switch self {
         case .noRoute(let server): "this machine has no way to \(server)"
         case .socket(let error): error.description
         case .media(let error): "media: \(error)"
+        case .tls(let error): "TLS: \(error)"
         }
     }
 }
@@ -60,13 +69,15 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
     /// - Parameter make: makes the client, on its lane; set its `onEvent` there.
     public init(_ settings: LivePhoneSettings, make: @escaping @Sendable (Phone) -> Client) throws(LivePhoneError) {
         guard let host = settings.address ?? LocalAddresses.used(towards: settings.server.address) else { throw .noRoute(settings.server) }
-        let finished = finished
+        let contexts = try Self.contexts(settings), finished = finished
         lane = try Lane(label: "phone-\(settings.user)") { lane, now throws(LivePhoneError) in
             let media = try Self.media(settings, lane)
             let transports: Transports
             do throws(SocketError) {
-                transports = try Transports(.init(listeners: [.init(settings.transport, SocketAddress(host, port: settings.port))]), on: lane)
+                let listens = contexts?.canServe ?? true, place = Transports.Listener(settings.transport, SocketAddress(host, port: settings.port))
+                transports = try Transports(.init(listeners: listens ? [place] : []), tls: contexts, on: lane)
             } catch { throw .socket(error) }
+            transports.onTLSFailure = { error, _ in settings.onTLSFailure?(error) }
             return SignallingHost(transports: transports) { transports in
                 let client = make(Self.phone(settings, host, transports, media))
                 client.onFinish = { finished.signal() }
@@ -97,6 +108,11 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
     /// Lets sockets and all go. Calls that are up are not said goodbye: `stop` first.
     public func close() { lane.close() }
 
+    private static func contexts(_ settings: LivePhoneSettings) throws(LivePhoneError) -> TLSContexts? {
+        guard settings.transport == .tls else { return nil }
+        do throws(TLSError) { return try TLSContexts(settings.tls) } catch { throw .tls(error) }
+    }
+
     private static func media(_ settings: LivePhoneSettings, _ lane: Lane<SignallingHost<Client>>) throws(LivePhoneError) -> MediaLanes {
         let media = MediaSettings(ports: settings.mediaPorts, lanes: settings.mediaLanes, batch: settings.isPunctual ? .punctual : .immediate)
         do throws(PumpError) {
@@ -108,11 +124,12 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
 
     private static func phone(_ settings: LivePhoneSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes) -> Phone {
         let local = transports.listeners.first?.address ?? SocketAddress(host, port: settings.port)
-        let flow = Flow(transport: settings.transport, local: local, remote: settings.server)
+        let peer = settings.transport == .tls ? settings.serverName ?? settings.domain ?? Text("\(settings.server.address)") : .empty
+        let flow = Flow(transport: settings.transport, local: local, remote: settings.server, peer: peer)
         var identity = PhoneIdentity(
             user: settings.user, domain: settings.domain ?? Text("\(settings.server.address)"), displayName: settings.displayName,
             credentials: settings.credentials, flow: flow, mediaAddress: host, codecs: settings.codecs)
-        identity.srtp = settings.srtp
+        (identity.srtp, identity.keying) = (settings.srtp, settings.keying)
         let agent = UserAgent(configuration: UserAgentConfiguration(), network: transports, random: SystemRandom(), hash: OpenSSLDigest.sip)
         return Phone(identity: identity, agent: agent, plane: media, random: SystemRandom())
     }

@@ -7,9 +7,12 @@ import Synchronization
 final class LoadLedger: Sendable {
     struct State: Sendable {
         var tally = LoadTally()
+        /// By what happened in the window of each that is over.
         var steps: [Int: LoadTally] = [:]
+        var judge = StepJudge()
         /// Of packets, by step of the plan.
         var stepLateness: [Int: Lateness] = [:]
+        var punctuality = Punctuality()
         var calls: [CallFigures] = []
         var callsLeftOut = 0
         var before: MachineReading?
@@ -23,14 +26,18 @@ final class LoadLedger: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "judge")
     let finished = DispatchSemaphore(value: 0)
+    private let judgesSteps: Bool
+
+    init(judgesSteps: Bool) { self.judgesSteps = judgesSteps }
 
     func hear(_ event: LoadClient.Event, at now: Instant) {
         switch event {
-        case .registered: break
+        case .registered, .registrationFailed, .leg: break
         case .began:
             let reading = MachineReading.now
             state.withLock { ($0.before, $0.began) = (reading, now) }
         case .call(let call): queue.async { self.judge(call) }
+        case .step(let reading): queue.async { self.state.withLock { $0.steps[reading.window.step] = $0.judge.close(reading) } }
         case .finished(let failure):
             state.withLock { $0.failure = failure }
             finished.signal()
@@ -41,13 +48,17 @@ final class LoadLedger: Sendable {
         let figures = CallJudge.figures(of: call)
         state.withLock { state in
             state.tally.add(figures)
-            state.steps[figures.step, default: LoadTally()].add(figures)
+            if judgesSteps, let began = state.began { state.judge.add(figures, ended: call.caller.ended - began) }
             if state.calls.count < Self.mostCalls { state.calls.append(figures) } else { state.callsLeftOut += 1 }
         }
     }
 
-    func note(_ lateness: Lateness, inStep step: Int) {
-        if lateness.count > 0 { state.withLock { $0.stepLateness[step] = ($0.stepLateness[step] ?? Lateness()) + lateness } }
+    func note(_ lateness: Lateness, inStep step: Int, calls: Int, streams: Int) {
+        guard lateness.count > 0 else { return }
+        state.withLock { state in
+            state.stepLateness[step] = (state.stepLateness[step] ?? Lateness()) + lateness
+            state.punctuality.note(lateness, calls: calls, streams: streams)
+        }
     }
 
     func read<Value>(_ look: (State) -> Value) -> Value { state.withLock { look($0) } }

@@ -1,3 +1,4 @@
+import Audio
 import Media
 import Primitives
 import RTP
@@ -30,7 +31,7 @@ public struct CallFigures: Codable, Hashable, Sendable {
     public var ring: Double?
     /// From the INVITE to the 200.
     public var answer: Double?
-    /// From the 200 to the first packet that the caller got.
+    /// From the 200, or from the first packet that the tool itself sent for it where that left later, to the first packet that the caller got.
     public var media: Double?
     /// From the caller's BYE to its 200: SDD (RFC 6076 §4.4).
     public var end: Double?
@@ -51,6 +52,7 @@ public struct CallFigures: Codable, Hashable, Sendable {
 /// What one end of a call heard.
 public struct EndFigures: Codable, Hashable, Sendable {
     public var codec: String?
+    public var encryption: MediaEncryption?
     public var sent: UInt64
     public var received: UInt64
     public var lossPercent: Double?
@@ -85,6 +87,19 @@ public enum HeardSound: String, Codable, Hashable, Sendable {
     case foreign = "another run's"
 
     public var isGood: Bool { self == .right }
+
+    init(_ sound: SignatureVerdict.Sound) {
+        self =
+            switch sound {
+            case .right: .right
+            case .own: .own
+            case .crossTalk: .crossTalk
+            case .stale: .stale
+            case .foreign: .foreign
+            case .unsigned: .unsigned
+            case .silence: .silence
+            }
+    }
 }
 
 /// Something that was wrong with a call, in words for a person.

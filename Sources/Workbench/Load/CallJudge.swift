@@ -1,3 +1,4 @@
+import Audio
 import Media
 import Primitives
 import RTP
@@ -30,13 +31,20 @@ public struct CallJudge: Sendable {
             setup: (caller.ringing ?? final).map { ($0 - caller.began).inMilliseconds },
             ring: caller.answered.flatMap { answered in caller.ringing.map { (answered - $0).inMilliseconds } },
             answer: caller.answered.map { ($0 - caller.began).inMilliseconds },
-            media: caller.answered.flatMap { answered in caller.statistics?.firstReceived.map { ($0 - answered).inMilliseconds } },
+            media: firstPacket,
             end: caller.endedBy == .us ? caller.disconnected.map { ($0 - caller.ended).inMilliseconds } : nil,
             duration: caller.answered.map { (caller.ended - $0).inMilliseconds },
             inviteTransit: callee.map { ($0.began - caller.began).inMilliseconds },
             answerTransit: callee?.answered.flatMap { left in caller.answered.map { ($0 - left).inMilliseconds } },
             byeTransit: caller.answered != nil && caller.endedBy == .us && callee?.endedBy == .them ? callee.map { ($0.ended - caller.ended).inMilliseconds } : nil,
             retransmissions: caller.retransmissions + (callee?.retransmissions ?? 0), caller: ends.caller, callee: ends.callee, findings: findings)
+    }
+
+    /// From the 200, or from where the sound that comes back began, which waits up to 20 ms for its place among the others of the tool.
+    private var firstPacket: Double? {
+        guard let answered = call.caller.answered, let received = call.caller.statistics?.firstReceived else { return nil }
+        let sender = call.callee ?? (call.expectsEcho ? call.caller : nil)
+        return max(.zero, received - max(answered, sender?.statistics?.firstSent ?? answered)).inMilliseconds
     }
 
     private var outcome: CallFigures.Outcome {
@@ -93,55 +101,40 @@ extension CallJudge {
     private func end(_ record: CallRecord, peer: CallRecord?, side: SoundSignature.Side) -> EndFigures? {
         guard let statistics = record.statistics else { return nil }
         let (sending, receiving) = (statistics.sending, statistics.receiving)
-        var figures = EndFigures(codec: record.codec.map { "\($0)" }, sent: sending.packets, received: receiving.packets)
+        var figures = EndFigures(codec: record.codec.map { "\($0)" }, encryption: record.encryption, sent: sending.packets, received: receiving.packets)
         figures.lossPercent = receiving.lossFraction.map { 100 * $0 }
         if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > Self.inFlight { figures.lossPercent = 100 }
         let quality = statistics.receivingQuality ?? (figures.lossPercent == 100 ? CallQuality(.g711, loss: 1, delay: nil) : nil)
         (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
         (figures.jitter, figures.roundTrip) = (receiving.jitter, statistics.roundTrip.map(\.inMilliseconds))
         guard call.isListenedTo, ran(record) else { return figures }
-        let hearing = SignatureHearing(record.heard.samples), own = side == .caller ? call.signatures.caller : call.signatures.callee
+        let own = side == .caller ? call.signatures.caller : call.signatures.callee
         let other = side == .caller ? call.signatures.callee : call.signatures.caller
-        figures.audio = sound(hearing, statistics, expected: peer == nil ? own : other, own: own)
-        if let peer = peer?.statistics { (figures.delay, figures.lastDelay) = delays(hearing, record, statistics, peer, of: other) }
+        let context = SignatureContext(
+            own: own, upAtBeginning: call.upAtBeginning, began: began(record, statistics, peer?.statistics), beganByEnd: beganByEnd(record, statistics, peer?.statistics))
+        let verdict = SignatureHearing(record.heard.samples).verdict(expecting: peer == nil ? own : other, context: context)
+        figures.audio = receiving.packets == 0 ? .nothing : HeardSound(verdict.sound)
+        (figures.delay, figures.lastDelay) = (verdict.delay, context.beganByEnd == nil ? nil : verdict.lastDelay)
         return figures
     }
 
     /// Whether its media ran long enough to say something.
     private func ran(_ record: CallRecord) -> Bool { record.answered.map { record.ended - $0 >= Self.shortest } ?? false }
 
-    private func sound(_ hearing: SignatureHearing, _ statistics: MediaStatistics, expected: SoundSignature, own: SoundSignature) -> HeardSound? {
-        if statistics.receiving.packets == 0 { return .nothing }
-        let heard = Set(hearing.sightings.map(\.signature))
-        if let wrong = heard.first(where: { $0 != expected }) { return wrong == own ? .own : whose(wrong) }
-        if !heard.isEmpty { return .right }
-        return hearing.loudPart < 0.05 ? .silence : .unsigned
+    /// What is played goes on from its first packet to the last.
+    private var isSteady: Bool { call.caller.script.steps.allSatisfy(\.leavesSoundAlone) }
+
+    /// Seconds from the other end's first packet to the first one here; nil where the sound was held meanwhile.
+    private func began(_ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics?) -> Double? {
+        guard isSteady, let sent = there?.firstSent, let first = here.firstReceived else { return nil }
+        return (first - sent).inSeconds
     }
 
-    private func whose(_ signature: SoundSignature) -> HeardSound {
-        guard signature.run == call.signatures.caller.run else { return .foreign }
-        return signature.call != 0 && signature.call < call.signatures.caller.call && !call.upAtBeginning.contains(signature.call) ? .stale : .crossTalk
-    }
-
-    /// How long sound took from the other end to this one: of the first round heard, and of the last where nothing was held.
-    private func delays(
-        _ hearing: SignatureHearing, _ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics, of signature: SoundSignature
-    ) -> (Double?, Double?) {
-        let rounds = hearing.sightings.filter { $0.signature == signature }, isSteady = call.caller.script.steps.allSatisfy(\.leavesSoundAlone)
-        guard isSteady, let began = there.firstSent, let first = here.firstReceived, let sighting = rounds.lazy.compactMap(hearing.refined).first else {
-            return (nil, nil)
-        }
-        let rate = Double(SoundSignature.sampleRate), cycle = Double(SoundSignature.length) / rate
-        func delay(_ sighting: SignatureHearing.Sighting, arrivedFrom arrival: Instant) -> Double {
-            let sent = Double(sighting.round * SoundSignature.roundLength) / rate, heard = (arrival - began).inSeconds + Double(sighting.position) / rate
-            let late = heard - sent
-            return 1_000 * (late - ((late + 0.005) / cycle).rounded(.down) * cycle)
-        }
-        let now = delay(sighting, arrivedFrom: first)
-        guard record.heard.seconds * rate == Double(record.heard.samples.count), let last = here.lastReceived, let end = rounds.reversed().lazy.compactMap(hearing.refined).first else { return (now, nil) }
-        // The last packet holds the last 20 ms of the recording.
-        let start = last + .nanoseconds(-Int64((Double(record.heard.samples.count) / rate - 0.02) * 1e9))
-        return (now, delay(end, arrivedFrom: start))
+    /// The same, by the last packet here, which holds the last 20 ms of the recording; nil where not all was kept.
+    private func beganByEnd(_ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics?) -> Double? {
+        let count = record.heard.samples.count, rate = Double(SoundSignature.sampleRate)
+        guard isSteady, let sent = there?.firstSent, let last = here.lastReceived, record.heard.seconds * rate == Double(count) else { return nil }
+        return (last - sent).inSeconds - (Double(count) / rate - 0.02)
     }
 
     private mutating func judgeMedia(_ caller: EndFigures?, _ callee: EndFigures?) {

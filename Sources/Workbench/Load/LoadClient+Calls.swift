@@ -1,3 +1,4 @@
+import Audio
 import Media
 import Primitives
 import RTP
@@ -40,7 +41,7 @@ extension LoadClient {
         let listens = isToListen(number) && kind != .cancel && kind != .busy
         let signed = listens ? number : 0
         let signatures = (SoundSignature(run: run, call: signed, side: .caller), SoundSignature(run: run, call: signed, side: .callee))
-        let script = script(kind, hold, signatures.0, listens: listens)
+        let script = plan.script ?? script(kind, hold, signatures.0, listens: listens)
         let record = CallRecord(peer: target.text, isOutgoing: true, script: CallScript(), began: now)
         let loaded = LoadedCall(
             number: number, kind: kind, step: progress.step, began: due - began, lateness: now - due, caller: record, calleeExpected: plan.playsBothEnds,
@@ -57,7 +58,7 @@ extension LoadClient {
         progress.mostActive = max(progress.mostActive, open.count)
         progress.lateness.note(now - due)
         do throws(MediaError) {
-            try phone.call(target, as: caller, headers: [(Self.header, tag(number))], script: script, patience: plan.patience, at: now) { call in
+            try phone.call(target, as: caller, headers: plan.marksCalls ? [(Self.header, tag(number))] : [], script: script, patience: plan.patience, at: now) { call in
                 ends[call.leg] = End(number: number, isCallee: false)
                 open[number]?.caller = call.leg
             }
@@ -117,10 +118,7 @@ extension LoadClient {
 extension LoadClient {
     /// An INVITE: to which call of ours does it belong?
     func receive(_ session: InviteSession, at now: Instant) {
-        guard let number = number(of: session.request) else {
-            progress.strangers += 1
-            return phone.refuse(session, status: 480, at: now) { ends[$0.leg] = End(number: 0, isCallee: true) }
-        }
+        guard let number = number(of: session.request) else { return take(session, at: now) }
         guard let call = open[number] else { return }
         let began: (PhoneCall) -> Void = { [self] phoneCall in
             ends[phoneCall.leg] = End(number: number, isCallee: true)
@@ -133,6 +131,23 @@ extension LoadClient {
         let delay = call.loaded.kind == .cancel ? nil : plan.answersAfter
         if phone.ring(session, answeringAfter: delay, script: script, at: now, began: began) == nil { progress.withoutPort += 1 }
     }
+
+    /// A call of somebody else's.
+    private func take(_ session: InviteSession, at now: Instant) {
+        let began: (PhoneCall) -> Void = { [self] in ends[$0.leg] = End(number: 0, isCallee: true) }
+        guard let policy = plan.answering, !isStopping else {
+            progress.strangers += 1
+            return phone.refuse(session, status: 480, at: now, began: began)
+        }
+        callsTaken += 1
+        switch policy.verdict(onCall: callsTaken, calls: phone.calls.count) {
+        case .ring: phone.ring(session, answeringAfter: policy.answersAfter, script: policy.script, at: now, began: began)
+        case .refuse(let status): phone.refuse(session, status: status, at: now, began: began)
+        }
+    }
+
+    /// As many as it was to take have come.
+    var hasTakenAll: Bool { plan.answering?.totalCalls.map { callsTaken >= $0 } ?? false }
 
     /// By the header where it was passed on, else by who calls whom: the oldest call that waits.
     private func number(of request: Message) -> UInt32? {
@@ -164,6 +179,7 @@ extension LoadClient {
 // What becomes of them.
 extension LoadClient {
     func receive(_ event: PhoneCall.Event, of call: PhoneCall, at now: Instant) {
+        if plan.tellsLegs { onEvent?(.leg(call.leg, event), now) }
         guard let end = ends[call.leg] else { return }
         switch event {
         case .ringing where !end.isCallee && open[end.number]?.loaded.kind == .cancel: call.hangUp(at: now)

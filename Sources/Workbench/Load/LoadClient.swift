@@ -3,15 +3,22 @@ import Primitives
 import SIP
 import UserAgent
 
-/// Many calls on one lane: begins them by the plan, plays the other end where it is its own, and hands each one out when both ends are over.
+/// Calls on one lane, one or many: registers, begins them by the plan, plays the other end where it is its own, takes those of others where it is told
+/// to, and hands each one out when both ends are over.
 ///
-/// What `hookswitch load` runs. Lives on its phone's lane.
+/// What `hookswitch call`, `answer` and `load` run. Lives on its phone's lane.
 public final class LoadClient: PhoneClient {
     public enum Event: Sendable {
-        case registered
+        case registered(seconds: UInt32)
+        /// It is tried again, where the plan only answers; else it is the end.
+        case registrationFailed(status: Int, retryIn: Duration)
         /// The first call may begin.
         case began
+        /// What happened to an end of a call; only where the plan wants it.
+        case leg(MediaLegID, PhoneCall.Event)
         case call(LoadedCall)
+        /// The window of a step has closed.
+        case step(StepReading)
         /// The last event: why it could not run, if it could not.
         case finished(failure: String?)
     }
@@ -37,10 +44,16 @@ public final class LoadClient: PhoneClient {
     var listened: Set<UInt32> = []
     /// What calls play that are not listened to.
     var commonSound: MediaSource?
+    /// Of the steps to come; empty where there is one alone.
+    var windows: [StepWindow] = []
+    /// What was there when the window of the step began; nil before.
+    var baseline: [MediaLegID: MediaStatistics]?
+    /// Calls of others that came.
+    var callsTaken = 0
     private var registrations: [Registration] = []
     private var waiting: [LoadAccount] = []
     private var failure: String?
-    private var isStopping = false
+    private(set) var isStopping = false
 
     /// How long the other end may take to hear of the end of a call.
     static let patienceForCallee = Duration.seconds(5)
@@ -49,6 +62,7 @@ public final class LoadClient: PhoneClient {
     public init(phone: Phone, plan: LoadPlan) {
         (self.phone, self.plan, random) = (phone, plan, SeededRandom(seed: plan.seed))
         schedule = ArrivalSchedule(plan.arrivals, seed: plan.seed &+ 1)
+        if plan.arrivals.steps.count > 1 { windows = StepWindow.all(of: plan.arrivals, settling: plan.settling) }
         progress.accounts = plan.accounts.count
         phone.onIncoming = { [unowned self] session, now in receive(session, at: now) }
         phone.onEvent = { [unowned self] call, event, now in receive(event, of: call, at: now) }
@@ -64,7 +78,7 @@ public final class LoadClient: PhoneClient {
     public func stop(at now: Instant) {
         guard progress.phase != .over else { return }
         isStopping = true
-        if progress.phase == .registering { return finish("stopped before the first call", at: now) }
+        if progress.phase == .registering, phone.calls.isEmpty { return finish(plan.onlyAnswers ? nil : "stopped before the first call", at: now) }
         progress.phase = .ending
         for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.hangUp(at: now) }
         leaveIfDone(at: now)
@@ -78,11 +92,12 @@ public final class LoadClient: PhoneClient {
     }
 
     public var deadline: Instant? {
-        [phone.deadline, nextArrival, halfOver.first?.until].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
+        [phone.deadline, nextLook, nextArrival, halfOver.first?.until].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
     }
 
     public func advance(to now: Instant) {
         phone.advance(to: now)
+        while let due = nextLook, due <= now { look(at: now) }
         while let due = nextArrival, due <= now { arrive(due: due, at: now) }
         while let half = halfOver.first, half.until <= now {
             halfOver.removeFirst()
@@ -107,7 +122,7 @@ public final class LoadClient: PhoneClient {
     }
 
     func leaveIfDone(at now: Instant) {
-        guard progress.phase == .ending, open.isEmpty, phone.calls.isEmpty else { return }
+        guard progress.phase == .ending || hasTakenAll, open.isEmpty, phone.calls.isEmpty else { return }
         finish(nil, at: now)
     }
 }
@@ -122,23 +137,25 @@ extension LoadClient {
 
     func identity(of account: LoadAccount) -> PhoneIdentity {
         var identity = phone.identity
-        (identity.user, identity.credentials, identity.displayName) = (account.user, account.credentials, nil)
+        if account.user != identity.user { identity.displayName = nil }
+        (identity.user, identity.credentials) = (account.user, account.credentials)
         return identity
     }
 
     private func receive(_ event: RegistrationEvent, of account: LoadAccount, at now: Instant) {
         switch event {
-        case .registered where progress.phase == .registering:
+        case .registered(let seconds, _) where progress.phase == .registering:
             progress.registered += 1
-            onEvent?(.registered, now)
+            onEvent?(.registered(seconds: seconds), now)
             registerNext(at: now)
             if progress.registered == plan.accounts.count { begin(at: now) }
-        case .failed(let status, _, _) where progress.phase == .registering:
-            finish("the registration of \(account.user) failed with \(status)", at: now)
+        case .failed(let status, _, let retry):
+            onEvent?(.registrationFailed(status: status, retryIn: retry), now)
+            if plan.onlyAnswers ? isStopping : progress.phase == .registering { finish("the registration of \(account.user) failed with \(status)", at: now) }
         case .unregistered:
             progress.registered -= 1
             conclude(at: now)
-        case .registered, .failed: break
+        case .registered: break
         }
     }
 
@@ -151,6 +168,7 @@ extension LoadClient {
     /// Takes the registrations back, and is over when all are.
     private func finish(_ failure: String?, at now: Instant) {
         guard progress.phase != .over else { return }
+        closeWindow(at: now)
         (progress.phase, self.failure) = (.over, failure)
         registrations = registrations.filter(\.isRegistered)
         progress.registered = registrations.count

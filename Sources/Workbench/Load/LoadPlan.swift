@@ -73,7 +73,7 @@ public struct LoadAccount: Hashable, Sendable {
     public init(user: Text, credentials: Credentials? = nil) { (self.user, self.credentials) = (user, credentials) }
 }
 
-/// A load to be put on something.
+/// Calls to be made, and to be taken: from a single one to a load.
 public struct LoadPlan: Sendable {
     /// Who is called; nil with accounts, whose first half then calls the second.
     public var target: URI?
@@ -82,6 +82,8 @@ public struct LoadPlan: Sendable {
     /// The tool plays the other end as well, and misses it where no INVITE comes.
     public var playsBothEnds = false
     public var arrivals = ArrivalPlan(rate: 1)
+    /// How long a step goes on before it counts; nil: a fifth of it, three seconds at most.
+    public var settling: Duration?
     /// No more are begun after so many, or so long.
     public var calls: Int?
     public var duration: Duration?
@@ -101,6 +103,14 @@ public struct LoadPlan: Sendable {
     public var keys: [DTMFDigit] = []
     /// Of a scenario: in place of what the mix makes of a call.
     public var steps: [CallStep]?
+    /// What every caller does, in place of what `hold`, `mix` and `steps` make of it.
+    public var script: CallScript?
+    /// What is done with calls that come and that the run did not begin; nil refuses them with 480.
+    public var answering: AnswerPolicy?
+    /// Whether calls carry a header by which their other end is known.
+    public var marksCalls = true
+    /// Whether everything that happens to every end is told (`LoadClient.Event.leg`).
+    public var tellsLegs = false
     /// The same one makes the same calls.
     public var seed: UInt64 = 1
 

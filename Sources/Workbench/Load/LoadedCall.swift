@@ -1,3 +1,4 @@
+import Audio
 import Media
 import Primitives
 

@@ -18,7 +18,7 @@ public struct MachineReading: Hashable, Sendable {
         let usage = ProcessResources.usage, (busy, all) = processorTicks ?? (nil, nil)
         return MachineReading(
             receiveBufferErrors: counter("RcvbufErrors"), sendBufferErrors: counter("SndbufErrors"), busyTicks: busy, allTicks: all,
-            processor: usage.user + usage.system, descriptors: descriptorCount, residentBytes: resident)
+            processor: usage.user + usage.system, descriptors: descriptorCount(), residentBytes: residentBytes())
     }
 
     public static var cores: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
@@ -60,25 +60,27 @@ public struct MachineReading: Hashable, Sendable {
         return (all - ticks[3] - ticks[4], all)
     }
 
-    private static var descriptorCount: Int? {
-        guard let folder = opendir("/proc/self/fd") else { return nil }
+    /// Of this process, or of another one of the same user.
+    public static func descriptorCount(of process: String = "self") -> Int? {
+        guard let folder = opendir("/proc/\(process)/fd") else { return nil }
         defer { closedir(folder) }
-        var count = -1   // the folder's own
+        var count = process == "self" ? -1 : 0   // the folder's own
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-            if let place = link(name), !place.hasPrefix("anon_inode:") { count += 1 }
+            if let place = link("/proc/\(process)/fd/" + name), !place.hasPrefix("anon_inode:") { count += 1 }
         }
         return count
     }
 
-    private static func link(_ descriptor: String) -> String? {
+    private static func link(_ path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/self/fd/" + descriptor, &buffer, buffer.count)
+        let count = readlink(path, &buffer, buffer.count)
         return count > 0 ? String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 
-    private static var resident: UInt64? {
-        let words = text(of: "/proc/self/statm")?.split(separator: " ") ?? []
+    /// Of this process, or of another one.
+    public static func residentBytes(of process: String = "self") -> UInt64? {
+        let words = text(of: "/proc/\(process)/statm")?.split(separator: " ") ?? []
         return words.count > 1 ? UInt64(words[1]).map { $0 * UInt64(sysconf(Int32(_SC_PAGESIZE))) } : nil
     }
 }

@@ -5,7 +5,7 @@ import SIP
 import Runtime
 import UserAgent
 
-/// A telephone of ours: a user agent, media, and the calls on it. `CallClient` and `AnswerClient` say what it does.
+/// A telephone of ours: a user agent, media, and the calls on it. `LoadClient` says what it does.
 ///
 /// Lives on one lane and is told the time. Its owner passes datagrams to `agent` and what media has to say to `receive`.
 public final class Phone {
@@ -108,7 +108,12 @@ public final class Phone {
 
     /// How late the sound of all calls left since the last time; empty where nobody measures it.
     func takePacing() -> Lateness { (plane as? MediaLanes)?.takePacing() ?? Lateness() }
+    /// What the scheduler gives to the threads that send.
+    var urgency: MediaPump.Urgency { (plane as? MediaLanes)?.urgency ?? .normal }
     func measurePacing() { (plane as? MediaLanes)?.measurePacing() }
+
+    /// Of the media of a call so far; nil where there is none.
+    func statistics(of leg: MediaLegID, at now: Instant) -> MediaStatistics? { try? plane.statistics(of: leg, at: now) }
 
     /// What is alive. All zero when nothing is going on.
     public struct Counts: Hashable, Sendable {
@@ -129,8 +134,14 @@ public final class Phone {
 
     func takeRandom() -> UInt64 { random.next() }
 
-    /// Keys for one call.
-    func makeSecurity() -> LocalSecurity { identity.srtp == .off ? LocalSecurity() : LocalSecurity(identity.srtp, using: &random) }
+    /// Keys for one call, and the certificate of this process.
+    func makeSecurity() -> LocalSecurity {
+        guard identity.srtp != .off else { return LocalSecurity() }
+        var security = LocalSecurity(identity.srtp, using: &random)
+        security.keying = identity.keying
+        security.fingerprint = Fingerprint(.sha256, DTLSIdentity.ofThisProcess.fingerprint)
+        return security
+    }
 
     private func takeLeg() -> MediaLegID {
         defer { nextLeg += 1 }

@@ -220,7 +220,7 @@ extension PhoneCall {
 
     /// A new agreement for media that is open.
     private func apply(_ audio: NegotiatedAudio, at now: Instant) throws(MediaError) {
-        record.codec = audio.primary.codec.name
+        note(audio)
         try media.update(plan(audio), at: now)
         let held = audio.remoteHold != .none
         guard held != isHeld else { return }

@@ -167,11 +167,17 @@ extension PhoneCall {
     }
 
     func open(_ audio: NegotiatedAudio, at now: Instant) throws(MediaError) {
-        record.codec = audio.primary.codec.name
+        note(audio)
         do throws(MediaError) { try media.open(plan(audio), at: now) } catch {
             if case .cannotBind = error { record.couldNotBind = true }
             throw error
         }
+    }
+
+    /// What was agreed, for the record.
+    func note(_ audio: NegotiatedAudio) {
+        record.codec = audio.primary.codec.name
+        record.encryption = MediaEncryption(audio.security)
     }
 
     /// Everything is agreed and acknowledged: packets may flow.

@@ -19,6 +19,8 @@ public struct PhoneIdentity: Sendable {
     public var codecs: [Codec]
     /// Whether its media is encrypted.
     public var srtp = SRTPPolicy.off
+    /// How its own offers agree on keys; those of others are answered either way.
+    public var keying = SRTPKeying.sdes
 
     public init(
         user: Text, domain: Text, displayName: Text? = nil, credentials: Credentials? = nil, flow: Flow, mediaAddress: IPAddress,

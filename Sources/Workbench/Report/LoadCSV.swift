@@ -22,7 +22,7 @@ public enum LoadCSV {
 
     private static func end(_ name: String, _ end: @escaping @Sendable (CallFigures) -> EndFigures?) -> [Column] {
         [
-            Column(name: name + "_codec") { end($0)?.codec ?? "" }, Column(name: name + "_sent") { text(end($0)?.sent) },
+            Column(name: name + "_codec") { end($0)?.codec ?? "" }, Column(name: name + "_srtp") { end($0)?.encryption?.rawValue ?? "" }, Column(name: name + "_sent") { text(end($0)?.sent) },
             Column(name: name + "_received") { text(end($0)?.received) }, Column(name: name + "_loss_percent") { text(end($0)?.lossPercent) },
             Column(name: name + "_jitter_ms") { text(end($0)?.jitter) }, Column(name: name + "_delay_ms") { text(end($0)?.delay) },
             Column(name: name + "_r") { text(end($0)?.rating) }, Column(name: name + "_mos") { text(end($0)?.mos) },

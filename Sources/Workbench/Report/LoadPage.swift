@@ -36,7 +36,7 @@ public enum LoadPage {
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:.6em}.tile{background:var(--card);border-radius:8px;padding:.6em .8em}
         .tile b{display:block;font-size:1.4em}.tile span{color:var(--quiet);font-size:.87em}
         .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(430px,1fr));gap:1em}figure{margin:0;background:var(--card);border-radius:8px;padding:.7em}
-        figcaption{font-size:.87em;color:var(--quiet)}figcaption i{font-style:normal;font-weight:600;margin-right:.7em}svg{width:100%;height:auto;display:block}
+        figcaption{font-size:.87em;color:var(--quiet)}figcaption i{font-style:normal;font-weight:600;margin-left:.9em}figcaption i::before{content:"";display:inline-block;width:.9em;height:.2em;margin-right:.35em;vertical-align:middle;background:currentColor}svg{width:100%;height:auto;display:block}
         svg text{fill:var(--quiet);font:11px system-ui,sans-serif}li b{font-weight:600}.no{color:var(--bad);font-weight:600}.yes{color:var(--good)}
         @media(max-width:480px){.plots{grid-template-columns:1fr}}
         """
@@ -53,7 +53,8 @@ public enum LoadPage {
         func late(_ late: Validity.Late?) -> String { late.map { "p99 \(Number.text($0.p99)) ms, at most \(Number.text($0.max)) ms" } ?? "not measured" }
         var items = validity.reasons.map { "<li class=\"no\">\(Markup.escaped($0))</li>" } + validity.notes.map { "<li>\(Markup.escaped($0))</li>" }
         items.append("<li>Packets of the tool were late by \(late(validity.packetLateness)); calls by \(late(validity.callLateness)).</li>")
-        items.append("<li>The tool used \(Number.text(validity.ownProcessor)) % of one of \(validity.cores) cores; at most \(validity.portsAtMost) of \(validity.ports) media ports.</li>")
+        if let punctuality = validity.punctuality { items.append("<li>In time to the millisecond \(Markup.escaped(punctuality.text)).</li>") }
+        items.append("<li>The tool used \(Number.text(validity.ownProcessor)) % of one of \(validity.cores) cores; at most \(validity.portsAtMost) of \(validity.ports) media ports; its packets left at \(validity.priority) priority.</li>")
         return "<h2>Can it be believed? \(validity.isBelievable ? "<span class=\"yes\">Yes</span>" : "<span class=\"no\">No</span>")</h2><ul>\(items.joined())</ul>"
     }
 
@@ -66,14 +67,14 @@ public enum LoadPage {
             ("ISA", percent(ratios.isa)), ("SCR", percent(ratios.scr)), ("not begun", "\(counts.skipped)"),
         ]
         let statuses = counts.byStatus.sorted { $0.key < $1.key }.map { "\($0.value) × \(Markup.escaped($0.key))" }.joined(separator: ", ")
-        return "<div class=\"tiles\">" + tiles.map { "<div class=\"tile\"><b>\($0.1)</b><span>\($0.0)</span></div>" }.joined() + "</div><p class=\"quiet\">Final statuses: \(statuses)</p>"
+        return "<div class=\"tiles\">" + tiles.map { "<div class=\"tile\"><b>\($0.1)</b><span>\($0.0)</span></div>" }.joined() + "</div><p class=\"quiet\">Final statuses: \(statuses)<br>\(Markup.escaped(LoadText.encryption(report)))</p>"
     }
 
     private static func findings(_ report: LoadReport) -> String {
         guard !report.findings.isEmpty else { return "" }
         let items = report.findings.map { found in
             let numbers = found.numbers.map { "\($0)" }.joined(separator: ", ") + (found.calls > found.numbers.count ? ", …" : "")
-            return "<li><b>\(found.kind.rawValue)</b>: \(found.calls) calls\(found.pattern.map { ", \($0)" } ?? ""): \(Markup.escaped(found.text)) <span class=\"quiet\">(\(numbers))</span></li>"
+            return "<li><b>\(found.kind.rawValue)</b>: \(found.calls) \(found.calls == 1 ? "call" : "calls")\(found.pattern.map { ", \($0)" } ?? ""): \(Markup.escaped(found.text)) <span class=\"quiet\">(\(numbers))</span></li>"
         }
         return "<h2>Found</h2><ul>\(items.joined())</ul>"
     }
@@ -110,7 +111,9 @@ public enum LoadPage {
 
     private static func leaks(_ leaks: LeakReport?) -> String {
         guard let leaks else { return "" }
-        return "<h2>Left behind</h2><p>\(leaks.isClean ? "Nothing." : "<span class=\"no\">\(Markup.escaped(leaks.leftovers.joined(separator: ", ")))</span>")</p>"
+        let processes: [(String, MemoryFigures?)] = [("The tool", leaks.memory), ("the gateway", leaks.targetMemory)]
+        let memory = processes.compactMap { name, figures in figures.flatMap { LoadText.memory(name, $0) } }
+        return "<h2>Left behind</h2><p class=\"quiet\">\(Markup.escaped(memory.joined(separator: "; ")))</p><p>\(leaks.isClean ? "Nothing." : "<span class=\"no\">\(Markup.escaped(leaks.leftovers.joined(separator: ", ")))</span>")</p>"
     }
 
     private static func plots(_ report: LoadReport) -> String {

@@ -9,6 +9,8 @@ public struct LoadReport: Codable, Sendable {
         /// The command line, without passwords.
         public var command: String
         public var target: String
+        /// What signalling went over: udp, tcp or tls.
+        public var transport: String
         public var version: String
         /// RFC 3339, UTC.
         public var began: String
@@ -18,9 +20,16 @@ public struct LoadReport: Codable, Sendable {
         public var wasStopped: Bool
         public var seed: UInt64
 
-        public init(command: String, target: String, version: String, began: String, elapsed: Double, wasStopped: Bool, seed: UInt64) {
-            (self.command, self.target, self.version, self.began, self.elapsed, self.wasStopped, self.seed) = (command, target, version, began, elapsed, wasStopped, seed)
+        public init(command: String, target: String, transport: String, version: String, began: String, elapsed: Double, wasStopped: Bool, seed: UInt64) {
+            (self.command, self.target, self.transport, self.version, self.began, self.elapsed, self.wasStopped, self.seed) = (command, target, transport, version, began, elapsed, wasStopped, seed)
         }
+    }
+
+    /// Ends of calls that had media, by how it was encrypted.
+    public struct Encryption: Codable, Hashable, Sendable {
+        public var sdes: Int, dtls: Int, clear: Int
+        /// Of all these ends, in percent; nil where there were none.
+        public var share: Double?
     }
 
     public struct Counts: Codable, Hashable, Sendable {
@@ -74,6 +83,7 @@ public struct LoadReport: Codable, Sendable {
     public var validity: Validity
     public var counts: Counts
     public var ratios: Ratios
+    public var encryption: Encryption
     /// By the name of each `LoadMetric`; nil (null) where nothing was measured.
     public var metrics: [String: Distribution.Summary?]
     public var histograms: [String: [Distribution.Step]]
@@ -102,14 +112,15 @@ public struct LoadReport: Codable, Sendable {
 public struct LeakReport: Codable, Hashable, Sendable {
     /// `5 media sockets of the tool`; empty when everything is back to where it was.
     public var leftovers: [String]
-    /// Resident memory of the tool: before the first call, after the last, in bytes.
-    public var memoryBefore: UInt64?, memoryAfter: UInt64?
+    /// Resident memory of the tool; and of the gateway, where its process was named.
+    public var memory: MemoryFigures
+    public var targetMemory: MemoryFigures?
     /// What the gateway's journal says was opened and closed since the run began, where one was given.
     public var journal: [String: Int]?
 
     public var isClean: Bool { leftovers.isEmpty }
 
-    public init(leftovers: [String], memoryBefore: UInt64? = nil, memoryAfter: UInt64? = nil, journal: [String: Int]? = nil) {
-        (self.leftovers, self.memoryBefore, self.memoryAfter, self.journal) = (leftovers, memoryBefore, memoryAfter, journal)
+    public init(leftovers: [String], memory: MemoryFigures = MemoryFigures(), journal: [String: Int]? = nil) {
+        (self.leftovers, self.memory, self.journal) = (leftovers, memory, journal)
     }
 }

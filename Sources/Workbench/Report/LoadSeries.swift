@@ -35,10 +35,16 @@ public enum LoadSeries {
         (point.jitterP95, point.mosP5) = (at(95, sorted(.jitter)), at(5, sorted(.mos)))
         (point.delayP50, point.delayP95) = (at(50, delay), at(95, delay))
         for call in calls where call.outcome != .good {
-            let name = call.outcome == .faulty ? call.findings.first?.kind.rawValue ?? "faulty" : call.status == 0 ? "none" : "\(call.status)"
-            point.failures[name, default: 0] += 1
+            point.failures[cause(of: call), default: 0] += 1
         }
         return point
+    }
+
+    /// The status that says it; else the finding that does.
+    private static func cause(of call: CallFigures) -> String {
+        if call.outcome == .notTried { return "not tried" }
+        if call.status >= 300 { return "\(call.status)" }
+        return call.findings.first?.kind.rawValue ?? (call.status == 0 ? "no answer" : "faulty")
     }
 
     private static func at(_ percent: Double, _ sorted: [Double]) -> Double? {

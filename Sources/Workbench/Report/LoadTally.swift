@@ -9,6 +9,8 @@ public struct LoadTally: Sendable {
     public private(set) var findings: [Finding.Kind: FoundCalls] = [:]
     public private(set) var listened = 0
     public private(set) var retransmissions = 0
+    /// Ends that had media, by how it was encrypted.
+    public private(set) var encryption: [MediaEncryption: Int] = [:]
     private var distributions: [LoadMetric: Distribution] = [:]
 
     public init() {}
@@ -21,7 +23,13 @@ public struct LoadTally: Sendable {
         statuses[call.status, default: 0] += 1
         retransmissions += call.retransmissions
         if call.caller?.audio != nil || call.callee?.audio != nil { listened += 1 }
+        for case let kind? in [call.caller?.encryption, call.callee?.encryption] { encryption[kind, default: 0] += 1 }
         for finding in call.findings { findings[finding.kind, default: FoundCalls()].add(call.number, finding.text) }
+        addValues(of: call)
+    }
+
+    /// Only what was measured of a call, which does not count as one.
+    mutating func addValues(of call: CallFigures) {
         for metric in LoadMetric.allCases {
             for value in metric.values(of: call) { distributions[metric, default: Distribution()].record(value) }
         }
@@ -47,6 +55,8 @@ public struct LoadTally: Sendable {
     public var completionRatio: Double? { percent(answered - (findings[.endedEarly]?.count ?? 0) - (findings[.noEnd]?.count ?? 0), of: tried) }
     /// Not as planned, or with something wrong.
     public var failedPercent: Double? { percent(self[.failed] + self[.faulty], of: tried) }
+    /// Ends whose sound was encrypted, of those that had any.
+    public var encryptedPercent: Double? { percent(encryption.values.reduce(0, +) - (encryption[.clear] ?? 0), of: encryption.values.reduce(0, +)) }
     /// 503 to an INVITE: the target limits.
     public var limited: Int { statuses[503] ?? 0 }
 

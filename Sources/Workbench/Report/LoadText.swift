@@ -8,8 +8,9 @@ public enum LoadText {
         var lines = [validity.isBelievable ? "believable   yes" : "believable   NO: do not blame the target for what follows"]
         lines += validity.reasons.map { "             ! \($0)" }
         lines.append("lateness     \(late("packets", validity.packetLateness)); \(late("calls", validity.callLateness))")
+        if let punctuality = validity.punctuality { lines.append("punctual     \(punctuality.text)") }
         let busy = validity.machineProcessor.map { ", machine \(Number.text($0)) % busy" } ?? ""
-        lines.append("processor    the tool \(Number.text(validity.ownProcessor)) % of one of \(validity.cores) cores\(busy)")
+        lines.append("processor    the tool \(Number.text(validity.ownProcessor)) % of one of \(validity.cores) cores\(busy); sends at \(validity.priority) priority")
         let dropped = validity.droppedReceiving.map { "\($0) dropped on receipt, \(validity.droppedSending ?? 0) on sending" } ?? "the kernel does not tell"
         lines.append("datagrams    \(dropped); at most \(validity.portsAtMost) of \(validity.ports) media ports; \(validity.limiterHits) × 503")
         return lines + validity.notes.map { "note         \($0)" }
@@ -29,10 +30,18 @@ public enum LoadText {
                 + (counts.notTried > 0 ? ", \(counts.notTried) not tried" : "") + (counts.skipped > 0 ? ", \(counts.skipped) not begun" : "")
                 + (report.run.wasStopped ? "; stopped early" : ""),
             "kinds        \(kinds); \(counts.listenedTo) listened to",
+            "encryption   \(encryption(report))",
             "statuses     \(statuses.isEmpty ? "none" : statuses)",
             "RFC 6076     SER \(percent(ratios.ser)), SEER \(percent(ratios.seer)), ISA \(percent(ratios.isa)), SCR \(percent(ratios.scr))"
                 + (counts.retransmissions > 0 ? "; \(counts.retransmissions) retransmissions" : ""),
         ]
+    }
+
+    static func encryption(_ report: LoadReport) -> String {
+        let encryption = report.encryption, ends = encryption.sdes + encryption.dtls + encryption.clear
+        let ways = [(encryption.sdes, "SRTP by SDES"), (encryption.dtls, "SRTP by DTLS"), (encryption.clear, "in the clear")].filter { $0.0 > 0 }
+        let media = ends == 0 ? "no media" : "\(percent(encryption.share)) of \(ends) ends: " + ways.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return "signalling \(report.run.transport.uppercased()); \(media)"
     }
 
     private static func percent(_ value: Double?) -> String { value.map { "\(Number.text($0)) %" } ?? "–" }
@@ -62,7 +71,7 @@ public enum LoadText {
         report.findings.isEmpty ? [] : [""] + report.findings.map { found in
             let numbers = found.numbers.prefix(8).map { "\($0)" }.joined(separator: ", ") + (found.calls > 8 ? ", …" : "")
             let pattern = found.pattern.map { ", \($0)" } ?? ""
-            return "found        \(found.kind.rawValue): \(found.calls) calls (\(numbers)\(pattern)): \(found.text)"
+            return "found        \(found.kind.rawValue): \(found.calls) \(found.calls == 1 ? "call" : "calls") (\(numbers)\(pattern)): \(found.text)"
         }
     }
 
@@ -87,7 +96,16 @@ public enum LoadText {
 
     private static func leaks(_ leaks: LeakReport?) -> [String] {
         guard let leaks else { return [] }
-        return ["", "left behind  \(leaks.isClean ? "nothing" : leaks.leftovers.joined(separator: ", "))"]
+        let processes: [(String, MemoryFigures?)] = [("the tool", leaks.memory), ("the gateway", leaks.targetMemory)]
+        let memory = processes.compactMap { name, figures in figures.flatMap { self.memory(name, $0) } }
+        return ["", "left behind  \(leaks.isClean ? "nothing" : leaks.leftovers.joined(separator: ", "))"] + (memory.isEmpty ? [] : ["memory       " + memory.joined(separator: "; ")])
+    }
+
+    static func memory(_ name: String, _ figures: MemoryFigures) -> String? {
+        guard let before = figures.before, let after = figures.after else { return nil }
+        func megabytes(_ bytes: UInt64) -> String { Number.text(Double(bytes) / 1_048_576) }
+        let trend = figures.perCall.map { ", \(Number.text($0 / 1_024)) kB with every call" } ?? ", too few calls for a trend"
+        return "\(name) \(megabytes(before)) MB before, \(megabytes(after)) after\(trend)"
     }
 
     private static func verdict(_ report: LoadReport) -> String {

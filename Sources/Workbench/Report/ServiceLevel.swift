@@ -19,7 +19,7 @@ public struct ServiceLevel: Hashable, Sendable {
     public enum Comparison: String, Hashable, Sendable, CaseIterable { case atMost = "<=", atLeast = ">=", below = "<", above = ">" }
 
     /// In percent of the calls.
-    public enum Share: String, Hashable, Sendable, CaseIterable { case failed, refused, oneWay = "one_way", silent, crossTalk = "cross_talk", ser, seer, isa, scr }
+    public enum Share: String, Hashable, Sendable, CaseIterable { case failed, refused, oneWay = "one_way", silent, crossTalk = "cross_talk", encrypted, ser, seer, isa, scr }
 
     /// One line for a person.
     public enum ParseError: Error, Hashable, Sendable {
@@ -135,6 +135,7 @@ extension LoadTally {
         case .oneWay: percent(with: [.oneWay])
         case .silent: percent(with: [.silence, .noAudio])
         case .crossTalk: percent(with: [.crossTalk, .stale])
+        case .encrypted: encryptedPercent
         case .ser: establishmentRatio
         case .seer: effectivenessRatio
         case .isa: ineffectiveAttempts

@@ -21,6 +21,10 @@ public struct Validity: Codable, Hashable, Sendable {
     /// What else a reader must know.
     public var notes: [String]
 
+    /// What the scheduler gave to the threads that send: real time, nice -15, or no more than to others.
+    public var priority: String
+    /// Nil where too little was sent to tell.
+    public var punctuality: PunctualityFigures?
     /// Of packets that the tool sent, against t0 + n · 20 ms.
     public var packetLateness: Late?
     /// Of calls that it began, against the plan.
@@ -49,6 +53,8 @@ public struct Validity: Codable, Hashable, Sendable {
 public struct ValidityEvidence: Sendable {
     public var packets = Lateness()
     public var calls = Lateness()
+    public var urgency = MediaPump.Urgency.normal
+    public var punctuality: PunctualityFigures?
     public var before: MachineReading
     public var after: MachineReading
     public var elapsed: Duration
@@ -72,6 +78,7 @@ extension Validity {
         let seconds = max(0.001, evidence.elapsed.inSeconds), (before, after) = (evidence.before, evidence.after)
         func grown(_ value: (MachineReading) -> UInt64?) -> UInt64? { value(after).flatMap { end in value(before).map { end &- $0 } } }
         (isBelievable, reasons, notes) = (true, [], [])
+        (priority, punctuality) = (evidence.urgency.text, evidence.punctuality)
         (packetLateness, callLateness) = (Late(evidence.packets), Late(evidence.calls))
         ownProcessor = 100 * (after.processor - before.processor).inSeconds / seconds
         machineProcessor = grown(\.allTicks).flatMap { all in grown(\.busyTicks).map { all > 0 ? 100 * Double($0) / Double(all) : 0 } }
@@ -110,6 +117,24 @@ extension Validity {
         if let overlap = ephemeralOverlap { notes.append("the kernel may give our media ports \(overlap) to others (ip_local_port_range)") }
         if let busy = machineProcessor, busy > 95 { notes.append("the machine was \(Number.text(busy)) % busy: the target, if it is here too, had to share it") }
         if ports > 0, portsAtMost * 10 >= ports * 9 { notes.append("\(portsAtMost) of \(ports) pairs of our media ports were in use or resting") }
+    }
+}
+
+extension MediaPump.Urgency {
+    fileprivate var text: String {
+        switch self {
+        case .normal: "normal"
+        case .nice: "nice -15"
+        case .realTime: "real time"
+        }
+    }
+}
+
+extension PunctualityFigures {
+    /// In words.
+    var text: String {
+        let kept = calls.map { "up to \($0) calls at a time\(streams.map { " (\($0) streams of ours)" } ?? "")" } ?? "at no number of calls"
+        return kept + (lateAt.flatMap { at in latenessThere.map { "; at \(at) one packet in a hundred was \(Number.text($0)) ms late" } } ?? ", and no more were tried")
     }
 }
 

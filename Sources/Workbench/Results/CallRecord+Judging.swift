@@ -11,7 +11,7 @@ extension CallRecord {
             peer: "\(peer)", direction: isOutgoing ? .outgoing : .incoming, callID: "\(callID)", status: status, reason: "\(reason)",
             endedBy: endedBy, failure: failure.map { "\($0)" }, setupTime: ringing.map { milliseconds(began, $0) },
             answerTime: answered.map { milliseconds(began, $0) }, duration: answered.map { milliseconds($0, ended) },
-            earlyMediaIgnored: earlyMediaIgnored, codec: codec.map { "\($0)" }, packets: packets, audio: audio,
+            earlyMediaIgnored: earlyMediaIgnored, codec: codec.map { "\($0)" }, encryption: encryption, packets: packets, audio: audio,
             digitsReceived: String(digits.map(\.character)), timesHeld: timesHeld, verdict: verdict(audio))
     }
 
@@ -32,7 +32,8 @@ extension CallRecord {
             sent: sending.packets, received: receiving.packets, lost: receiving.lost, lossPercent: receiving.lossFraction.map { 100 * $0 },
             jitter: receiving.jitter, roundTrip: statistics.roundTrip.map(milliseconds), remoteLost: sending.lost,
             firstReceivedAfter: statistics.firstReceived.flatMap { first in answered.map { milliseconds($0, first) } },
-            refused: statistics.refused.total)
+            refused: statistics.refused.total, incoming: statistics.incoming?.sound, outgoing: statistics.outgoing?.sound, jitters: receiving.jitters,
+            roundTrips: statistics.roundTrips)
     }
 
     private func listen() -> AudioFigures {

@@ -10,6 +10,23 @@ public enum CallEnder: String, Codable, Hashable, Sendable {
     case nobody
 }
 
+/// How the sound of a call is kept from others on the way.
+public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
+    case clear
+    /// SRTP with keys from the descriptions (RFC 4568).
+    case sdes
+    /// SRTP with keys from a handshake between the sockets (RFC 5764).
+    case dtls
+
+    init(_ security: NegotiatedSecurity) {
+        self = switch security {
+        case .none: .clear
+        case .keys: .sdes
+        case .dtls: .dtls
+        }
+    }
+}
+
 /// What is known of one call when it is over; the sound in it is judged by `result()`, which takes its time and needs no lane.
 public struct CallRecord: Sendable {
     /// The other side, as a URI.
@@ -41,6 +58,8 @@ public struct CallRecord: Sendable {
     /// A provisional response had a session description. No media was opened for it.
     public var earlyMediaIgnored = false
     public var codec: Text?
+    /// How its sound is encrypted; nil before there is an answer.
+    public var encryption: MediaEncryption?
     public var statistics: MediaStatistics?
     /// Keys that the other side pressed.
     public var digits: [DTMFDigit] = []

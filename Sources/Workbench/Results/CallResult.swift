@@ -1,4 +1,6 @@
+import Media
 import Primitives
+import RTP
 
 /// The outcome of one call, for people and as JSON. Times are in milliseconds; what was not measured is left out.
 public struct CallResult: Codable, Hashable, Sendable {
@@ -19,6 +21,7 @@ public struct CallResult: Codable, Hashable, Sendable {
     public var duration: Double?
     public var earlyMediaIgnored: Bool
     public var codec: String?
+    public var encryption: MediaEncryption?
     public var packets: PacketFigures?
     public var audio: AudioFigures?
     public var digitsReceived: String
@@ -55,6 +58,12 @@ public struct PacketFigures: Codable, Hashable, Sendable {
     public var firstReceivedAfter: Double?
     /// Datagrams that came and were not taken.
     public var refused: UInt64
+    /// Whether what came, and what was sent, could be heard: `heard`, `silent`, `paused`, `nothing`; absent until measured.
+    public var incoming: DirectionVerdict.Sound?
+    public var outgoing: DirectionVerdict.Sound?
+    /// All of the call, in milliseconds.
+    public var jitters: SpreadFigures?
+    public var roundTrips: SpreadFigures?
 }
 
 /// What was heard.

@@ -17,9 +17,10 @@ struct Answer: ParsableCommand {
               hookswitch answer --listen 127.0.0.1:5070 --after 2000 --play hello.wav --record heard.wav --calls 1 --json
             """)
 
-    @OptionGroup var line: LineOptions
+    @OptionGroup(title: "By what way") var options: PhoneOptions
+    @OptionGroup var line: RegistrationOptions
 
-    @Option(help: ArgumentHelp("Where to take calls (default: any port, facing the server; without one 127.0.0.1:5070).", valueName: "address:port"))
+    @Option(help: ArgumentHelp("As --local; without either, and without a server, 127.0.0.1:5070.", valueName: "address:port"))
     var listen: String?
 
     @Option(help: ArgumentHelp("Ring so long before answering.", valueName: "ms"))
@@ -59,37 +60,37 @@ struct Answer: ParsableCommand {
 
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
     func plan() throws -> AnswerPlan {
-        let server = try line.serverAddress(), registration = try line.registration()
+        let server = try phone.serverAddress(), registration = try line.registration()
         if registration != nil, server == nil { throw Failure.usage("--register needs --server: where to register?") }
-        if line.password != nil, registration == nil { throw Failure.usage("--password needs --register: whose password is it?") }
+        if phone.password != nil, registration == nil { throw Failure.usage("--password needs --register: whose password is it?") }
         if echo, play != nil || tone != nil { throw Failure.usage("--echo excludes --play and --tone") }
-        let place = try place(server), codecs = try line.codecs()
         var policy = try policy()
         let sound = try Sound(play: play, tone: tone, otherwise: .echo)
         let recordings = try record.map(CallRecordings.init(path:))
         (policy.script.source, policy.script.expectation, policy.script.tellsRecording) = (sound.source(repeats: true), .sound, recordings != nil)
 
-        var settings = LivePhoneSettings(user: registration?.user ?? "hookswitch", server: server ?? place ?? Self.ownPlace)
-        (settings.domain, settings.transport, settings.codecs) = (registration?.domain, line.tcp ? .tcp : .udp, codecs)
-        settings.srtp = line.srtp ? .required : .off
-        (settings.address, settings.port) = (place?.address, place?.port ?? 0)
-        settings.mediaPorts = try FreePorts.block(of: 4 * policy.maximumCalls, settings.server.address.family)
-        if let registration, let password = line.password { settings.credentials = .init(username: registration.user, password: Text(password)) }
-        return AnswerPlan(settings: settings, policy: policy, registers: registration != nil, recordings: recordings)
+        return AnswerPlan(
+            settings: try settings(server, registration, calls: policy.maximumCalls), policy: policy, registers: registration != nil, recordings: recordings)
     }
 
     private static let ownPlace = SocketAddress(.loopback, port: 5_070)
 
-    private func place(_ server: SocketAddress?) throws -> SocketAddress? {
-        guard let listen else { return server == nil ? Self.ownPlace : nil }
-        guard let place = SocketAddress(listen, defaultPort: 5_060) else {
-            throw Failure.usage("--listen takes an address and port as 127.0.0.1:5070, got '\(listen)'")
-        }
-        guard !place.address.isAny else { throw Failure.usage("--listen takes one address of this machine, as callers are told it; got '\(listen)'") }
-        if let server, server.address.family != place.address.family {
-            throw Failure.usage("--listen and --server are of different families: '\(listen)', '\(server)'")
-        }
-        return place
+    /// Both names of the place as one.
+    private var phone: PhoneOptions {
+        var phone = options
+        phone.local = phone.local ?? listen
+        return phone
+    }
+
+    private func settings(_ server: SocketAddress?, _ registration: Identity?, calls: Int) throws -> LivePhoneSettings {
+        let place = try phone.place(defaultPort: 5_060) ?? (server == nil ? Self.ownPlace : nil)
+        var settings = try phone.settings(
+            user: try registration?.user ?? phone.caller()?.user ?? "hookswitch", server: server ?? place ?? Self.ownPlace, transport: try phone.wantedTransport() ?? .udp,
+            host: registration?.domain, codecs: PhoneOptions.everyCodec, isCalled: registration == nil)
+        (settings.address, settings.port, settings.domain) = (place?.address, place?.port ?? 0, registration?.domain)
+        settings.mediaPorts = try phone.portRange() ?? FreePorts.block(of: 4 * calls, settings.server.address.family)
+        if let registration, let password = phone.password { settings.credentials = .init(username: registration.user, password: Text(password)) }
+        return settings
     }
 
     private func policy() throws -> AnswerPolicy {

@@ -3,6 +3,7 @@ import Foundation
 import Primitives
 import RTP
 import SDP
+import SIP
 import UserAgent
 import Workbench
 
@@ -16,13 +17,12 @@ struct Call: ParsableCommand {
             Examples:
               hookswitch call sip:9196@127.0.0.1 --duration 3
               hookswitch call 1002 --server 127.0.0.1 --register 1001 --password secret-1001 --play hello.wav --record heard.wav
+              hookswitch call sips:9196@127.0.0.1 --ca ca.pem --srtp dtls
             """)
 
     @Argument(help: "sip:9196@127.0.0.1:5060, or a number alone with --server.") var target: String
-    @OptionGroup var line: LineOptions
-
-    @Option(help: ArgumentHelp("Who calls, without registering: 1001, or 1001@example.test.", valueName: "user"))
-    var from: String?
+    @OptionGroup(title: "By what way") var phone: PhoneOptions
+    @OptionGroup var line: RegistrationOptions
 
     @Option(help: ArgumentHelp("Play this WAV file: once and hang up, or again and again for --duration.", valueName: "wav"))
     var play: String?
@@ -55,25 +55,24 @@ struct Call: ParsableCommand {
 
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
     func plan() throws -> CallPlan {
-        let server = try line.serverAddress()
-        let target = try CallTarget(target, server: server, usesTCP: line.tcp)
+        let target = try CallTarget(target, server: try phone.serverAddress(), transport: try phone.wantedTransport())
         let caller = try identity()
         let length = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...86_400) }
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
-        let (codecs, digits) = (try line.codecs(), try digits())
+        let digits = try digits()
         let sound = try Sound(play: play, tone: tone, otherwise: .speech)
         let recordings = try record.map(CallRecordings.init(path:))
         return CallPlan(
-            target: target.uri, settings: try settings(target, caller, codecs), script: script(sound, digits, length), sound: sound,
+            target: target.uri, settings: try settings(target, caller), script: script(sound, digits, length), sound: sound,
             registers: line.register != nil, patience: patience, recordings: recordings)
     }
 
-    private func settings(_ target: CallTarget, _ caller: Identity?, _ codecs: [Codec]) throws -> LivePhoneSettings {
-        var settings = LivePhoneSettings(user: caller?.user ?? "hookswitch", server: target.server)
-        (settings.domain, settings.transport, settings.codecs) = (caller?.domain, target.transport, codecs)
-        settings.srtp = line.srtp ? .required : .off
-        settings.mediaPorts = try FreePorts.block(of: 8, target.server.address.family)
-        if let caller, let password = line.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
+    private func settings(_ target: CallTarget, _ caller: Identity?) throws -> LivePhoneSettings {
+        var settings = try phone.settings(
+            user: caller?.user ?? "hookswitch", server: target.server, transport: target.transport, host: target.uri.host, codecs: PhoneOptions.everyCodec, isCalled: false)
+        settings.domain = caller?.domain
+        settings.mediaPorts = try phone.portRange() ?? FreePorts.block(of: 8, target.server.address.family)
+        if let caller, let password = phone.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
         return settings
     }
 
@@ -85,9 +84,9 @@ struct Call: ParsableCommand {
     }
 
     private func identity() throws -> Identity? {
-        let registered = try line.registration(), named = try from.map { try Identity($0, option: "--from") }
+        let registered = try line.registration(), named = try phone.caller()
         if registered != nil, named != nil { throw Failure.usage("--from and --register exclude each other: a registered line calls as itself") }
-        if line.password != nil, registered == nil, named == nil { throw Failure.usage("--password needs --register or --from: whose password is it?") }
+        if phone.password != nil, registered == nil, named == nil { throw Failure.usage("--password needs --register or --from: whose password is it?") }
         return registered ?? named
     }
 

@@ -15,11 +15,16 @@ struct Load: ParsableCommand {
 
             Service levels (--slo) are terms as setup_p95<200ms, mos_p5>=4.0, failed<0.1%, joined by commas. Metrics, each with _pN, _mean, _min or
             _max: setup, ring, answer, media, end, invite_transit, answer_transit, bye_transit, delay, jitter, loss, rtt, mos, r. Shares of the calls:
-            failed, refused, one_way, silent, cross_talk, ser, seer, isa, scr.
+            failed, refused, one_way, silent, cross_talk, encrypted, ser, seer, isa, scr.
+
+            With --calibrate the tool calls an echo of its own, and tells up to how many calls at a time it sends within a millisecond of the time on this
+            machine. Every report has that number, as far as the run has gone.
 
             Examples:
               hookswitch load sip:9196@127.0.0.1 --rate 10 --calls 100 --hold 5 --expect echo
               hookswitch load 127.0.0.1 --accounts 1001..1008 --password 'secret-{}' --rate 2 --calls 40 --hold 10 --mix hold=10,dtmf=20,cancel=5
+              hookswitch load 10.0.0.5 --transport tls --ca ca.pem --srtp dtls --accounts 1001..1100 --password 'secret-{}' --rate 5 --calls 200
+              hookswitch load --calibrate --concurrent 1500
               hookswitch load sip:9196@10.0.0.5 --find-knee --ramp 10:200:10:15 --hold 20 --concurrent 2000 --slo 'setup_p95<200ms,failed<0.1%' --html load.html
             """)
 

@@ -21,6 +21,7 @@ struct Ping: ParsableCommand {
     func run() throws {
         guard timeout > 0, timeout < 60 else { throw Failure.usage("--timeout takes seconds from 0 to 60, got \(timeout)") }
         let target = try SIPTarget(self.target)
+        guard target.transport != .tls else { throw Failure.usage("'\(self.target)': ping speaks UDP and TCP, not TLS") }
         let begin = MonotonicClock.now
         let status = try OneOff.options(target, timeout: timeout)
         let elapsed = (MonotonicClock.now - begin).wholeNanoseconds
@@ -40,14 +41,13 @@ struct SIPTarget {
     var transport: Transport
 
     init(_ text: String) throws {
-        let whole = text.hasPrefix("sip:") ? text : "sip:" + text
-        guard let uri = try? URI(parsing: Text(whole)), uri.scheme == .sip else { throw Failure.usage("'\(text)' is no SIP URI as sip:9196@127.0.0.1:5060") }
+        let whole = text.hasPrefix("sip:") || text.hasPrefix("sips:") ? text : "sip:" + text
+        guard let uri = try? URI(parsing: Text(whole)), uri.scheme == .sip || uri.scheme == .sips else { throw Failure.usage("'\(text)' is no SIP URI as sip:9196@127.0.0.1:5060") }
         guard let host = uri.address ?? (uri.host == "localhost" ? .loopback : nil) else {
             throw Failure.usage("'\(text)': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)")
         }
-        self.uri = uri
-        address = SocketAddress(host, port: uri.port ?? 5060)
-        transport = uri.transport == "tcp" ? .tcp : .udp
+        (self.uri, transport) = (uri, uri.carrier)
+        address = SocketAddress(host, port: uri.port ?? transport.defaultPort)
     }
 
     /// From a socket of any port of ours.

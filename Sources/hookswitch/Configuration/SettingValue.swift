@@ -142,19 +142,19 @@ enum Nearest {
         return " (did you mean '\(ranked.name)'?)"
     }
 
-    /// Levenshtein's distance.
+    /// Levenshtein's distance, where two neighbours that have changed places count as one mistake.
     static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.lowercased().utf8.prefix(64)), right = Array(right.lowercased().utf8.prefix(64))
-        var row = Array(0...right.count)
+        var rows = [Array(0...right.count)]
         for (i, byte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
+            var row = [i + 1]
             for (j, other) in right.enumerated() {
-                let substitution = diagonal + (byte == other ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(substitution, row[j] + 1, row[j + 1] + 1)
+                var least = min(rows[i][j] + (byte == other ? 0 : 1), row[j] + 1, rows[i][j + 1] + 1)
+                if i > 0, j > 0, byte == right[j - 1], other == left[i - 1] { least = min(least, rows[i - 1][j - 1] + 1) }
+                row.append(least)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

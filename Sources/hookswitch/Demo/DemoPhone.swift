@@ -10,14 +10,14 @@ import UserAgent
 import Workbench
 
 /// One of the demo's two telephones, and what it has to tell.
-final class DemoPhone<Client: PhoneClient>: Sendable {
-    private let phone: LivePhone<Client>
+final class DemoPhone: Sendable {
+    private let phone: LivePhone<LoadClient>
     private let notes: DemoNotes
 
-    fileprivate init(_ phone: LivePhone<Client>, _ notes: DemoNotes) { (self.phone, self.notes) = (phone, notes) }
+    fileprivate init(_ phone: LivePhone<LoadClient>, _ notes: DemoNotes) { (self.phone, self.notes) = (phone, notes) }
 
     func stop() { phone.stop() }
-    func post(_ work: @escaping @Sendable (Client, Instant) -> Void) { phone.post(work) }
+    func post(_ work: @escaping @Sendable (LoadClient, Instant) -> Void) { phone.post(work) }
     var record: CallRecord? { notes.value.withLock { $0.record } }
     var failure: String? { notes.value.withLock { $0.failure } }
 
@@ -40,66 +40,64 @@ final class DemoNotes: Sendable {
     let registered = DispatchSemaphore(value: 0), over = DispatchSemaphore(value: 0)
 }
 
-extension DemoPhone where Client == CallClient {
+extension DemoPhone {
     /// 1001 registers, and calls.
     static func caller(_ gateway: DemoGateway, _ settings: DemoSettings, source: MediaSource, _ teller: Teller) throws -> DemoPhone {
-        let line = DemoGateway.lines[0], notes = DemoNotes(), target = URI(user: DemoGateway.lines[1].number, address: gateway.address)
+        let line = DemoGateway.lines[0], target = URI(user: DemoGateway.lines[1].number, address: gateway.address)
         var script = CallScript()
         (script.source, script.duration) = (source, settings.duration)
-        let made = script
-        return try make(gateway, line: line, settings, notes) { phone in
-            let client = CallClient(phone: phone, target: target, script: made, registers: true, patience: .seconds(10))
-            client.onEvent = { event, _ in
-                switch event {
-                case .registered: teller.say("\(line.number) \(line.name) is registered, and calls 1002")
-                case .call(.ringing): teller.say("\(line.number) hears ringing")
-                case .call(.connected): teller.say("\(line.number) is connected: both speak for \(CallText.seconds(settings.duration))")
-                case .call: break
-                case .finished(let record, let failure):
-                    notes.value.withLock { ($0.record, $0.failure) = (record, failure) }
-                    notes.over.signal()
-                }
+        return try make(gateway, line, settings, .call(target, script, as: account(of: line), patience: .seconds(10))) { event, notes in
+            switch event {
+            case .registered: teller.say("\(line.number) \(line.name) is registered, and calls 1002")
+            case .leg(_, .ringing): teller.say("\(line.number) hears ringing")
+            case .leg(_, .connected): teller.say("\(line.number) is connected: both speak for \(CallText.seconds(settings.duration))")
+            case .call(let call): notes.value.withLock { $0.record = call.caller }
+            case .finished(let failure):
+                notes.value.withLock { $0.failure = failure }
+                notes.over.signal()
+            case .began, .registrationFailed, .leg, .step: break
             }
-            return client
         }
     }
-}
 
-extension DemoPhone where Client == AnswerClient {
     /// 1002 registers, and answers one call.
     static func callee(_ gateway: DemoGateway, _ settings: DemoSettings, source: MediaSource, _ teller: Teller) throws -> DemoPhone {
-        let line = DemoGateway.lines[1], notes = DemoNotes()
+        let line = DemoGateway.lines[1]
         var policy = AnswerPolicy()
         (policy.answersAfter, policy.totalCalls, policy.script.source) = (.milliseconds(300), 1, source)
-        let made = policy
-        return try make(gateway, line: line, settings, notes) { phone in
-            let client = AnswerClient(phone: phone, policy: made, registers: true)
-            client.onEvent = { event, _ in
-                switch event {
-                case .registered: notes.registered.signal()
-                case .registrationFailed(let status, _):
-                    notes.value.withLock { $0.failure = "the registration failed with \(status)" }
-                    notes.registered.signal()
-                case .call(_, .ringing): teller.say("\(line.number) \(line.name) rings")
-                case .call(_, .ended(let record)): notes.value.withLock { $0.record = record }
-                case .call: break
-                case .finished: notes.over.signal()
-                }
+        return try make(gateway, line, settings, .answering(policy, as: account(of: line))) { event, notes in
+            switch event {
+            case .registered: notes.registered.signal()
+            case .registrationFailed(let status, _):
+                notes.value.withLock { $0.failure = "the registration failed with \(status)" }
+                notes.registered.signal()
+            case .leg(_, .ringing): teller.say("\(line.number) \(line.name) rings")
+            case .leg(_, .ended(let record)): notes.value.withLock { $0.record = record }
+            case .finished: notes.over.signal()
+            case .began, .call, .leg, .step: break
             }
-            return client
         }
     }
-}
 
-extension DemoPhone {
+    private static func account(of line: (number: Text, password: Text, name: Text)) -> LoadAccount {
+        LoadAccount(user: line.number, credentials: Credentials(username: line.number, password: line.password))
+    }
+
     private static func make(
-        _ gateway: DemoGateway, line: (number: Text, password: Text, name: Text), _ settings: DemoSettings, _ notes: DemoNotes,
-        client: @escaping @Sendable (Phone) -> Client
+        _ gateway: DemoGateway, _ line: (number: Text, password: Text, name: Text), _ settings: DemoSettings, _ plan: LoadPlan,
+        hear: @escaping @Sendable (LoadClient.Event, DemoNotes) -> Void
     ) throws -> DemoPhone {
+        let notes = DemoNotes()
         var phone = LivePhoneSettings(user: line.number, server: gateway.address)
         (phone.displayName, phone.domain, phone.codecs) = (line.name, "demo.test", settings.codecs)
-        phone.credentials = Credentials(username: line.number, password: line.password)
         phone.mediaPorts = try FreePorts.block(of: 8, .v4)
-        do throws(LivePhoneError) { return DemoPhone(try LivePhone(phone, make: client), notes) } catch { throw Failure.cannotRun(error.description) }
+        do throws(LivePhoneError) {
+            let made = try LivePhone(phone) { phone in
+                let client = LoadClient(phone: phone, plan: plan)
+                client.onEvent = { event, _ in hear(event, notes) }
+                return client
+            }
+            return DemoPhone(made, notes)
+        } catch { throw Failure.cannotRun(error.description) }
     }
 }

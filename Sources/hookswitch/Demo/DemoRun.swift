@@ -40,14 +40,14 @@ struct DemoRun {
     }
 
     private func call(over gateway: DemoGateway, _ report: inout DemoReport) throws -> (CallRecord?, CallRecord?) {
-        let callee = try DemoPhone<AnswerClient>.callee(gateway, settings, source: settings.callee, teller)
+        let callee = try DemoPhone.callee(gateway, settings, source: settings.callee, teller)
         defer { callee.close() }
         guard callee.waitUntilRegistered() else {
             report.failures.append("1002: \(callee.failure ?? "no answer to its registration")")
             return (nil, nil)
         }
         teller.say("1002 Bob is registered")
-        let caller = try DemoPhone<CallClient>.caller(gateway, settings, source: settings.caller, teller)
+        let caller = try DemoPhone.caller(gateway, settings, source: settings.caller, teller)
         defer { caller.close() }
         if !caller.waitUntilOver(settings.duration + .seconds(20)) { report.failures.append("1001: the call does not end") }
         if let failure = caller.failure { report.failures.append("1001: \(failure)") }

@@ -52,10 +52,10 @@ struct ProbeCall {
 
         init(_ number: String) { state = Mutex(ProbeEvidence(number: number)) }
 
-        func hear(_ event: CallClient.Event) {
+        func hear(_ event: LoadClient.Event) {
             switch event {
-            case .call(.traced(.received, let message, let isRepeated)): state.withLock { Self.note(message, isRepeated, in: &$0) }
-            case .finished(let record, _): self.record.withLock { $0 = record }
+            case .leg(_, .traced(.received, let message, let isRepeated)): state.withLock { Self.note(message, isRepeated, in: &$0) }
+            case .call(let call): self.record.withLock { $0 = call.caller }
             default: break
             }
         }
@@ -83,7 +83,7 @@ struct ProbeCall {
         }
     }
 
-    private func start(_ shared: Shared, _ ending: DispatchSemaphore) throws -> LivePhone<CallClient> {
+    private func start(_ shared: Shared, _ ending: DispatchSemaphore) throws -> LivePhone<LoadClient> {
         var settings = LivePhoneSettings(user: "probe", server: server)
         (settings.transport, settings.codecs) = (usesTCP ? .tcp : .udp, [.pcmu, .pcma])
         settings.mediaPorts = try FreePorts.block(of: 8, server.address.family)
@@ -92,7 +92,7 @@ struct ProbeCall {
             return try LivePhone(settings) { phone in
                 var script = CallScript()
                 (script.source, script.expectation, script.duration) = (Sound.speech.source(repeats: true), .echo, .seconds(3))
-                let client = CallClient(phone: phone, target: plan.target, script: script, patience: plan.patience)
+                let client = LoadClient(phone: phone, plan: .call(plan.target, script, patience: plan.patience))
                 client.onEvent = { event, _ in
                     shared.hear(event)
                     if case .finished = event { ending.signal() }

@@ -1,33 +1,15 @@
 import ArgumentParser
 import Foundation
-import Primitives
-import RTP
-import SDP
-import SIP
-import UserAgent
 import Workbench
 
 /// What is typed at `hookswitch load`.
 struct LoadOptions: ParsableArguments {
     @Argument(help: "sip:9196@127.0.0.1:5060; with --accounts a server alone, as 127.0.0.1:5060.") var target: String?
 
-    @Option(help: ArgumentHelp("Where everything is sent to, if it is not the target's own address.", valueName: "address"))
-    var server: String?
-
-    @Option(help: ArgumentHelp("udp or tcp.", valueName: "transport"))
-    var transport: String?
-
-    @Option(help: ArgumentHelp("What is offered, best first: opus, g722, pcmu, pcma.", valueName: "codec,…"))
-    var codec = "pcmu"
-
-    @Option(help: ArgumentHelp("Who calls, without accounts: 1001, or 1001@example.test.", valueName: "user"))
-    var from: String?
+    @OptionGroup(title: "By what way") var phone: PhoneOptions
 
     @Option(help: ArgumentHelp("Lines of the target that the tool registers and plays.", valueName: "first..last"))
     var accounts: String?
-
-    @Option(help: ArgumentHelp("Their password; {} stands for the line's number.", valueName: "pattern"))
-    var password: String?
 
     @Option(help: ArgumentHelp("Calls a second.", valueName: "n"))
     var rate: Double?
@@ -43,8 +25,8 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Begin calls for so long (default without --calls and --ramp: 60).", valueName: "s"))
     var duration: Double?
 
-    @Option(help: ArgumentHelp("At most so many at a time; more are not begun, and counted.", valueName: "n"))
-    var concurrent = 100
+    @Option(help: ArgumentHelp("At most so many at a time; more are not begun, and counted (default 100).", valueName: "n"))
+    var concurrent: Int?
 
     @Option(help: ArgumentHelp("How long each lasts: 10, or exponential:10 for a mean of 10 s.", valueName: "s"))
     var hold: String?
@@ -63,22 +45,21 @@ struct LoadOptions: ParsableArguments {
 
     @Flag(help: "The target leads the calls back to this tool (--local), which answers them.") var bothEnds = false
 
-    @Option(help: ArgumentHelp("Take SIP at this address and port (default: any port, facing the target).", valueName: "address:port"))
-    var local: String?
-
     @Option(help: ArgumentHelp("The tool's own callees ring so long.", valueName: "ms"))
     var answerAfter = 0
 
     @Option(help: ArgumentHelp("Cancel what is not answered for so long.", valueName: "s"))
     var timeout: Double = 32
 
-    @Option(help: ArgumentHelp("Media ports (default: a free run of as many as are needed).", valueName: "first-last"))
-    var ports: String?
-
     @Option(help: ArgumentHelp("What the run has to keep: 'setup_p95<200ms,failed<0.1%'.", valueName: "terms"))
     var slo: String?
 
     @Flag(help: "Raise the rate by --ramp until --slo breaks; tell the last step that held.") var findKnee = false
+
+    @Option(help: ArgumentHelp("How long a step goes on before it is judged (default: a fifth of it, 3 at most).", valueName: "s"))
+    var settle: Double?
+
+    @Flag(help: "Call an echo of the tool's own, up to --concurrent (2000) at a time: how many can it drive in time here?") var calibrate = false
 
     @Option(help: ArgumentHelp("Calls as this file says (YAML); options given as well go before it.", valueName: "file"))
     var scenario: String?
@@ -92,6 +73,9 @@ struct LoadOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("The gateway's journal: after the run it must be back to where it was.", valueName: "file"))
     var targetJournal: String?
+
+    @Option(help: ArgumentHelp("The gateway's process, on this machine: its descriptors and memory must not grow.", valueName: "pid"))
+    var targetPid: Int?
 
     @Option(help: ArgumentHelp("The same number makes the same calls.", valueName: "n"))
     var seed: UInt64?

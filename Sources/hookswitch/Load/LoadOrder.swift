@@ -14,15 +14,19 @@ struct LoadOrder {
     var slo: ServiceLevel?
     var findsKnee: Bool
     var targetJournal: String?
+    var targetProcess: Int?
     var outputs: LoadOutputs
     /// For the report.
     var targetText: String
+    /// For the echo that a calibration calls; nil: none.
+    var echoPorts: ClosedRange<UInt16>?
 }
 
 extension LoadOptions {
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
     func order() throws -> LoadOrder {
         let outputs = try LoadOutputs(json: json, csv: csv, junit: junit, html: html)
+        if calibrate { return try calibrationOrder(outputs) }
         let place = try place()
         var plan = LoadPlan()
         plan.accounts = try accountList()
@@ -34,7 +38,7 @@ extension LoadOptions {
         let level = try slo.map(Self.level)
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
         return LoadOrder(
-            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findKnee, targetJournal: targetJournal, outputs: outputs,
+            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid, outputs: outputs,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
@@ -42,52 +46,46 @@ extension LoadOptions {
     func checkValues() throws {
         var plan = LoadPlan()
         try shape(&plan)
-        _ = try (CodecList.parse(codec), slo.map(Self.level), ports.map(Self.range), server.map(SocketAddress.init(ofServer:)), from.map { try Identity($0, option: "--from") })
+        _ = try slo.map(Self.level)
+        try phone.checkValues()
         if accounts != nil { _ = try accountList() }
-        if transport != nil || scenarioTarget != nil { _ = try CallTarget(scenarioTarget ?? target ?? "", server: nil, usesTCP: try usesTCP()) }
-    }
-
-    private func usesTCP() throws -> Bool {
-        guard let transport else { return false }
-        guard ["udp", "tcp"].contains(transport) else { throw Failure.usage("--transport is udp or tcp, got '\(transport)'\(transport == "tls" ? " (TLS is not in this version)" : "")") }
-        return transport == "tcp"
     }
 
     // MARK: Whom
 
     private func place() throws -> CallTarget {
         guard let target = target ?? scenarioTarget else { throw Failure.usage("whom to call? 'hookswitch load sip:9196@ADDRESS'") }
-        let usesTCP = try usesTCP()
-        let server = try server.map(SocketAddress.init(ofServer:))
+        let server = try phone.serverAddress()
         if server != nil, accounts != nil, SocketAddress(target, defaultPort: 5060) != nil { throw Failure.usage("--server and a target that is a server exclude each other") }
-        return try CallTarget(target, server: server, usesTCP: usesTCP)
+        return try CallTarget(target, server: server, transport: try phone.wantedTransport())
     }
 
     private func accountList() throws -> [LoadAccount] {
         guard let accounts else {
-            if password != nil, from == nil { throw Failure.usage("--password needs --accounts or --from: whose password is it?") }
+            if phone.password != nil, phone.from == nil { throw Failure.usage("--password needs --accounts or --from: whose password is it?") }
             return []
         }
-        if from != nil { throw Failure.usage("--from and --accounts exclude each other: accounts call as themselves") }
+        if phone.from != nil { throw Failure.usage("--from and --accounts exclude each other: accounts call as themselves") }
         let parts = accounts.components(separatedBy: "..").count == 2 ? accounts.components(separatedBy: "..") : accounts.components(separatedBy: "-")
         guard parts.count == 2, parts[0].count <= parts[1].count, let first = UInt64(parts[0]), let last = UInt64(parts[1]), first <= last, last - first < 100_000 else {
             throw Failure.usage("--accounts takes lines as 1001..1100, got '\(accounts)'")
         }
         return (first...last).map { number in
             let bare = "\(number)", user = String(repeating: "0", count: max(0, parts[0].count - bare.count)) + bare
-            let secret = password.map { Text($0.replacingOccurrences(of: "{}", with: user)) }
+            let secret = phone.password.map { Text($0.replacingOccurrences(of: "{}", with: user)) }
             return LoadAccount(user: Text(user), credentials: secret.map { Credentials(username: Text(user), password: $0) })
         }
     }
 
     // MARK: How many, how long
 
-    private func shape(_ plan: inout LoadPlan) throws {
+    func shape(_ plan: inout LoadPlan) throws {
         plan.arrivals = try arrivals()
         plan.calls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...10_000_000) }
         plan.duration = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...604_800) }
         if calls == nil, duration == nil, ramp == nil { plan.duration = .seconds(60) }
-        plan.concurrent = try Bounded.whole(concurrent, option: "--concurrent", of: "a number of calls", in: 1...20_000)
+        plan.concurrent = try Bounded.whole(concurrent ?? 100, option: "--concurrent", of: "a number of calls", in: 1...20_000)
+        plan.settling = try settle.map { try Bounded.seconds($0, option: "--settle", in: 0...3_600) }
         plan.hold = try holdTime(hold ?? "10")
         plan.mix = try callMix(mix)
         plan.keys = try digits()
@@ -174,30 +172,17 @@ extension LoadOptions {
 
     // MARK: From where
 
-    private func settings(_ place: CallTarget, _ plan: LoadPlan) throws -> LivePhoneSettings {
-        let caller = try from.map { try Identity($0, option: "--from") }
-        var settings = LivePhoneSettings(user: caller?.user ?? "hookswitch", server: place.server)
-        (settings.transport, settings.codecs) = (place.transport, try CodecList.parse(codec))
+    func settings(_ place: CallTarget, _ plan: LoadPlan) throws -> LivePhoneSettings {
+        let caller = try phone.caller()
+        var settings = try phone.settings(
+            user: caller?.user ?? "hookswitch", server: place.server, transport: place.transport, host: place.uri.host, codecs: "pcmu",
+            isCalled: bothEnds && plan.accounts.isEmpty)
         settings.domain = caller?.domain ?? (plan.accounts.isEmpty ? nil : place.uri.host)
-        if let caller, let password { settings.credentials = .init(username: caller.user, password: Text(password)) }
-        if let local {
-            guard let address = SocketAddress(local, defaultPort: 0), !address.address.isAny, address.address.family == place.server.address.family else {
-                throw Failure.usage("--local takes one address of this machine, as 127.0.0.1:5080, got '\(local)'")
-            }
-            (settings.address, settings.port) = (address.address, address.port)
-        }
+        if let caller, let password = phone.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
         settings.isPunctual = true
         settings.mediaLanes = plan.concurrent > 200 ? min(4, MachineReading.cores) : 1
-        settings.mediaPorts = try ports.map(Self.range) ?? LoadPorts.block(for: plan, place.server.address.family)
+        settings.mediaPorts = try phone.portRange() ?? LoadPorts.block(for: plan, place.server.address.family)
         return settings
-    }
-
-    private static func range(_ text: String) throws -> ClosedRange<UInt16> {
-        let parts = text.split(separator: "-").map { UInt16($0) }
-        guard parts.count == 2, let first = parts[0], let last = parts[1], first < last, first >= 1_024 else {
-            throw Failure.usage("--ports takes ports as 40000-41999, got '\(text)'")
-        }
-        return first...last
     }
 }
 

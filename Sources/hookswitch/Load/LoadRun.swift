@@ -1,5 +1,6 @@
 import Foundation
 import Primitives
+import Runtime
 import Synchronization
 import Workbench
 
@@ -12,26 +13,43 @@ struct LoadRun {
 
     /// SIGINT and SIGTERM end it early; a second one ends the process.
     func perform() throws -> LoadReport {
+        guard order.echoPorts != nil else { return try performed(order) }
+        let calibration = try Calibration(order)
+        defer { calibration.close() }
+        return try performed(calibration.aimed(order))
+    }
+
+    private func performed(_ order: LoadOrder) throws -> LoadReport {
         let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
-        let began = Date(), load = try start(), progress = LoadTeller(order.plan, teller)
+        var process = try order.targetProcess.map(TargetProcess.init)
+        let tlsFailure = Mutex<TLSError?>(nil)
+        let began = Date(), load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
         let signals = HangupSignals {
             stopped.withLock { $0 = true }
             load.stop()
         }
-        let outcome = load.run(every: teller.isTerminal ? .milliseconds(500) : .seconds(1)) { progress.tell($0) }
+        let outcome = load.run(every: teller.isTerminal ? .milliseconds(500) : .seconds(1)) { snapshot in
+            progress.tell(snapshot)
+            process?.note(snapshot)
+        }
         withExtendedLifetime(signals) {}
-        if let failure = outcome.failure, outcome.evidence == nil { throw Failure.cannotRun(failure) }
+        let reason = tlsFailure.withLock { $0 }.map { ": TLS: \($0)" } ?? ""
+        if let failure = outcome.failure, outcome.evidence == nil { throw Failure.cannotRun(failure + reason) }
         let run = LoadReport.Run(
-            command: Self.command, target: order.targetText, version: Hookswitch.version, began: began.formatted(.iso8601),
+            command: Self.command, target: order.targetText, transport: "\(order.settings.transport)", version: Hookswitch.version, began: began.formatted(.iso8601),
             elapsed: Double(outcome.elapsed.wholeMilliseconds) / 1_000, wasStopped: stopped.withLock { $0 }, seed: order.plan.seed)
         guard var report = outcome.report(run, plan: order.plan, slo: order.slo, findsKnee: order.findsKnee) else { throw Failure.cannotRun("no call was begun") }
+        if let error = tlsFailure.withLock({ $0 }) { report.validity.notes.append("TLS: \(error)") }
+        if let process { report.leaks?.add(process.settled()) }
         if let journal { report.leaks?.add(journal.settled()) }
         return report
     }
 
-    private func start() throws -> LiveLoad {
+    private func start(_ order: LoadOrder, onTLSFailure: @escaping @Sendable (TLSError) -> Void) throws -> LiveLoad {
+        var settings = order.settings
+        settings.onTLSFailure = onTLSFailure
         do throws(LivePhoneError) {
-            return try LiveLoad(order.plan, settings: order.settings, endingWhenBroken: order.findsKnee ? order.slo : nil)
+            return try LiveLoad(order.plan, settings: settings, endingWhenBroken: order.findsKnee ? order.slo : nil)
         } catch { throw Failure.cannotRun(error.description) }
     }
 
@@ -66,12 +84,11 @@ final class LoadTeller {
     private func text(_ snapshot: LoadSnapshot) -> String {
         let progress = snapshot.progress
         guard let elapsed = snapshot.elapsed else { return "registering: \(progress.registered) of \(progress.accounts)" }
-        var parts = [bar(snapshot, elapsed), "\(elapsed.wholeMilliseconds / 1_000) s", "\(progress.begun)\(plan.calls.map { "/\($0)" } ?? "") calls", "\(progress.active) up"]
-        if progress.phase == .running { parts.append("\(CallText.number(progress.rate))/s") }
-        if let setup = snapshot.setupP95 { parts.append("set-up p95 \(CallText.number(setup)) ms") }
+        var parts = ["\(bar(snapshot, elapsed)) \(elapsed.wholeMilliseconds / 1_000) s", "\(progress.begun)\(plan.calls.map { "/\($0)" } ?? "") calls", "\(progress.active) up"]
         parts.append("\(snapshot.bad) bad")
-        if let late = snapshot.packetLateness { parts.append("late p99 \(CallText.number(Double(late.wholeNanoseconds) / 1e6)) ms") }
-        if progress.phase == .ending { parts.append("ending") }
+        if progress.phase == .ending { parts.append("ending") } else { parts.append("\(CallText.number(progress.rate))/s") }
+        if let setup = snapshot.setupP95 { parts.append("setup \(CallText.number(setup)) ms") }
+        if let late = snapshot.packetLateness { parts.append("own late \(CallText.number(Double(late.wholeNanoseconds) / 1e6)) ms") }
         return parts.joined(separator: "  ")
     }
 
@@ -79,8 +96,8 @@ final class LoadTeller {
     private func bar(_ snapshot: LoadSnapshot, _ elapsed: Duration) -> String {
         let byCalls = plan.calls.map { Double(snapshot.progress.begun) / Double($0) }
         let byTime = (plan.duration ?? ramp).map { Double(elapsed.wholeMilliseconds) / Double(max(1, $0.wholeMilliseconds)) }
-        let part = min(1, max(byCalls ?? 0, byTime ?? 0)), filled = Int(part * 20)
-        return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 20 - filled) + "]"
+        let part = min(1, max(byCalls ?? 0, byTime ?? 0)), filled = Int(part * 10)
+        return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled) + "]"
     }
 
     private var ramp: Duration? {

@@ -69,6 +69,7 @@ struct TargetJournal {
 extension LeakReport {
     mutating func add(_ other: LeakReport) {
         leftovers += other.leftovers
-        journal = other.journal
+        journal = other.journal ?? journal
+        targetMemory = other.targetMemory ?? targetMemory
     }
 }

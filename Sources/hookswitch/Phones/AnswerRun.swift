@@ -35,7 +35,7 @@ struct AnswerRun {
     func perform(onStart: () -> Void = {}) throws {
         let phone = try start()
         onStart()
-        let place = "\(plan.settings.transport == .tcp ? "tcp" : "udp") \(phone.address)"
+        let place = "\(plan.settings.transport) \(phone.address)"
         teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
         let desk = desk
         let signals = HangupSignals {
@@ -48,11 +48,14 @@ struct AnswerRun {
         if let failure = desk.failure { throw failure }
     }
 
-    private func start() throws -> LivePhone<AnswerClient> {
-        let (plan, desk) = (plan, desk)
+    private func start() throws -> LivePhone<LoadClient> {
+        let (plan, desk, teller) = (plan, desk, teller)
+        var settings = plan.settings
+        let account = plan.registers ? LoadAccount(user: settings.user, credentials: settings.credentials) : nil
+        settings.onTLSFailure = { teller.say("TLS: \($0)") }
         do throws(LivePhoneError) {
-            return try LivePhone(plan.settings) { phone in
-                let client = AnswerClient(phone: phone, policy: plan.policy, registers: plan.registers)
+            return try LivePhone(settings) { phone in
+                let client = LoadClient(phone: phone, plan: .answering(plan.policy, as: account))
                 client.onEvent = { event, _ in desk.hear(event) }
                 return client
             }
@@ -86,13 +89,14 @@ private final class Desk: Sendable {
 
     var failure: Failure? { state.withLock { $0.failure } }
 
-    func hear(_ event: AnswerClient.Event) {
+    func hear(_ event: LoadClient.Event) {
         switch event {
         case .registered(let seconds):
             if state.withLock({ $0.becomesRegistered() }) { teller.say("registered for \(seconds) s; ready") }
         case .registrationFailed(let status, let retry): registrationFailed(status, retry)
-        case .call(let leg, let event): hear(event, of: leg.rawValue)
+        case .leg(let leg, let event): hear(event, of: leg.rawValue)
         case .finished: finished.signal()
+        case .began, .call, .step: break
         }
     }
 

@@ -39,15 +39,20 @@ struct CallRun {
         let signals = HangupSignals { phone.stop() }
         ending.wait()
         withExtendedLifetime(signals) {}
-        return story.told { record, failure, digitsAreSent in outcome(record, failure, digitsAreSent) }
+        var outcome = story.told { record, failure, digitsAreSent in self.outcome(record, failure, digitsAreSent) }
+        if let error = story.tlsFailure, outcome.result.status == 0 || outcome.result.status == 503 { outcome.result.failure = "TLS: \(error)" }
+        return outcome
     }
 
-    private func start() throws -> LivePhone<CallClient> {
+    private func start() throws -> LivePhone<LoadClient> {
         let (plan, teller, story, ending) = (plan, teller, story, ending)
         teller.say("calling \(plan.target) as \(plan.settings.user)")
+        var settings = plan.settings
+        settings.onTLSFailure = { story.note($0) }
+        let account = plan.registers ? LoadAccount(user: settings.user, credentials: settings.credentials) : nil
         do throws(LivePhoneError) {
-            return try LivePhone(plan.settings) { phone in
-                let client = CallClient(phone: phone, target: plan.target, script: plan.script, registers: plan.registers, patience: plan.patience)
+            return try LivePhone(settings) { phone in
+                let client = LoadClient(phone: phone, plan: .call(plan.target, plan.script, as: account, patience: plan.patience))
                 client.onEvent = { event, now in
                     story.hear(event, at: now, recordings: plan.recordings, teller: teller)
                     if case .finished = event { ending.signal() }
@@ -76,21 +81,26 @@ private final class Story: Sendable {
     private struct State {
         var began: Instant?, connected: Instant?
         var digitsAreSent = false
-        var record: CallRecord?, failure: String?
+        var record: CallRecord?, failure: String?, tlsFailure: TLSError?
     }
 
     private let state = Mutex(State())
     private let disk = DispatchQueue(label: "recording")
 
-    func hear(_ event: CallClient.Event, at now: Instant, recordings: CallRecordings?, teller: Teller) {
+    func note(_ error: TLSError) { state.withLock { $0.tlsFailure = $0.tlsFailure ?? error } }
+    var tlsFailure: TLSError? { state.withLock { $0.tlsFailure } }
+
+    func hear(_ event: LoadClient.Event, at now: Instant, recordings: CallRecordings?, teller: Teller) {
         switch event {
         case .registered(let seconds): teller.say("registered for \(seconds) s")
-        case .call(.recorded(let samples, let rate)):
+        case .leg(_, .recorded(let samples, let rate)):
             disk.async { recordings?.append(samples, sampleRate: rate, of: 1) }
             guard let start = state.withLock({ $0.connected }) else { return }
             teller.tick("talking for \((now - start).wholeMilliseconds / 1_000) s, \(CallText.level(of: samples))")
-        case .call(let step): hear(step, at: now, teller)
-        case .finished(let record, let failure): state.withLock { ($0.record, $0.failure) = (record, failure) }
+        case .leg(_, let step): hear(step, at: now, teller)
+        case .call(let call): state.withLock { $0.record = call.caller }
+        case .finished(let failure): state.withLock { $0.failure = failure }
+        case .began, .registrationFailed, .step: break
         }
     }
 

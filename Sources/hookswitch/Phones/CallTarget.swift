@@ -8,9 +8,10 @@ struct CallTarget {
     var server: SocketAddress
     var transport: Transport
 
-    /// - Parameter server: everything goes there; without it the URI's own host, which is an address then.
-    init(_ text: String, server: SocketAddress?, usesTCP: Bool) throws {
-        guard !text.hasPrefix("sips:") else { throw Failure.usage("'\(text)': TLS is not in this version; write sip:") }
+    /// - Parameters:
+    ///   - server: everything goes there; without it the URI's own host, which is an address then.
+    ///   - transport: goes before what the URI says.
+    init(_ text: String, server: SocketAddress?, transport wanted: Transport?) throws {
         if let server {
             (uri, self.server) = (try Self.uri(text, at: server), server)
         } else {
@@ -19,22 +20,32 @@ struct CallTarget {
             (uri, self.server) = (target.uri, target.address)
         }
         guard uri.port != 0 else { throw Failure.usage("'\(text)': a port is a number from 1 to 65535") }
-        transport = usesTCP || uri.transport == "tcp" ? .tcp : .udp
+        transport = wanted ?? uri.carrier
+        guard uri.scheme != .sips || transport == .tls else { throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:") }
+        if server == nil, uri.port == nil { self.server.port = transport.defaultPort }
     }
 
     /// A number alone is called at the server.
     private static func uri(_ text: String, at server: SocketAddress) throws -> URI {
-        let bare = text.hasPrefix("sip:") ? String(text.dropFirst(4)) : text
+        let scheme = text.hasPrefix("sips:") ? "sips:" : "sip:", bare = text.hasPrefix(scheme) ? String(text.dropFirst(scheme.count)) : text
         let whole = bare.contains("@") ? bare : "\(bare)@\(server)"
-        guard let uri = try? URI(parsing: Text("sip:" + whole)), uri.user != nil else {
+        guard let uri = try? URI(parsing: Text(scheme + whole)), uri.user != nil else {
             throw Failure.usage("'\(text)' is neither a number as 9196 nor a SIP URI as sip:9196@example.test")
         }
         return uri
     }
 
     private static func mustNameServer(_ text: String) throws {
-        let bare = text.hasPrefix("sip:") ? String(text.dropFirst(4)) : text
+        let bare = text.hasPrefix("sip:") ? String(text.dropFirst(4)) : text.hasPrefix("sips:") ? String(text.dropFirst(5)) : text
         guard !bare.contains("@"), SocketAddress(bare, defaultPort: 5060) == nil, !bare.hasPrefix("localhost") else { return }
         throw Failure.usage("'\(text)' names no server: write sip:\(bare)@ADDRESS, or add --server ADDRESS")
+    }
+}
+
+extension URI {
+    /// What the URI says that its requests go over (RFC 3261 §26.2.2, RFC 3263 §4.1 without a lookup).
+    var carrier: Transport {
+        if scheme == .sips || transport == "tls" { return .tls }
+        return transport == "tcp" ? .tcp : .udp
     }
 }

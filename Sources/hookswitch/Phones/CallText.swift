@@ -9,7 +9,7 @@ enum CallText {
     static func result(_ call: CallResult, recordedIn file: String? = nil) -> String {
         var lines = ["status    \(status(call))"]
         if let time = times(call) { lines.append("setup     \(time)") }
-        if let packets = call.packets { lines.append("packets   \(figures(packets))\(call.codec.map { ", \($0)" } ?? "")") }
+        if let packets = call.packets { lines.append("packets   \(figures(packets))\(call.codec.map { ", \($0)" } ?? "")\(encryption(call))") }
         if let audio = call.audio { lines.append("sound     \(figures(audio))") }
         if !call.digitsReceived.isEmpty { lines.append("keys      \(call.digitsReceived)") }
         if call.timesHeld > 0 { lines.append("held      \(call.timesHeld) times") }
@@ -42,6 +42,14 @@ enum CallText {
         if let roundTrip = packets.roundTrip { parts.append("round trip \(number(roundTrip)) ms") }
         if let lost = packets.remoteLost { parts.append("\(lost) of ours lost") }
         return parts.joined(separator: ", ")
+    }
+
+    private static func encryption(_ call: CallResult) -> String {
+        switch call.encryption {
+        case .sdes: ", SRTP (SDES)"
+        case .dtls: ", SRTP (DTLS)"
+        case .clear, nil: ""
+        }
     }
 
     /// The loudness of a piece of sound.

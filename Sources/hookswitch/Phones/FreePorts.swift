@@ -1,14 +1,22 @@
 import Primitives
 import Runtime
+import Synchronization
 
 /// Port numbers for the media of a telephone of ours, so that several of them on one machine keep out of each other's way.
 enum FreePorts {
-    /// A run of UDP ports to which nothing was bound just now, clear of the gateway's usual ones and of the kernel's own.
+    /// Blocks that this process was given before: their users bind when a call is answered, and until then the ports look free.
+    private static let given = Mutex<[ClosedRange<UInt16>]>([])
+
+    /// A run of UDP ports to which nothing was bound just now, clear of the gateway's usual ones, of the kernel's own, and of those that were given
+    /// to somebody else in this process, as long as there are others.
     static func block(of count: Int, _ family: IPAddress.Family) throws -> ClosedRange<UInt16> {
-        for _ in 0..<100 {
-            let first = UInt16.random(in: 11_000...15_900) * 2
+        for attempt in 0..<200 where count <= 9_000 {
+            let first = UInt16.random(in: 11_000...(15_999 - UInt16(count) / 2)) * 2
             let block = first...(first + UInt16(count) - 1)
-            if block.allSatisfy({ isFree($0, family) }) { return block }
+            if attempt < 100, given.withLock({ $0.contains { $0.overlaps(block) } }) { continue }
+            guard block.allSatisfy({ isFree($0, family) }) else { continue }
+            given.withLock { $0.append(block) }
+            return block
         }
         throw Failure.cannotRun("no \(count) UDP ports in a row are free between 22000 and 32000")
     }

@@ -20,10 +20,17 @@ final class Teller: Sendable {
 
     func say(_ line: String) { queue.async { self.write(line, stays: true) } }
 
-    /// Only on a terminal: a line that the next one takes the place of.
+    /// Only on a terminal: a line that the next one takes the place of. What is wider than the terminal is cut: a wrapped line could not be taken back.
     func tick(_ line: String) {
         guard isTerminal else { return }
-        queue.async { self.write(line, stays: false) }
+        queue.async { self.write(String(line.prefix(self.columns - 1)), stays: false) }
+    }
+
+    /// Of the terminal, as it is now.
+    private var columns: Int {
+        var size = winsize()
+        guard let file, ioctl(file.fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return 80 }
+        return Int(size.ws_col)
     }
 
     /// Returns when all is written.
@@ -37,7 +44,7 @@ final class Teller: Sendable {
             defer { length = stays ? 0 : line.count }
             return length
         }
-        let erased = old > 0 ? "\r" + String(repeating: " ", count: old) + "\r" : ""
+        let erased = old > 0 ? "\r\u{1B}[K" : ""   // to the end of the line, however wide it was
         try? file.write(contentsOf: Data((erased + line + (stays ? "\n" : "")).utf8))
     }
 }

@@ -16,9 +16,9 @@ import Yams
 enum ScenarioFile {
     /// Keys, and whether they are flags.
     private static let keys: [String: Bool] = [
-        "target": false, "server": false, "transport": false, "codec": false, "from": false, "accounts": false, "password": false, "rate": false, "poisson": true,
+        "target": false, "server": false, "transport": false, "ca": false, "tls-name": false, "certificate": false, "certificate-key": false, "srtp": false, "codec": false, "from": false, "accounts": false, "password": false, "rate": false, "poisson": true,
         "ramp": false, "calls": false, "duration": false, "concurrent": false, "hold": false, "mix": false, "keys": false, "listen": false, "expect": false,
-        "both-ends": true, "local": false, "answer-after": false, "timeout": false, "ports": false, "slo": false, "find-knee": true, "seed": false, "steps": false,
+        "both-ends": true, "local": false, "answer-after": false, "timeout": false, "ports": false, "slo": false, "find-knee": true, "settle": false, "seed": false, "steps": false,
     ]
 
     /// Puts what the file of `--scenario` says before what was typed, which so goes before it.

@@ -7,6 +7,8 @@ final class Sipp: Sendable {
 
     struct Plan {
         var scenario: String
+        /// A scenario of this text; nil: the file of this name.
+        var script: SippScript?
         /// Replaced in the scenario: `@NAME@`.
         var values: [String: String] = [:]
         var port: UInt16
@@ -50,11 +52,11 @@ final class Sipp: Sendable {
 
     /// The scenario with its values, and what it plays, in sipp's folder.
     private static func scenario(_ plan: Plan, _ folder: String) throws -> String {
-        var text = try String(contentsOf: Place.scenarios.appending(path: plan.scenario + ".xml"), encoding: .utf8)
+        var text = try plan.script?.xml ?? String(contentsOf: Place.scenarios.appending(path: plan.scenario + ".xml"), encoding: .utf8)
         for (name, value) in plan.values { text = text.replacing("@\(name)@", with: value) }
         if let missing = text.firstMatch(of: #/@[A-Z]+@/#) { throw Unmet("\(plan.scenario): no value for \(missing.output)") }
         try Data(Recordings.tonePCMA).write(to: URL(filePath: folder + "/tone.pcma"))
-        let file = "\(folder)/\(plan.scenario).xml"
+        let file = "\(folder)/scenario.xml"
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         return file
     }

@@ -89,7 +89,8 @@ final class FarCall: InviteSessionDelegate {
 
     init(_ phone: FarPhone, codecs: [Codec]) {
         self.phone = phone
-        let local = LocalMedia(address: FarPhone.address.address, port: 40_000, rtcpPort: 40_001, codecs: codecs)
+        let port = 40_000 + 4 * UInt16(phone.calls.count)
+        let local = LocalMedia(address: FarPhone.address.address, port: port, rtcpPort: port + 1, codecs: codecs)
         negotiation = OfferAnswer(local: local.withoutMux, sessionID: 77)
     }
 

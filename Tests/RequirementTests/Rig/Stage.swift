@@ -33,6 +33,8 @@ final class Stage {
     let world = World(at: Instant(nanoseconds: 1_000_000_000))
     let network: VirtualNetwork
     let media: VirtualMediaPlane
+    /// The media engines of a stage with sound; `media` then stays unused.
+    let sound: StageSound?
     let host: InlineHost
     let system: CallSystem
     let controller: CXCallController
@@ -46,9 +48,10 @@ final class Stage {
     private let sink = Transcript()
     private var seat: Seat?
 
-    init(_ configuration: CallSystemConfiguration = .app, ports: Int = 100, adjust: (inout AppLineSettings) -> Void = { _ in }) {
+    init(_ configuration: CallSystemConfiguration = .app, ports: Int = 100, hasSound: Bool = false, adjust: (inout AppLineSettings) -> Void = { _ in }) {
         network = VirtualNetwork(world: world, seed: 1)
         media = VirtualMediaPlane(ports: 20_000...UInt16(20_000 + 2 * ports - 1), quarantine: .seconds(1), seed: 2)
+        sound = hasSound ? StageSound(world: world) : nil
         host = InlineHost(now: world.now)
         system = CallSystem(configuration: configuration, host: host)
         controller = CXCallController(system: system)
@@ -61,8 +64,9 @@ final class Stage {
         let journal = Journal(lane: "stage", clock: clock, sink: sink)
         line = AppLine(
             settings,
-            .init(system: system, network: network, media: media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, journal: journal), at: world.now)
+            .init(system: system, network: network, media: sound.map { $0.plane as any MediaPlane } ?? media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, journal: journal), at: world.now)
         line.onEvent = { [unowned self] in heard($0) }
+        sound?.app.onEvent = { [unowned self] in line.receive($1, of: $0, at: $2) }
         far = FarPhone(self)
         let seat = Seat(self)
         self.seat = seat

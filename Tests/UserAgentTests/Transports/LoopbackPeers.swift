@@ -132,14 +132,29 @@ final class PlainListener: Sendable {
 
     /// The next connection, which lives as long as the body.
     func withNext<Result>(_ body: (_ write: (String) -> Void, _ read: () -> String) throws -> Result) rethrows -> Result {
-        let connection = FileDescriptorOwner(accept(descriptor.raw, nil, nil))
-        let raw = connection.raw
-        return try body(
-            { text in #expect(send(raw, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count) },
-            {
-                var buffer = [UInt8](repeating: 0, count: 65_536)
-                return String(decoding: buffer[..<max(recv(raw, &buffer, buffer.count, 0), 0)], as: UTF8.self)
-            })
+        let connection = accept()
+        return try body(connection.write, connection.read)
+    }
+
+    fileprivate func accept() -> Connection { Connection(descriptor: FileDescriptorOwner(Glibc.accept(descriptor.raw, nil, nil))) }
+
+    fileprivate final class Connection {
+        private let descriptor: FileDescriptorOwner
+        init(descriptor: consuming FileDescriptorOwner) { self.descriptor = descriptor }
+
+        func write(_ text: String) { #expect(send(descriptor.raw, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count) }
+
+        func read() -> String {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            return String(decoding: buffer[..<max(recv(descriptor.raw, &buffer, buffer.count, 0), 0)], as: UTF8.self)
+        }
+    }
+}
+
+extension PlainListener {
+    func withNextAsync(_ body: (_ write: (String) -> Void, _ read: () -> String) async throws -> Void) async rethrows {
+        let connection = accept()
+        try await body(connection.write, connection.read)
     }
 }
 

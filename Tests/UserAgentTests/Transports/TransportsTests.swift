@@ -48,6 +48,26 @@ import Testing
         #expect(station.counts.accepted == 1)
     }
 
+    @Test func `the CRLF that answers our ping is told, the connection lives on, and closing it is told as its failure`() async throws {
+        let station = try Station(), listener = try PlainListener(), flow = station.flow(to: listener.address)
+        station.send("\r\n\r\n", over: flow)
+        try await listener.withNextAsync { write, read in
+            #expect(read() == "\r\n\r\n")
+            write("\r\n")
+            let pong = try #require(await station.next())
+            #expect(pong.text == "\r\n" && pong.flow.remote == listener.address)
+            // A lone line end is no message that is half here: nothing is given up for it.
+            write("\r\n")
+            station.wait(.seconds(40))
+            #expect(station.counts.malformed == 0 && station.counts.connections == 1)
+            station.lane.sync { host, _ in host.transports.close(flow) }
+            #expect(read() == "")
+        }
+        station.wait(.zero)
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.connections == 0)
+    }
+
     @Test func `a double CRLF is answered with one, between messages too`() async throws {
         let station = try Station()
         let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)

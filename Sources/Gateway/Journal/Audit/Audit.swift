@@ -69,9 +69,10 @@ public struct Audit: Sendable {
         lastSequence = event.sequence
         dropForgotten(at: event.time, into: &violations)
         facts.look(at: event)
-        for rule in rules[event.kind.ordinal] where !isCut || canJudge(event, by: rule) {
-            guard let sentence = rule.check(event, facts) else { continue }
-            violations.append(Violation(rule: rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
+        if isCut {
+            violations += facts.judge(event, by: rules[event.kind.ordinal].filter { canJudge(event, by: $0) })
+        } else {
+            violations += facts.judge(event, by: rules[event.kind.ordinal])
         }
         if facts.note(event), let call = event.call { lingering.append((call, event.time + lingerTime)) }
         return violations
@@ -80,7 +81,7 @@ public struct Audit: Sendable {
     /// The violations of what is missing when nothing more will happen.
     public mutating func finish() -> [Violation] {
         let isComplete = options.complete ?? wasStopped
-        let known = facts.calls.keys.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+        let known = facts.calls.names.sorted().map(CallUUID.init(bits:))
         var violations: [Violation] = []
         for call in known {
             if isComplete || facts.calls[call]?.isOver == true { violations += settle(call) } else { unfinishedCalls.append(call) }

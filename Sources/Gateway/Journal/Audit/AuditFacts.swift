@@ -49,7 +49,7 @@ struct AuditFacts: Sendable {
     }
 
     let options: Audit.Options
-    var calls: [CallUUID: CallFacts] = [:]
+    var calls = IdentityTable<CallFacts>()
     var lines: [Text: Line] = [:]
     /// Active sessions. The key is the line's number, or the session's id where a line has one per group.
     var sessions: [JournalEvent.Value: Session] = [:]
@@ -63,7 +63,7 @@ struct AuditFacts: Sendable {
     /// The state of the event's call; a fresh one when there is none. Between `look` and `note` it is here and not in `calls`, where its
     /// place is kept for it: moving it costs less than copying.
     var current = CallFacts()
-    private var place: [CallUUID: CallFacts].Index?
+    private var isKnown = false
     /// The event as a SIP message, unless it is none or a retransmission.
     var message: AuditMessage?
 
@@ -103,22 +103,36 @@ extension AuditFacts {
     /// Puts the event's call before the rules.
     mutating func look(at event: borrowing JournalEvent) {
         message = AuditMessage(event)
-        place = event.call.flatMap { calls.index(forKey: $0) }
-        if let place { swap(&current, &calls.values[place]) } else { current = CallFacts() }
+        if let call = event.call, calls.contains(call.bits) {
+            isKnown = true
+            swap(&current, &calls[call]!)
+        } else {
+            (isKnown, current) = (false, CallFacts())
+        }
         if current.line.isEmpty { current.line = event.line }
+    }
+
+    /// What the event breaks. Here and not in `Audit`, so that each rule borrows the facts and none copies them.
+    func judge(_ event: JournalEvent, by rules: [AuditRule]) -> [Violation] {
+        var violations: [Violation] = []
+        for rule in rules {
+            guard let sentence = rule.check(event, self) else { continue }
+            violations.append(Violation(rule: rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
+        }
+        return violations
     }
 
     /// True when the event's call is over since this event.
     mutating func note(_ event: borrowing JournalEvent) -> Bool {
         noteSystem(event)
-        guard let call = event.call, place != nil || event.beginsFacts(message) else { return false }
-        if place == nil { current.isWhole = message != nil || event.kind == .performStart && event.action.map { actions[$0] != nil } ?? false }
+        guard let call = event.call, isKnown || event.beginsFacts(message) else { return false }
+        if !isKnown { current.isWhole = message != nil || event.kind == .performStart && event.action.map { actions[$0] != nil } ?? false }
         if current.group == nil { current.group = newGroup(of: call) }
         if let message { current.note(message, of: event) } else { noteCall(event, call) }
         refreshSets(call)
         let isOver = current.isOver && !current.lingers
         if isOver { current.lingers = true }
-        if let place { swap(&current, &calls.values[place]) } else { calls[call] = current }
+        if isKnown { swap(&current, &calls[call]!) } else { calls[call] = current }
         return isOver
     }
 
@@ -166,7 +180,7 @@ extension AuditFacts {
     /// Which sets of its line the call belongs to now; most events change nothing in that.
     private mutating func refreshSets(_ call: CallUUID) {
         let (isRunning, isActive) = (current.runningSince != nil, current.isActive)
-        if place != nil, isRunning == current.countsAsRunning, isActive == current.countsAsActive { return }
+        if isKnown, isRunning == current.countsAsRunning, isActive == current.countsAsActive { return }
         (current.countsAsRunning, current.countsAsActive) = (isRunning, isActive)
         lines[current.line, default: Line()].note(call, isRunning: isRunning, isActive: isActive)
     }

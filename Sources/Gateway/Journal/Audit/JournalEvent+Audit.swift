@@ -7,7 +7,9 @@ enum ActionClass: String, CaseIterable, Sendable {
     /// Any other name.
     case other
 
-    init(_ name: ArraySlice<UInt8>) { self = Self.allCases.first { name.elementsEqual($0.rawValue.utf8) } ?? .other }
+    init(_ name: Text) { self = Self.named.first { $0.name == name }?.kind ?? .other }
+
+    private static let named = allCases.map { (name: Text($0.rawValue), kind: $0) }
 }
 
 /// How long an action may take before the system calls it failed (mapping §10).
@@ -29,7 +31,7 @@ extension JournalEvent {
         guard let list = details.text(.actions) else { return [] }
         return list.bytes.split(separator: 0x20).map { item in
             let colon = item.firstIndex(of: 0x3A) ?? item.endIndex
-            return (ActionClass(item[..<colon]), Value.text(Text(item[colon...].dropFirst())).identity)
+            return (ActionClass(Text(item[..<colon])), Value.text(Text(item[colon...].dropFirst())).identity)
         }
     }
 

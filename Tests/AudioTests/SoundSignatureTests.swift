@@ -1,7 +1,6 @@
-import Audio
 import Testing
 
-@testable import Workbench
+@testable import Audio
 
 @Suite struct SoundSignatureTests {
     private static let codecs: [AudioCodec] = [.pcmu, .pcma, .g722, .opus]
@@ -38,9 +37,47 @@ import Testing
     @Test func `silence and speech have none`() {
         #expect(SignatureHearing([Int16](repeating: 0, count: 16_000)).sightings.isEmpty)
         #expect(SignatureHearing([Int16](repeating: 0, count: 16_000)).loudPart == 0)
-        let speech = SignatureHearing(babble(seed: 3, seconds: 5))
+        let speech = SignatureHearing(Signals.speech(seed: 3, seconds: 5))
         #expect(speech.sightings.isEmpty && speech.loudPart > 0.5)
         #expect(SignatureHearing([]).sightings.isEmpty)
+    }
+
+    @Test(arguments: [(delay: 0.0, from: 0), (85.0, 0), (85.0, 5_000), (1_234.0, 53_760 + 100)])
+    func `a verdict says how long the sound took`(delay: Double, from start: Int) {
+        let sound = Self.mine.samples(), looped = sound + sound + sound
+        let recording = Array(looped[start..<start + 30_000])
+        let context = SignatureContext(began: Double(start) / 8_000 + delay / 1_000)
+        let verdict = SignatureHearing(recording).verdict(expecting: Self.mine, context: context)
+        #expect(verdict.sound == .right && verdict.wrong == nil && verdict.rounds >= 7 && verdict.gaps.isEmpty)
+        #expect(abs((verdict.delay ?? -1) - delay) < 0.2 && abs((verdict.lastDelay ?? -1) - delay) < 0.2)
+        #expect(SignatureHearing(recording).verdict(expecting: Self.mine).delay == nil, "nobody knows when it was sent")
+    }
+
+    @Test(arguments: [80, 200, 1_000]) func `a verdict says where the sound was gone, and for how long`(milliseconds: Int) throws {
+        var sound = Array(Self.mine.samples().prefix(32_000))
+        for index in 12_000..<12_000 + 8 * milliseconds { sound[index] = 0 }
+        let verdict = SignatureHearing(sound).verdict(expecting: Self.mine)
+        #expect(verdict.sound == .right && verdict.gaps.count == 1)
+        let gap = try #require(verdict.gaps.first)
+        #expect(abs(gap.start - 1_500) <= 15 && abs(gap.length - Double(milliseconds)) <= 25, "\(gap)")
+    }
+
+    @Test func `a verdict says whose sound is in the wrong place`() {
+        let own = SoundSignature(run: 5, call: 123_456, side: .caller)
+        let context = SignatureContext(own: own, upAtBeginning: [700])
+        let cases: [(SoundSignature, SignatureVerdict.Sound)] = [
+            (Self.mine, .right), (own, .own), (SoundSignature(run: 6, call: 123_456, side: .callee), .foreign),
+            (SoundSignature(run: 5, call: 699, side: .callee), .stale), (SoundSignature(run: 5, call: 700, side: .callee), .crossTalk),
+            (SoundSignature(run: 5, call: 123_457, side: .callee), .crossTalk), (SoundSignature(run: 5, call: 0, side: .callee), .crossTalk),
+        ]
+        for (heard, sound) in cases {
+            let verdict = SignatureHearing(Array(heard.samples().prefix(16_000))).verdict(expecting: Self.mine, context: context)
+            #expect(verdict.sound == sound && (verdict.wrong == nil) == (sound == .right))
+            let mixed = SignatureHearing(Array(Self.mine.samples().prefix(16_000)) + heard.samples().prefix(16_000)).verdict(expecting: Self.mine, context: context)
+            #expect(mixed.sound == sound, "a part of it is enough")
+        }
+        #expect(SignatureHearing([Int16](repeating: 0, count: 16_000)).verdict(expecting: Self.mine).sound == .silence)
+        #expect(SignatureHearing(Signals.speech(seed: 3, seconds: 3)).verdict(expecting: Self.mine).sound == .unsigned)
     }
 
     /// At 8 kHz in and out.

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// A round of 420 ms is seven symbols of 60 ms: a mark, four for the name, one for which round it is, and a check. Sixteen rounds make a
 /// signature, which is then repeated. No symbol is a DTMF key.
-public struct SoundSignature: Hashable, Sendable {
+public struct SoundSignature: Hashable, Sendable, Codable {
     public enum Side: UInt32, Hashable, Sendable, Codable { case caller, callee }
 
     /// Tells runs apart: 0–15.

@@ -1,42 +1,9 @@
-import ArgumentParser
 import Foundation
 import Primitives
 import SDP
 import SIP
 import UserAgent
 import Workbench
-
-/// Which line a telephone of ours is, and by what way it reaches the world: what `call` and `answer` share.
-struct LineOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Register as this line first: 1001, or 1001@example.test.", valueName: "line"))
-    var register: String?
-
-    @Option(help: ArgumentHelp("The line's password, for digest challenges.", valueName: "password"))
-    var password: String?
-
-    @Option(help: ArgumentHelp("The server that everything is sent to: an address, with :PORT unless it is 5060.", valueName: "address"))
-    var server: String?
-
-    @Flag(help: "Speak TCP instead of UDP.")
-    var tcp = false
-
-    @Flag(help: "Encrypt the sound (SRTP), and refuse a call in the clear.")
-    var srtp = false
-
-    @Option(help: ArgumentHelp("What is offered or taken, best first: opus, g722, pcmu, pcma.", valueName: "codec,…"))
-    var codec = "opus,g722,pcmu,pcma"
-
-    /// The server's address, where one is given.
-    func serverAddress() throws -> SocketAddress? {
-        guard let server else { return nil }
-        return try SocketAddress(ofServer: server)
-    }
-
-    /// The user and domain that `--register` names.
-    func registration() throws -> Identity? { try register.map { try Identity($0, option: "--register") } }
-
-    func codecs() throws -> [Codec] { try CodecList.parse(codec) }
-}
 
 /// The user of an address of record, and its domain where that is given.
 struct Identity: Equatable {
@@ -87,9 +54,9 @@ enum Bounded {
 
 extension SocketAddress {
     /// `127.0.0.1`, `[::1]:5062`, `localhost`.
-    init(ofServer text: String) throws {
+    init(ofServer text: String, defaultPort: UInt16 = 5060) throws {
         let local = text == "localhost" || text.hasPrefix("localhost:") ? "127.0.0.1" + text.dropFirst("localhost".count) : text
-        guard let address = SocketAddress(local, defaultPort: 5060), address.port != 0, !address.address.isAny else {
+        guard let address = SocketAddress(local, defaultPort: defaultPort), address.port != 0, !address.address.isAny else {
             throw Failure.usage("--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '\(text)'")
         }
         self = address

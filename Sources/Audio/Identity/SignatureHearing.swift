@@ -1,6 +1,6 @@
 import Glibc
 
-/// The signatures in a recording at 8 kHz.
+/// The signatures in a recording at 8 kHz: the detector of `SoundSignature`. What they mean for a call `verdict(expecting:context:)` says.
 public struct SignatureHearing: Sendable {
     /// A round that was heard whole.
     public struct Sighting: Hashable, Sendable {
@@ -10,8 +10,16 @@ public struct SignatureHearing: Sendable {
         public var position: Int
     }
 
+    /// A stretch in which the signature that was heard before and after it was not.
+    public struct Gap: Hashable, Sendable, Codable {
+        /// Milliseconds after the beginning of the recording, and how long it was; to about 10 ms.
+        public var start: Double, length: Double
+    }
+
     /// In the order of the recording.
     public let sightings: [Sighting]
+    /// Between the first round and the last. A stretch of 40 ms or less is not told from the seam of two symbols.
+    public let gaps: [Gap]
     /// The part of the recording, 0–1, that is louder than -55 dB.
     public let loudPart: Double
     private let samples: [Int16]
@@ -22,6 +30,7 @@ public struct SignatureHearing: Sendable {
         let windows = Self.windows(of: samples)
         loudPart = windows.isEmpty ? 0 : Double(windows.count { $0.isLoud }) / Double(windows.count)
         sightings = Self.rounds(in: windows)
+        gaps = Self.gaps(in: windows, between: sightings)
     }
 
     /// How far the sound of the sender had come, in samples of the first round on, at a place of the recording: found by comparing the waveform.
@@ -80,11 +89,29 @@ public struct SignatureHearing: Sendable {
         return last * last + beforeLast * beforeLast - coefficient * last * beforeLast
     }
 
+    /// Runs of windows without a symbol: one at each seam of two symbols is usual, and three are not.
+    private static func gaps(in windows: [Window], between sightings: [Sighting]) -> [Gap] {
+        guard let first = sightings.first, let last = sightings.last else { return [] }
+        let end = min(windows.count, last.position / hop + perRound - 2), milliseconds = Double(hop) * 1_000 / Double(SoundSignature.sampleRate)
+        var gaps: [Gap] = [], run = 0
+        for index in first.position / hop..<end {
+            if windows[index].symbol == nil {
+                run += 1
+                continue
+            }
+            if run >= 5 { gaps.append(Gap(start: Double(index - run + 1) * milliseconds, length: Double(run - 1) * milliseconds)) }
+            run = 0
+        }
+        return gaps
+    }
+
+    private static let perSymbol = SoundSignature.symbolLength / hop
+    private static let perRound = perSymbol * SoundSignature.symbolsPerRound
+
     private static func rounds(in windows: [Window]) -> [Sighting] {
-        let perSymbol = SoundSignature.symbolLength / hop, perRound = perSymbol * SoundSignature.symbolsPerRound
         var sightings: [Sighting] = [], index = 0
         while index + perRound - 2 < windows.count {
-            guard windows[index].symbol == .mark, let round = read(windows, from: index, perSymbol) else {
+            guard windows[index].symbol == .mark, let round = read(windows, from: index) else {
                 index += 1
                 continue
             }
@@ -95,7 +122,7 @@ public struct SignatureHearing: Sendable {
     }
 
     /// The three windows in the middle of each symbol must agree, but for one.
-    private static func read(_ windows: [Window], from start: Int, _ perSymbol: Int) -> (signature: SoundSignature, round: Int)? {
+    private static func read(_ windows: [Window], from start: Int) -> (signature: SoundSignature, round: Int)? {
         SoundSignature.read((1..<SoundSignature.symbolsPerRound).map { place in
             let middle = start + place * perSymbol + 1, heard = (middle...middle + 2).map { windows[$0].symbol }
             return heard[0] == heard[1] || heard[0] == heard[2] ? heard[0] : heard[1] == heard[2] ? heard[1] : nil

@@ -1,0 +1,76 @@
+/// Whose sound a recording holds, measured against whose it should hold.
+public struct SignatureVerdict: Hashable, Sendable, Codable {
+    public enum Sound: String, Hashable, Sendable, Codable {
+        /// The signature that was expected, and no other.
+        case right
+        /// The listener's own, where the other side's was due.
+        case own = "its own"
+        /// Of another call of this run that was up at the same time.
+        case crossTalk = "cross-talk"
+        /// Of a call of this run that was over before this one began.
+        case stale
+        /// Of another run.
+        case foreign = "another run's"
+        /// Sound without a signature: a tone, speech, or one that is too damaged to be read.
+        case unsigned = "other sound"
+        case silence
+
+        public var isRight: Bool { self == .right }
+    }
+
+    public var sound: Sound
+    /// The first that was heard in the place of the expected one; nil where none was.
+    public var wrong: SoundSignature?
+    /// Rounds of the expected signature that were heard whole.
+    public var rounds: Int
+    /// Milliseconds from mouth to ear, of the first round that was heard and of the last; nil where the sender's clock is not known, or nothing
+    /// right was heard. One is never told from another that is longer by whole signatures (6.72 s).
+    public var delay: Double?, lastDelay: Double?
+    /// In the midst of the expected sound.
+    public var gaps: [SignatureHearing.Gap]
+}
+
+/// What is known of a recording, besides its sound.
+public struct SignatureContext: Hashable, Sendable {
+    /// What the listener itself played; nil for nothing.
+    public var own: SoundSignature?
+    /// Calls of the run that were not over when this one began: their sound is cross-talk, and that of other earlier calls is stale.
+    public var upAtBeginning: Set<UInt32>
+    /// When the recording's first sample was heard, in seconds after the sender's first sample left; nil where nobody knows.
+    public var began: Double?
+    /// The same by the last packet, where the two clocks may have moved against each other meanwhile; nil to use `began`.
+    public var beganByEnd: Double?
+
+    public init(own: SoundSignature? = nil, upAtBeginning: Set<UInt32> = [], began: Double? = nil, beganByEnd: Double? = nil) {
+        (self.own, self.upAtBeginning, self.began, self.beganByEnd) = (own, upAtBeginning, began, beganByEnd)
+    }
+}
+
+extension SignatureHearing {
+    /// Judges the recording of one listener.
+    public func verdict(expecting expected: SoundSignature, context: SignatureContext = SignatureContext()) -> SignatureVerdict {
+        let wrong = sightings.first { $0.signature != expected }?.signature, rounds = sightings.filter { $0.signature == expected }
+        var verdict = SignatureVerdict(sound: .right, wrong: wrong, rounds: rounds.count, gaps: gaps)
+        if let wrong {
+            verdict.sound = whose(wrong, where: expected, context)
+        } else if rounds.isEmpty {
+            verdict.sound = loudPart < 0.05 ? .silence : .unsigned
+        }
+        verdict.delay = context.began.flatMap { began in rounds.lazy.compactMap(refined).first.map { Self.delay(of: $0, began: began) } }
+        verdict.lastDelay = (context.beganByEnd ?? context.began).flatMap { began in rounds.reversed().lazy.compactMap(refined).first.map { Self.delay(of: $0, began: began) } }
+        return verdict
+    }
+
+    private func whose(_ wrong: SoundSignature, where expected: SoundSignature, _ context: SignatureContext) -> SignatureVerdict.Sound {
+        if wrong == context.own { return .own }
+        guard wrong.run == expected.run else { return .foreign }
+        return wrong.call != 0 && wrong.call < expected.call && !context.upAtBeginning.contains(wrong.call) ? .stale : .crossTalk
+    }
+
+    /// Milliseconds that a round took, less whole signatures; up to 5 ms before it was sent is taken for no time.
+    private static func delay(of sighting: Sighting, began: Double) -> Double {
+        let rate = Double(SoundSignature.sampleRate), cycle = Double(SoundSignature.length) / rate
+        let late = began + Double(sighting.position) / rate - Double(sighting.round * SoundSignature.roundLength) / rate
+        return 1_000 * (late - ((late + 0.005) / cycle).rounded(.down) * cycle)
+    }
+}

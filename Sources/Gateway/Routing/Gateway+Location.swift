@@ -1,0 +1,59 @@
+import Primitives
+import Runtime
+import SIP
+import UserAgent
+
+/// Where the servers of a domain are, as the name system has it (RFC 3263).
+extension Gateway {
+    /// Asks until everything is known. The answer comes at once where there is nothing to ask.
+    func locate(_ domain: ServerLocation.Domain, completion: @escaping (ServerLocation.Result, Instant) -> Void) {
+        let search = ServerSearch(ServerLocation(domain, transports: transports, families: families), completion)
+        proceed(search, search.location.start())
+    }
+
+    private func proceed(_ search: ServerSearch, _ questions: [DNSQuestion]) {
+        if let result = search.location.result { return search.finish(result, at: now) }
+        for question in questions {
+            ask(question) { [unowned self] answer, _ in proceed(search, search.location.receive(answer, to: question)) }
+        }
+    }
+
+    /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses first.
+    func locate(_ uri: URI, after flow: Flow, completion: @escaping ([Flow], Instant) -> Void) {
+        let named = uri.transport.flatMap { name in transports.first { $0.parameter.equalsIgnoringCase(name) } }
+        let isUnknown = uri.transport != nil && named == nil
+        let isSecure = uri.scheme == .sips
+        guard !isUnknown, !isSecure || transports.contains(.tls) else { return completion([], now) }
+        locate(ServerLocation.Domain(host: uri.host, port: uri.port, transport: isSecure ? .tls : named)) { [unowned self] result, now in
+            let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter { !isSecure || $0.transport == .tls }
+            let family = flow.remote.address.family
+            completion(flows.filter { $0.remote.address.family == family } + flows.filter { $0.remote.address.family != family }, now)
+        }
+    }
+}
+
+/// One search, for as long as questions of it are open.
+private final class ServerSearch {
+    var location: ServerLocation
+    private var completion: ((ServerLocation.Result, Instant) -> Void)?
+
+    init(_ location: ServerLocation, _ completion: @escaping (ServerLocation.Result, Instant) -> Void) { (self.location, self.completion) = (location, completion) }
+
+    /// Once, however many answers still come.
+    func finish(_ result: ServerLocation.Result, at now: Instant) {
+        let completion = completion
+        self.completion = nil
+        completion?(result, now)
+    }
+}
+
+extension Transport {
+    /// As the `transport` parameter of a URI names it.
+    fileprivate var parameter: Text {
+        switch self {
+        case .udp: "udp"
+        case .tcp: "tcp"
+        case .tls: "tls"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Audio
+import Primitives
+import RTP
+import SDP
+
+// Whether each direction of a leg is heard: the verdict on one-way audio. It rests on what passes anyway; nothing is decoded for it.
+extension MediaLeg {
+    /// What came from the far end; nil until it is measured, and where none was due.
+    func incomingVerdict(at now: Instant) -> DirectionVerdict? {
+        state == .started ? presentIncoming(at: now) ?? earlierVerdicts.incoming : ended.incoming
+    }
+
+    /// What the far end was sent; nil until it is measured, and where none was due. Of a bridge it is what the other far end said.
+    func outgoingVerdict(at now: Instant) -> DirectionVerdict? {
+        state == .started ? presentOutgoing(at: now) ?? earlierVerdicts.outgoing : ended.outgoing
+    }
+
+    private func presentIncoming(at now: Instant) -> DirectionVerdict? {
+        guard isDue, now - hearingBegan >= HearingMeter.patience else { return nil }
+        guard received.count > packetsBefore, let last = received.last else { return DirectionVerdict(.nothing, by: .packets) }
+        if now - last >= HearingMeter.lapse { return DirectionVerdict(hearing.isPaused ? .paused : .nothing, by: .packets) }
+        if hearing.sound != .paused, let decoded = (partner?.transcoder?.receiver ?? member?.receiver)?.verdict { return decoded }
+        return hearing.sound.map { DirectionVerdict($0, by: hearing.basis) }
+    }
+
+    private func presentOutgoing(at now: Instant) -> DirectionVerdict? {
+        guard canSend, now - started >= HearingMeter.patience else { return nil }
+        switch plan.source {
+        case .silence: return nil
+        case .relay:
+            let said = partner.map { $0.incomingVerdict(at: now) } ?? departed
+            return said?.sound == .heard && sent.count == 0 ? DirectionVerdict(.nothing, by: .packets) : said
+        case .echo: return incomingVerdict(at: now)
+        // A conference in which nobody else speaks is silent by right.
+        case .conference: return member?.hasHeardOthers == true ? DirectionVerdict(.heard, by: .level) : nil
+        case .tone, .samples: return DirectionVerdict(sent.count > 0 ? .heard : .nothing, by: .packets)
+        }
+    }
+
+    /// Sound of the far end's is expected: neither side holds.
+    private var isDue: Bool { plan.isDue }
+
+    /// Measures from a start on.
+    func beginHearing(at now: Instant) {
+        (hearing, hearingBegan, packetsBefore) = (HearingMeter(), now, received.count)
+        (ended, earlierVerdicts, departed) = ((nil, nil), (nil, nil), nil)
+    }
+
+    /// Keeps what was measured: the stream stops.
+    func endHearing(at now: Instant) { if state == .started { ended = (incomingVerdict(at: now), outgoingVerdict(at: now)) } }
+
+    /// A plan is about to change: what was measured until now counts where nothing is measured after it.
+    func pauseHearing(at now: Instant) { if state == .started { earlierVerdicts = (incomingVerdict(at: now), outgoingVerdict(at: now)) } }
+
+    /// A new plan holds, or does no more: what comes is measured anew.
+    func resumeHearing(after old: MediaPlan, at now: Instant) {
+        guard state == .started, plan.isDue != old.isDue || plan.audio.remoteRTP != old.audio.remoteRTP else { return }
+        (hearing, hearingBegan, packetsBefore) = (HearingMeter(), now, received.count)
+    }
+}
+
+extension MediaPlan {
+    /// Sound of the far end's is expected.
+    fileprivate var isDue: Bool { audio.receives && audio.remoteHold == .none }
+}
+
+extension AudioReceiver {
+    /// What was decoded since the last pause; nil before it was enough to say.
+    fileprivate var verdict: DirectionVerdict? {
+        if hasSound { return DirectionVerdict(.heard, by: .level) }
+        return decodedPackets >= HearingMeter.leastPackets ? DirectionVerdict(.silent, by: .level) : nil
+    }
+}

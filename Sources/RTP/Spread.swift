@@ -1,0 +1,83 @@
+/// How a measure was spread: counts in steps that grow with the value, four to each doubling, so that each is right to a fifth.
+///
+/// From 0 to about 260,000 of whatever unit its owner counts in; more counts as that much. All memory is its own: noting a value allocates nothing.
+public struct Spread: Hashable, Sendable {
+    static let steps = 68
+
+    public private(set) var count: UInt64 = 0
+    public private(set) var greatest: UInt32 = 0
+    private var counts = InlineArray<68, UInt32>(repeating: 0)
+
+    public init() {}
+
+    public mutating func note(_ value: UInt32) {
+        count += 1
+        greatest = max(greatest, value)
+        counts[Self.step(of: value)] &+= 1
+    }
+
+    /// What `percent` of all values were no greater than, to the upper edge of its step; nil before the first.
+    public func percentile(_ percent: Double) -> UInt32? {
+        guard count > 0 else { return nil }
+        let wanted = max(1, UInt64((Double(count) * percent / 100).rounded(.up)))
+        var seen: UInt64 = 0
+        for step in 0..<Self.steps {
+            seen += UInt64(counts[step])
+            if seen >= wanted { return min(greatest, Self.upperEdge(of: step)) }
+        }
+        return greatest
+    }
+
+    /// The steps that hold something: values up to and with the edge, and how many.
+    var filled: [(upTo: UInt32, count: UInt64)] {
+        (0..<Self.steps).compactMap { counts[$0] == 0 ? nil : (upTo: min(greatest, Self.upperEdge(of: $0)), count: UInt64(counts[$0])) }
+    }
+
+    /// One step for each value below four, then four to each doubling.
+    private static func step(of value: UInt32) -> Int {
+        guard value >= 4 else { return Int(value) }
+        let octave = 29 - value.leadingZeroBitCount
+        return min(steps - 1, (octave + 1) * 4 + Int(value >> UInt32(octave)) - 4)
+    }
+
+    private static func upperEdge(of step: Int) -> UInt32 {
+        guard step >= 4 else { return UInt32(step) }
+        let octave = UInt32(step / 4 - 1)
+        return UInt32(step % 4 + 5) << octave - 1
+    }
+
+    public static func == (one: Spread, other: Spread) -> Bool {
+        guard one.count == other.count, one.greatest == other.greatest else { return false }
+        for step in 0..<steps where one.counts[step] != other.counts[step] { return false }
+        return true
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        hasher.combine(greatest)
+    }
+}
+
+/// A spread for people: a histogram in the unit that they know, milliseconds or percent.
+public struct SpreadFigures: Hashable, Sendable, Codable {
+    /// Values up to and with this one, and above that of the step before.
+    public struct Step: Hashable, Sendable, Codable {
+        public var upTo: Double
+        public var count: UInt64
+    }
+
+    public var count: UInt64
+    public var median: Double, p95: Double, p99: Double, greatest: Double
+    /// Those with values in them, rising.
+    public var steps: [Step]
+
+    /// Nil for a spread without a value.
+    ///
+    /// - Parameter unit: what one of its units is here.
+    public init?(_ spread: Spread, unit: Double) {
+        guard let median = spread.percentile(50), let p95 = spread.percentile(95), let p99 = spread.percentile(99) else { return nil }
+        count = spread.count
+        (self.median, self.p95, self.p99, greatest) = (Double(median) * unit, Double(p95) * unit, Double(p99) * unit, Double(spread.greatest) * unit)
+        steps = spread.filled.map { Step(upTo: Double($0.upTo) * unit, count: $0.count) }
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Gateway
+import Media
+import Primitives
+import Runtime
+import SDP
+import UserAgent
+
+/// How long is talked, and by whom. The same settings give the same calls, datagram for datagram.
+public struct SoakSettings: Sendable {
+    public var seed: UInt64
+    /// Waves of calls; behind each the gateway is empty.
+    public var waves = 10
+    /// Callers of a wave, two thirds of whom are bridged and talk so long each; the others meet in a conference for a tenth of that.
+    public var calls = 12
+    public var talk = Duration.seconds(450)
+
+    public init(seed: UInt64) { self.seed = seed }
+}
+
+/// What came of it.
+public struct SoakVerdict: Sendable {
+    public let seed: UInt64
+    public var violations: [Violation] = []
+    /// What was left behind a wave, one sentence each.
+    public var leaks: [String] = []
+    public var tally = Tally()
+    /// RTP that reached the phones.
+    public var heard = 0
+    public var virtualTime = Duration.zero
+
+    public var isGood: Bool { violations.isEmpty && leaks.isEmpty }
+}
+
+/// Hours of call time through a whole gateway with its real media engine, in virtual time: callers and callees hold and resume at random, send
+/// re-INVITEs and UPDATEs, and change codecs, while both talk. For what only grows over hours.
+public final class Soak {
+    private let settings: SoakSettings
+    private let world: World
+    private let network: VirtualNetwork
+    private let ports: VirtualPorts
+    private let seat: MediaSeat
+    private let gateway: Gateway
+    private let stage: GatewayStage
+    private var random: SeededRandom
+    private var callers: [Phone] = []
+    private var callees: [Phone] = []
+    private var verdict: SoakVerdict
+    private static let conference: Text = "3900"
+
+    public init(_ settings: SoakSettings) {
+        self.settings = settings
+        verdict = SoakVerdict(seed: settings.seed)
+        random = SeededRandom(seed: settings.seed)
+        let start = Instant(nanoseconds: 1_000_000_000)
+        world = World(at: start)
+        network = VirtualNetwork(world: world, seed: random.next())
+        ports = VirtualPorts(world: world)
+        seat = MediaSeat(ports, seed: random.next(), at: start)
+        let configuration = Self.configuration(settings.calls)
+        let lanes = MediaLanes(
+            settings: MediaSettings(ports: configuration.media.ports, quarantine: configuration.media.quarantine, lanes: 1), random: SeededRandom(seed: random.next()),
+            driving: seat.engine)
+        let journal = Journal(lane: "soak", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: NoSink())
+        let environment = Gateway.Environment(
+            network: network, media: lanes, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
+            listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+        gateway = Gateway(configuration, environment, at: start)
+        stage = GatewayStage(gateway)
+        world.add(stage)
+        world.add(seat)
+        network.attach(stage, to: Cast.gateway)
+        makePhones()
+    }
+
+    /// Plays all waves.
+    ///
+    /// - Parameter checkpoint: called when the gateway is empty behind a wave, whose number it gets.
+    public func run(checkpoint: (Int) -> Void) -> SoakVerdict {
+        gateway.journal.onViolation = { [unowned self] in verdict.violations.append($0) }
+        seat.onEvent = { [unowned self] in gateway.receive($1, of: $0, at: $2) }
+        let begin = world.now
+        for wave in 1...max(1, settings.waves) {
+            playWave()
+            judge(wave)
+            checkpoint(wave)
+        }
+        (verdict.virtualTime, verdict.heard) = (world.now - begin, ports.unheard)
+        for phone in callers + callees { verdict.tally.add(phone.tally) }
+        _ = gateway.finish(at: world.now)
+        network.detachAll()
+        world.removeAll()
+        return verdict
+    }
+
+    // MARK: The cast
+
+    private static func number(_ index: Int) -> Text { Text(4_000 + index) }
+    private static func calleeAddress(_ index: Int) -> SocketAddress { Cast.deviceAddress(60 + index) }
+
+    private static func configuration(_ calls: Int) -> GatewayConfiguration {
+        var configuration = GatewayConfiguration()
+        configuration.domain = Cast.domain
+        configuration.access.trusted = [IPNetwork("198.51.100.0/24")!]
+        configuration.media.ports = 20_000...20_999
+        for index in 0..<calls {
+            var line = LineConfiguration(number: number(index))
+            line.endpoint = .trunk(LineEndpoint.Trunk(address: calleeAddress(index)))
+            configuration.lines.append(line)
+        }
+        var conference = LineConfiguration(number: Self.conference)
+        conference.endpoint = .application(.conference)
+        configuration.lines.append(conference)
+        return configuration
+    }
+
+    private func makePhones() {
+        for index in 0..<settings.calls {
+            callers.append(makePhone("caller-\(index)", Cast.callerAddress(10 + index)))
+            let callee = makePhone("callee-\(index)", Self.calleeAddress(index))
+            let talk = settings.talk
+            callee.script = { random in
+                var script = CalleeScript(decision: .answer, decidesAfter: .milliseconds(500))
+                script.steps = random.longTalk(talk)
+                return script
+            }
+            callees.append(callee)
+        }
+    }
+
+    private func makePhone(_ user: String, _ address: SocketAddress) -> Phone {
+        let phone = Phone(user: Text(user), address: address, world: world, network: network, seed: random.next())
+        phone.wires = ports
+        return phone
+    }
+
+    // MARK: A wave
+
+    private func playWave() {
+        for (index, caller) in callers.enumerated() {
+            let confers = index % 6 >= 4
+            var script = CallerScript(number: confers ? Self.conference : Self.number(index))
+            script.steps = random.longTalk(confers ? .milliseconds(settings.talk.wholeMilliseconds / 10) : settings.talk) + [TalkStep(delay: .milliseconds(200), action: .bye)]
+            world.after(.milliseconds(Int64.random(in: 0...5_000, using: &random))) {
+                caller.call(script, as: nil, domain: Cast.domain, over: .udp, at: Cast.gateway)
+            }
+        }
+        let limit = world.now + settings.talk + .seconds(120)
+        while !isOver, world.step(until: limit) {}
+        // Numbers come out of their quarantine, and what was on its way arrives.
+        let rest = world.now + .seconds(40)
+        while world.step(until: rest) {}
+    }
+
+    private var isOver: Bool {
+        world.pending == 0 && gateway.counts(at: world.now).isIdle && (callers + callees).allSatisfy { $0.openCalls == 0 && $0.agent.counts.isQuiet }
+    }
+
+    private func judge(_ wave: Int) {
+        let counts = gateway.counts(at: world.now)
+        if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 { verdict.leaks.append("behind wave \(wave) the gateway holds \(counts)") }
+        if ports.boundPorts > 0 { verdict.leaks.append("behind wave \(wave) \(ports.boundPorts) ports are bound") }
+        for phone in callers + callees where phone.openCalls > 0 { verdict.leaks.append("behind wave \(wave) \(phone.user) holds \(phone.openCalls) calls") }
+    }
+}
+
+/// Keeps nothing.
+private final class NoSink: JournalSink {
+    func accept(_ lines: [UInt8]) {}
+}
+
+extension SeededRandom {
+    /// A talk of about that length, in which something happens every few seconds; whoever holds resumes.
+    mutating func longTalk(_ length: Duration) -> [TalkStep] {
+        var steps: [TalkStep] = [], time: Int64 = 0
+        while time < length.wholeMilliseconds {
+            let delay = Int64.random(in: 2_000...20_000, using: &self)
+            time += delay
+            switch Int.random(in: 0..<10, using: &self) {
+            case 0...2:
+                let held = Int64.random(in: 200...8_000, using: &self)
+                time += held
+                steps += [TalkStep(delay: .milliseconds(delay), action: .hold), TalkStep(delay: .milliseconds(held), action: .resume)]
+            case 3...6: steps.append(TalkStep(delay: .milliseconds(delay), action: .recode))
+            case 7: steps.append(TalkStep(delay: .milliseconds(delay), action: .update))
+            case 8: steps.append(TalkStep(delay: .milliseconds(delay), action: .resume))
+            default: steps.append(TalkStep(delay: .milliseconds(delay), action: .info))
+            }
+        }
+        return steps
+    }
+}

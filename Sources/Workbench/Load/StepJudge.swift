@@ -1,0 +1,93 @@
+import Media
+import Primitives
+import RTP
+
+/// Judges a step by what happened in its window, and by nothing that came later. A value.
+///
+/// Calls that were begun in it count with what is known of them at its end. Those that were up before count when something goes wrong with them in it;
+/// their sound counts for what came in it.
+struct StepJudge {
+    /// Unanswered for longer is a measurement: its set-up takes at least so long.
+    private static let slow = Duration.milliseconds(500)
+    private static let shortest = Duration.milliseconds(400)
+    private static let inFlight: UInt64 = 10
+    /// What shows at the end of a call only; the rest may lie long back then.
+    private static let faultsOfTheEnd: Set<Finding.Kind> = [.endedEarly, .noEnd, .forgottenEnd, .failure]
+
+    /// Calls that are over, and when they were; until the window closes.
+    private var over: [(figures: CallFigures, ended: Duration)] = []
+
+    mutating func add(_ figures: CallFigures, ended: Duration) { over.append((figures, ended)) }
+
+    /// What the step has come to. Forgets the calls of it.
+    mutating func close(_ reading: StepReading) -> LoadTally {
+        var tally = LoadTally()
+        for (figures, ended) in over where ended >= reading.window.from && ended < reading.window.to { Self.add(figures, reading.window, to: &tally) }
+        for call in reading.calls { Self.add(call, reading, to: &tally) }
+        over = over.filter { $0.ended >= reading.window.to }
+        return tally
+    }
+
+    private static func add(_ figures: CallFigures, _ window: StepWindow, to tally: inout LoadTally) {
+        if .seconds(fraction: figures.began) >= window.from || figures.outcome == .failed { return tally.add(figures) }
+        var late = figures
+        late.findings = figures.findings.filter { faultsOfTheEnd.contains($0.kind) }
+        (late.setup, late.ring, late.answer, late.media, late.inviteTransit, late.answerTransit) = (nil, nil, nil, nil, nil, nil)
+        (late.caller, late.callee) = (nil, nil)
+        if late.findings.isEmpty { tally.addValues(of: late) } else { tally.add(late) }
+    }
+
+    private static func add(_ call: StepReading.Call, _ reading: StepReading, to tally: inout LoadTally) {
+        let isNew = call.caller.began - reading.began >= reading.window.from, end = reading.began + reading.window.to
+        var figures = self.figures(call, reading, setup: isNew)
+        judgeSound(call, reading, &figures)
+        if !isNew { return figures.findings.isEmpty ? tally.addValues(of: figures) : tally.add(figures) }
+        guard call.caller.answered == nil else { return tally.add(figures) }
+        guard call.caller.ringing == nil, end - call.caller.began >= slow else { return }
+        figures.setup = (end - call.caller.began).inMilliseconds
+        tally.addValues(of: figures)
+    }
+
+    private static func figures(_ call: StepReading.Call, _ reading: StepReading, setup isNew: Bool) -> CallFigures {
+        let caller = call.caller, callee = call.callee
+        func time(_ from: Instant?, _ to: Instant?) -> Double? { isNew ? from.flatMap { from in to.map { ($0 - from).inMilliseconds } } : nil }
+        return CallFigures(
+            number: call.number, kind: call.kind, step: reading.window.step, began: (caller.began - reading.began).inSeconds, callID: "", outcome: .good,
+            status: caller.answered == nil ? 0 : 200, setup: time(caller.began, caller.ringing ?? caller.answered), ring: time(caller.ringing, caller.answered),
+            answer: time(caller.began, caller.answered), duration: caller.answered.map { (reading.began + reading.window.to - $0).inMilliseconds },
+            inviteTransit: time(caller.began, callee?.began), answerTransit: time(callee?.answered, caller.answered), retransmissions: 0,
+            caller: sound(caller, reading), callee: callee.flatMap { sound($0, reading) }, findings: [])
+    }
+
+    /// What came to one end in the window; nil where nobody looked when that began.
+    private static func sound(_ end: StepReading.End, _ reading: StepReading) -> EndFigures? {
+        guard let now = end.now, end.before != nil || end.answered.map({ $0 >= reading.began + reading.window.from }) == true else { return nil }
+        let before = end.before ?? MediaStatistics()
+        var figures = EndFigures(
+            codec: end.codec.map { "\($0)" }, encryption: end.encryption, sent: now.sending.packets &- before.sending.packets,
+            received: now.receiving.packets &- before.receiving.packets)
+        if let lost = now.receiving.lost {
+            let gone = Double(lost) - Double(before.receiving.lost ?? 0), expected = gone + Double(figures.received)
+            if expected > 0 { figures.lossPercent = max(0, 100 * gone / expected) }
+        }
+        let impairment: CallQuality.Impairment = end.codec?.lowercased == "opus" ? .opus : .g711
+        let quality = CallQuality(impairment, loss: figures.lossPercent.map { $0 / 100 }, delay: now.roundTrip.map { Duration.nanoseconds($0.wholeNanoseconds / 2) })
+        (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
+        (figures.jitter, figures.roundTrip) = (figures.received > 0 ? now.receiving.jitter : nil, now.roundTrip.map(\.inMilliseconds))
+        return figures
+    }
+
+    private static func judgeSound(_ call: StepReading.Call, _ reading: StepReading, _ figures: inout CallFigures) {
+        let end = reading.began + reading.window.to
+        guard let answered = call.caller.answered, end - max(answered, reading.began + reading.window.from) >= shortest, let caller = figures.caller else { return }
+        let faults = [fault(at: caller, from: figures.callee ?? caller), figures.callee.flatMap { fault(at: $0, from: caller) }].compactMap(\.self)
+        guard !faults.isEmpty else { return }
+        (figures.findings, figures.outcome) = (faults, .faulty)
+    }
+
+    private static func fault(at end: EndFigures, from peer: EndFigures) -> Finding? {
+        if end.received == 0, peer.sent > inFlight { return Finding(.oneWay, "none of \(peer.sent) packets came in the step") }
+        if peer.sent > end.received + max(inFlight, peer.sent / 10) { return Finding(.missing, "\(peer.sent - end.received) of \(peer.sent) packets did not come in the step") }
+        return nil
+    }
+}

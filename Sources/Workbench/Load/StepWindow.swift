@@ -1,0 +1,106 @@
+import Media
+import Primitives
+
+/// The part of a step of the plan by which it is judged: from when it has settled until its end. Times are after the beginning of the run.
+public struct StepWindow: Hashable, Sendable {
+    public var step: Int
+    public var from: Duration, to: Duration
+
+    /// Of every step that has an end.
+    static func all(of plan: ArrivalPlan, settling: Duration?) -> [StepWindow] {
+        var begin = Duration.zero, windows: [StepWindow] = []
+        for (index, step) in plan.steps.enumerated() {
+            guard let length = step.time else { break }
+            let settled = min(settling ?? usual(for: length), length)
+            windows.append(StepWindow(step: index, from: begin + settled, to: begin + length))
+            begin += length
+        }
+        return windows
+    }
+
+    /// A fifth of the step, of three seconds at most.
+    private static func usual(for length: Duration) -> Duration { min(.seconds(3), .nanoseconds(length.wholeNanoseconds / 5)) }
+}
+
+/// What a step shows at its end of the calls that are not over.
+public struct StepReading: Sendable {
+    /// A call that is up or under way.
+    public struct Call: Sendable {
+        public var number: UInt32
+        public var kind: CallKind
+        public var caller: End
+        public var callee: End?
+    }
+
+    /// One end of it.
+    public struct End: Sendable {
+        public var began: Instant
+        public var ringing: Instant?, answered: Instant?
+        public var codec: Text?
+        public var encryption: MediaEncryption?
+        /// When the window began, nil for what was not there yet; and now. Nil: not looked at.
+        public var before: MediaStatistics?, now: MediaStatistics?
+    }
+
+    public var window: StepWindow
+    /// When the first call of the run could begin.
+    public var began: Instant
+    public var calls: [Call]
+}
+
+// The client looks at its calls when a window begins and when it ends.
+extension LoadClient {
+    /// Asking all of thousands would keep the lane from its calls.
+    private static let mostLookedAt = 500
+
+    var nextLook: Instant? {
+        guard progress.phase == .running || progress.phase == .ending, let window = windows.first else { return nil }
+        return began + (baseline == nil ? window.from : window.to)
+    }
+
+    func look(at now: Instant) {
+        guard let window = windows.first else { return }
+        if baseline == nil {
+            guard progress.phase == .running else { return windows.removeAll() }
+            baseline = statistics(at: now)
+        } else {
+            close(window, at: now)
+        }
+    }
+
+    /// The run ends before its step does.
+    func closeWindow(at now: Instant) {
+        if let window = windows.first, baseline != nil { close(window, at: now) }
+        windows.removeAll()
+    }
+
+    private func close(_ window: StepWindow, at now: Instant) {
+        let present = statistics(at: now), past = baseline ?? [:]
+        windows.removeFirst()
+        baseline = nil
+        var window = window
+        window.to = min(window.to, now - began)
+        let calls = open.keys.sorted().compactMap { number -> StepReading.Call? in
+            guard let call = open[number], let caller = end(call.caller, past, present) else { return nil }
+            return StepReading.Call(number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present))
+        }
+        onEvent?(.step(StepReading(window: window, began: began, calls: calls)), now)
+    }
+
+    private func end(_ leg: MediaLegID?, _ past: [MediaLegID: MediaStatistics], _ present: [MediaLegID: MediaStatistics]) -> StepReading.End? {
+        guard let leg, let record = phone.calls[leg]?.record else { return nil }
+        return StepReading.End(
+            began: record.began, ringing: record.ringing, answered: record.answered, codec: record.codec, encryption: record.encryption, before: past[leg], now: present[leg])
+    }
+
+    /// Of the calls that are connected: of all, or of so many in their order.
+    private func statistics(at now: Instant) -> [MediaLegID: MediaStatistics] {
+        var statistics: [MediaLegID: MediaStatistics] = [:]
+        for number in open.keys.sorted().prefix(Self.mostLookedAt) {
+            for leg in [open[number]?.caller, open[number]?.callee].compactMap(\.self) where phone.calls[leg]?.state == .connected {
+                statistics[leg] = phone.statistics(of: leg, at: now)
+            }
+        }
+        return statistics
+    }
+}

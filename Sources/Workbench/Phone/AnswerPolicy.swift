@@ -1,0 +1,31 @@
+import Primitives
+
+/// What a telephone of ours does with calls that come in and that it did not begin itself.
+public struct AnswerPolicy: Sendable {
+    /// Rings so long, then answers; nil never answers.
+    public var answersAfter: Duration? = .milliseconds(200)
+    /// Refuses every call with this status instead.
+    public var refusal: Int?
+    /// Answers 486 to every so many-th call: 3 means the third, the sixth ...
+    public var busyEvery: Int?
+    /// Answers 486 while so many calls are there.
+    public var maximumCalls = 8
+    /// Ends after so many calls; nil goes on until it is told to stop.
+    public var totalCalls: Int?
+    public var script = CallScript()
+
+    public init() {}
+
+    enum Verdict: Equatable { case ring, refuse(Int) }
+
+    /// What becomes of a call.
+    /// - Parameters:
+    ///   - number: from 1 on.
+    ///   - calls: that are there already.
+    func verdict(onCall number: Int, calls: Int) -> Verdict {
+        if let totalCalls, number > totalCalls { return .refuse(480) }
+        if let refusal { return .refuse(refusal) }
+        let isBusy = busyEvery.map { $0 > 0 && number % $0 == 0 } ?? false
+        return isBusy || calls >= maximumCalls ? .refuse(486) : .ring
+    }
+}

@@ -1,0 +1,155 @@
+import ArgumentParser
+import Foundation
+import Primitives
+import Runtime
+import SDP
+import SIP
+import UserAgent
+import Workbench
+
+/// By what way telephones of ours reach the world, and what they speak: what `call`, `answer` and `load` share.
+struct PhoneOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The server that everything is sent to: an address, with :PORT unless it is 5060 (TLS: 5061).", valueName: "address"))
+    var server: String?
+
+    @Option(help: ArgumentHelp("udp, tcp or tls (default: what the URI says, else udp).", valueName: "transport"))
+    var transport: String?
+
+    @Flag(help: "As --transport tcp.") var tcp = false
+
+    @Option(help: ArgumentHelp("TLS: authorities whose certificates are believed, PEM (default: the system's).", valueName: "file"))
+    var ca: String?
+
+    @Option(help: ArgumentHelp("TLS: whom the server's certificate must name (default: the host that is called).", valueName: "name"))
+    var tlsName: String?
+
+    @Option(help: ArgumentHelp("TLS: the certificate that we show, PEM; needed to be connected to.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("TLS: the certificate's key, PEM.", valueName: "file"))
+    var certificateKey: String?
+
+    @Option(
+        name: .long, defaultAsFlag: "sdes", parsing: .next,
+        help: ArgumentHelp("Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can; off.", valueName: "how"))
+    var srtp: String? = nil
+
+    @Option(help: ArgumentHelp("What is offered or taken, best first: opus, g722, pcmu, pcma.", valueName: "codec,…"))
+    var codec: String?
+
+    @Option(help: ArgumentHelp("Who we are, without registering: 1001, or 1001@example.test.", valueName: "user"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("For digest challenges; with --accounts {} stands for the line's number.", valueName: "password"))
+    var password: String?
+
+    @Option(help: ArgumentHelp("Take SIP here (default: any port, on the address that faces the server).", valueName: "address:port"))
+    var local: String?
+
+    @Option(help: ArgumentHelp("Media ports (default: a free run of as many as are needed).", valueName: "first-last"))
+    var ports: String?
+}
+
+/// Which line a telephone of ours registers as: what `call` and `answer` share.
+struct RegistrationOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Register as this line first: 1001, or 1001@example.test.", valueName: "line"))
+    var register: String?
+
+    /// The user and domain that `--register` names.
+    func registration() throws -> Identity? { try register.map { try Identity($0, option: "--register") } }
+}
+
+extension PhoneOptions {
+    static let everyCodec = "opus,g722,pcmu,pcma"
+
+    /// Each value by itself.
+    func checkValues() throws { _ = try (codecs(default: "pcmu"), wantedTransport(), security(), portRange(), place(), serverAddress(), tlsSettings(), caller()) }
+
+    /// The server's address, where one is given.
+    func serverAddress() throws -> SocketAddress? {
+        guard let server else { return nil }
+        return try SocketAddress(ofServer: server, defaultPort: (try wantedTransport() ?? .udp).defaultPort)
+    }
+
+    func codecs(default usual: String) throws -> [Codec] { try CodecList.parse(codec ?? usual) }
+
+    /// Who calls without being registered.
+    func caller() throws -> Identity? { try from.map { try Identity($0, option: "--from") } }
+
+    /// What was asked for; nil leaves it to the URI.
+    func wantedTransport() throws -> Transport? {
+        guard let transport else { return tcp ? .tcp : nil }
+        let known: [String: Transport] = ["udp": .udp, "tcp": .tcp, "tls": .tls]
+        guard let wanted = known[transport] else {
+            throw Failure.usage("--transport is udp, tcp or tls, got '\(transport)'\(Nearest.hint(for: transport, among: known.keys))")
+        }
+        guard !tcp || wanted == .tcp else { throw Failure.usage("--tcp and --transport \(transport) exclude each other") }
+        return wanted
+    }
+
+    /// Whether sound is encrypted, and how our offers agree on keys.
+    func security() throws -> (policy: SRTPPolicy, keying: SRTPKeying) {
+        switch srtp {
+        case nil, "off": return (.off, .sdes)
+        case "sdes": return (.required, .sdes)
+        case "dtls": return (.required, .dtls)
+        case "optional": return (.optional, .sdes)
+        case let other?: throw Failure.usage("--srtp is sdes, dtls, optional or off, got '\(other)'\(Nearest.hint(for: other, among: ["sdes", "dtls", "optional", "off"]))")
+        }
+    }
+
+    func portRange() throws -> ClosedRange<UInt16>? {
+        guard let ports else { return nil }
+        let parts = ports.split(separator: "-").map { UInt16($0) }
+        guard parts.count == 2, let first = parts[0], let last = parts[1], first < last, first >= 1_024 else {
+            throw Failure.usage("--ports takes ports as 40000-41999, got '\(ports)'")
+        }
+        return first...last
+    }
+
+    /// Where SIP is taken, if it was said.
+    func place(defaultPort: UInt16 = 0) throws -> SocketAddress? {
+        guard let local else { return nil }
+        guard let place = SocketAddress(local, defaultPort: defaultPort), !place.address.isAny else {
+            throw Failure.usage("--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '\(local)'")
+        }
+        return place
+    }
+
+    func tlsSettings() throws -> TLSSettings {
+        var settings = TLSSettings()
+        settings.serverAuthorities = ca
+        switch (certificate, certificateKey) {
+        case (let certificate?, let key?): settings.identities = [.init(certificate: certificate, key: key)]
+        case (_?, nil), (nil, _?): throw Failure.usage("--certificate and --certificate-key belong together")
+        case (nil, nil): break
+        }
+        return settings
+    }
+
+    /// A telephone at that place, with everything checked but its ports.
+    ///
+    /// - Parameters:
+    ///   - host: whom a TLS server's certificate must name, where nothing else was said.
+    ///   - isCalled: others begin calls at `--local`, and over TLS then connect to it.
+    func settings(user: Text, server: SocketAddress, transport: Transport, host: Text?, codecs usual: String, isCalled: Bool) throws -> LivePhoneSettings {
+        var settings = LivePhoneSettings(user: user, server: server)
+        (settings.transport, settings.codecs, (settings.srtp, settings.keying)) = (transport, try codecs(default: usual), try security())
+        if let place = try place() {
+            guard place.address.family == server.address.family else {
+                throw Failure.usage("--local and the server are of different families: '\(place)', '\(server)'")
+            }
+            (settings.address, settings.port) = (place.address, place.port)
+        }
+        guard transport == .tls else {
+            let named = [("--ca", ca), ("--tls-name", tlsName), ("--certificate", certificate), ("--certificate-key", certificateKey)].first { $0.1 != nil }
+            if let named { throw Failure.usage("\(named.0) needs TLS: --transport tls, or a sips: URI") }
+            return settings
+        }
+        settings.tls = try tlsSettings()
+        settings.serverName = tlsName.map { Text($0) } ?? host
+        do throws(TLSError) { _ = try TLSContexts(settings.tls) } catch { throw Failure.usage("\(error)") }
+        if isCalled, settings.tls.identities.isEmpty { throw Failure.usage("to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?") }
+        return settings
+    }
+}

@@ -1,0 +1,116 @@
+import Gateway
+import Media
+import Primitives
+import SIP
+import Testing
+
+@testable import Rehearsal
+
+/// Transfers to what the gateway answers itself, and what headers go with them.
+@Suite struct TransferTargetTests {
+    /// Of each NOTIFY what it says, once.
+    private func fragments(_ peer: RawPeer) -> [String] {
+        var last: UInt32 = 0
+        return peer.heard.filter { $0.isRequest && $0.method == .notify }.compactMap { notify in
+            guard notify.cseq.number > last else { return nil }
+            last = notify.cseq.number
+            return Text(String(decoding: notify.body, as: UTF8.self)).trimmed.description
+        }
+    }
+
+    /// Only the peers of a bridge are trusted, and nobody is a guest: a call of the gateway to itself stands for itself.
+    private static func stage(_ endpoint: LineEndpoint) -> Stage {
+        Stage({ configuration in
+            configuration.access.trusted = [1, 2].map { IPNetwork("192.0.2.\($0)/32")! }
+            configuration.access.guests = []
+            var line = LineConfiguration(number: "4000"), member = LineConfiguration(number: "2001")
+            line.endpoint = endpoint
+            member.isOpen = true
+            configuration.lines += [line, member]
+        })
+    }
+
+    @Test(arguments: [LineEndpoint.application(.conference), .application(.echo), .script(LineScript(.answer))])
+    func `a call is transferred to an application`(endpoint: LineEndpoint) throws {
+        let stage = Self.stage(endpoint), call = try stage.bridge()
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        #expect(call.caller.final(.refer, 2)?.status == 202)
+        stage.run(seconds: 1)
+        #expect(fragments(call.caller) == ["SIP/2.0 100 Trying", "SIP/2.0 200 OK"])
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        call.caller.answer(call.caller.request(.bye), 200)
+        stage.run(seconds: 1)
+        #expect(call.device.request(.bye) == nil && stage.gateway.counts(at: stage.world.now).media.started == 3, "the device, and both ends of our own call")
+        call.fromDevice("BYE")
+        stage.expectQuiet()
+    }
+
+    @Test func `an application is not transferred to another, for nobody would be there to hang up`() throws {
+        let stage = Self.stage(.application(.echo)), call = try stage.bridge()
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        stage.run(seconds: 1)
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        call.caller.answer(call.caller.request(.bye), 200)
+        call.fromDevice("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        stage.run(seconds: 1)
+        #expect(fragments(call.device).last == "SIP/2.0 480 Temporarily Unavailable")
+        for notify in call.device.heard where notify.isRequest && notify.method == .notify { call.device.answer(notify, 200) }
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 3)
+        call.fromDevice("BYE")
+        stage.expectQuiet()
+    }
+
+    @Test func `a call is transferred to a ring group`() throws {
+        let stage = Self.stage(.group(RingGroup([.init("2001")]))), call = try stage.bridge(), member = RawPeer(stage, 8)
+        member.request("REGISTER", "sip:2001@hookswitch.test", call: "member", 1)
+        call.fromDevice("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        stage.run(seconds: 1)
+        member.answer(try member.received(.invite), 200, body: member.description("0"))
+        stage.run(seconds: 1)
+        #expect(fragments(call.device).last == "SIP/2.0 200 OK")
+        for notify in call.device.heard where notify.isRequest && notify.method == .notify { call.device.answer(notify, 200) }
+        call.device.answer(call.device.request(.bye), 200)
+        call.fromCaller("BYE")
+        stage.run(seconds: 1)
+        member.answer(member.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `what a REFER carries goes with the INVITE that it asks for, by the rules of the trunk`() throws {
+        let stage = Stage({ configuration in
+            var target = TrunkConfiguration.Target(host: "192.0.2.50", port: 5060)
+            target.priority = 0
+            var trunk = TrunkConfiguration(targets: [target]), line = LineConfiguration(number: "carrier")
+            trunk.headers.copy = [HeaderRules.NamePattern("X-*")!]
+            trunk.headers.remove = [HeaderRules.NamePattern("X-Secret")!]
+            trunk.headers.set = [HeaderRules.Field(name: "X-Tenant", value: "acme")!]
+            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+            configuration.lines.append(line)
+        })
+        let call = try stage.bridge(headers: ["X-First: 1"]), carrier = RawPeer(stage, 50)
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:+49@hookswitch.test>", "X-Case: 7", "X-Secret: 8"])
+        let invite = try carrier.received(.invite)
+        #expect([invite.headers["X-Case"], invite.headers["X-Tenant"], invite.headers["X-Secret"], invite.headers["X-First"]] == ["7", "acme", nil, nil])
+        carrier.answer(invite, 486)
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `a REFER of ours to a trunk has what is set there`() throws {
+        let stage = Stage({ configuration in
+            var trunk = TrunkConfiguration(targets: [.init(host: "192.0.2.50", port: 5060)]), line = LineConfiguration(number: "carrier")
+            trunk.headers.set = [HeaderRules.Field(name: "X-Tenant", value: "acme")!]
+            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+            configuration.lines.append(line)
+        })
+        let caller = RawPeer(stage, 9), carrier = RawPeer(stage, 50)
+        caller.request("INVITE", "sip:+49@hookswitch.test", call: "one", 1, body: caller.description())
+        carrier.answer(try carrier.received(.invite), 200, body: carrier.description())
+        caller.request("ACK", "sip:+49@hookswitch.test", call: "one", 1, toTag: caller.final(.invite, 1)?.to.tag)
+        let uuid = try #require(stage.events(.reportConnected).first?.call?.uuid)
+        #expect(stage.gateway.refer(uuid, to: try URI(parsing: "sip:+50@carrier.test"), at: stage.world.now))
+        stage.run(seconds: 0.1)
+        #expect(try carrier.received(.refer).headers["X-Tenant"] == "acme")
+    }
+}

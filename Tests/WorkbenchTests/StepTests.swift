@@ -1,0 +1,71 @@
+import Media
+import Primitives
+import RTP
+import SDP
+import SIP
+import Testing
+import UserAgent
+
+@testable import Workbench
+
+/// A step of a ramp is judged by what happened in it, while its calls are still up.
+@Suite struct StepTests {
+    @Test func `windows begin when a step has settled and end with it`() {
+        let plan = ArrivalPlan(from: 10, to: 30, by: 10, every: .seconds(10))
+        #expect(StepWindow.all(of: plan, settling: nil).map(\.from) == [.seconds(2), .seconds(12), .seconds(22)])
+        #expect(StepWindow.all(of: plan, settling: .seconds(4)).map(\.to) == [.seconds(10), .seconds(20), .seconds(30)])
+        #expect(StepWindow.all(of: ArrivalPlan(from: 1, to: 2, by: 1, every: .seconds(60)), settling: nil)[0].from == .seconds(3))
+        #expect(StepWindow.all(of: ArrivalPlan(rate: 5), settling: nil).isEmpty)
+    }
+
+    /// Calls of ten minutes, 10 in the first five seconds and 20 in the next, and the tally of each step when that has ended.
+    private func steps(_ treat: @escaping (Int, Room.Seat, InviteSession, Instant) -> Void) -> (tallies: [LoadTally], up: Int) {
+        let room = Room(), caller = room.seat("caller", 1, server: Room.address(2), codecs: [.pcmu]), callee = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu])
+        var plan = LoadPlan(), answered = 0, judge = StepJudge(), tallies: [LoadTally] = []
+        (plan.target, plan.hold, plan.expectsEcho) = (URI(user: "callee", address: Room.address(2)), .fixed(.seconds(600)), true)
+        plan.arrivals = ArrivalPlan(from: 2, to: 4, by: 2, every: .seconds(5))
+        let client = LoadClient(phone: caller.phone, plan: plan)
+        caller.client = client
+        client.onEvent = { event, _ in
+            if case .call(let call) = event { judge.add(CallJudge.figures(of: call), ended: call.caller.ended - .zero) }
+            if case .step(let reading) = event { tallies.append(judge.close(reading)) }
+        }
+        callee.phone.onIncoming = { session, now in
+            answered += 1
+            treat(answered, callee, session, now)
+        }
+        client.start(at: room.now)
+        room.run(seconds: 12)
+        return (tallies, client.progress.active)
+    }
+
+    private func echo(_ seat: Room.Seat, _ session: InviteSession, after: Duration = .milliseconds(20), source: MediaSource = .echo, _ now: Instant) {
+        var script = CallScript()
+        script.source = source
+        seat.phone.ring(session, answeringAfter: after, script: script, at: now)
+    }
+
+    @Test func `refusals count in their own step, though no call of the one before has ended`() {
+        let (tallies, up) = steps { number, seat, session, now in
+            if number > 10 { seat.phone.refuse(session, status: 503, at: now) } else { self.echo(seat, session, now) }
+        }
+        #expect(tallies.count == 2 && up == 10)
+        #expect(tallies.map(\.failedPercent) == [0, 100])
+        #expect(tallies[0].calls == 8 && tallies[1].statuses == [503: 16], "what was begun before the step settled is not counted")
+        #expect(tallies[0][.setup].count == 8 && tallies[0][.mos].percentile(50).map { $0 > 4 } == true)
+    }
+
+    @Test func `a direction that dies in a step is seen in it`() {
+        let (tallies, up) = steps { number, seat, session, now in self.echo(seat, session, source: number > 12 ? .silence : .echo, now) }
+        #expect(up == 30 && tallies[0].findings.isEmpty)
+        #expect(tallies[1].percent(with: [.oneWay]).map { $0 > 80 } == true)
+    }
+
+    @Test func `calls without an answer are slow ones`() {
+        let (tallies, _) = steps { number, seat, session, now in
+            if number <= 10 { self.echo(seat, session, now) }
+        }
+        #expect(tallies[0][.setup].percentile(95).map { abs($0 - 10) < 0.1 } == true)
+        #expect(tallies[1][.setup].percentile(50).map { $0 > 1_000 } == true)
+    }
+}

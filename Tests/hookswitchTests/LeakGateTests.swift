@@ -1,0 +1,70 @@
+import Foundation
+import Gateway
+import Testing
+import Workbench
+
+@testable import hookswitch
+
+/// What the gateway leaves behind, told by its journal and by the kernel.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LeakGateTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-leaks-\(UUID())")
+
+    /// A journal of one call, without the events of `missing`.
+    private func journal(without missing: Set<String> = [], at path: String) throws {
+        let call = UUID().uuidString
+        let kinds = ["report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped", "session.deactivated", "media.closed", "media.released", "call.ended"]
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        defer { try? file.close() }
+        try file.seekToEnd()
+        for (index, kind) in kinds.filter({ !missing.contains($0) }).enumerated() {
+            let line = #"{"seq":\#(index + 1),"t":\#(index * 1_000_000),"wall":1790000000000000000,"call":"\#(call)","line":"1002","lane":"s0","kind":"\#(kind)","details":{}}"# + "\n"
+            try file.write(contentsOf: Data(line.utf8))
+        }
+    }
+
+    private func report(without missing: Set<String>) throws -> LeakReport {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "journal.jsonl").path
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let gate = try TargetJournal(path: path)
+        try journal(without: missing, at: path)
+        return gate.settled(within: 0.2)
+    }
+
+    @Test(arguments: [
+        ("media.released", "gateway: 1 media ports reserved and not released"), ("media.closed", "gateway: 1 media opened and not closed"),
+        ("media.stopped", "gateway: 1 media started and not stopped"), ("session.deactivated", "gateway: 1 audio sessions activated and not deactivated"),
+        ("call.ended", "gateway: 1 calls that did not end"),
+    ])
+    func `what the journal opens and does not close is left behind`(missing: String, leftover: String) throws {
+        #expect(try report(without: []).leftovers.filter { !$0.contains("violations") }.isEmpty)
+        #expect(try report(without: [missing]).leftovers.contains(leftover))
+    }
+
+    @Test func `a journal in which nothing happens is the wrong one`() throws {
+        #expect(try report(without: ["report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped", "session.deactivated", "media.closed", "media.released", "call.ended"])
+            .leftovers == ["gateway: no event in its journal since the run began: is it the right file?"])
+    }
+
+    /// A process that opens 51 descriptors when it is told to.
+    @Test func `descriptors that a process keeps are left behind, and a process that is none is named`() throws {
+        let hoarder = Process(), input = Pipe(), output = Pipe()
+        hoarder.executableURL = URL(filePath: "/bin/bash")
+        hoarder.arguments = ["-c", #"echo; read -r _; for i in {100..150}; do eval "exec $i</dev/null"; done; echo; read -r _"#]
+        (hoarder.standardInput, hoarder.standardOutput) = (input, output)
+        try hoarder.run()
+        _ = output.fileHandleForReading.availableData
+        let gate = try TargetProcess(Int(hoarder.processIdentifier))
+        #expect(gate.settled(within: 0.2).isClean)
+        input.fileHandleForWriting.write(Data("\n".utf8))
+        _ = output.fileHandleForReading.availableData
+        let report = gate.settled(within: 0.2)
+        #expect(report.leftovers == ["gateway: 51 more descriptors than before"])
+        #expect(report.targetMemory?.before != nil && report.targetMemory?.after != nil)
+        input.fileHandleForWriting.write(Data("\n".utf8))
+        hoarder.waitUntilExit()
+        let failure = try #require(throws: Failure.self) { _ = try TargetProcess(99_999_999) }
+        #expect(failure.exitCode == 3)
+    }
+}
