@@ -71,9 +71,9 @@ stop_server() {
 # tree PID...: these processes and their children.
 tree() { for process in "$@"; do echo "$process" && cat "/proc/$process/task/$process/children"; done; }
 
-# server_time: what the servers have used so far, in microseconds; server_memory: kilobytes that are theirs, shared pages by their share.
+# server_time: what the servers have used so far, in microseconds; server_memory: kilobytes of data that are theirs, shared pages by their share; not of program text, which processes of one program share.
 server_time() { for process in $(tree "${servers[@]}"); do processor_time "$process"; done | awk '{ sum += $1 } END { printf "%.0f\n", sum }'; }
-server_memory() { for process in $(tree "${servers[@]}"); do awk '/^Pss:/ { print $2 }' "/proc/$process/smaps_rollup"; done | awk '{ sum += $1 } END { print sum }'; }
+server_memory() { for process in $(tree "${servers[@]}"); do awk '/^Pss_(Anon|Shmem):/ { print $2 }' "/proc/$process/smaps_rollup"; done | awk '{ sum += $1 } END { print sum }'; }
 
 # loaded NAME SECONDS CALLS: CALLS calls with sound both ways by hookswitch load, through the server; prints "MICROSECONDS-A-PACKET BYTES-A-CALL".
 loaded() {

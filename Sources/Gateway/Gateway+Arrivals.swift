@@ -145,7 +145,7 @@ extension Gateway: UserAgentDelegate {
         }
         let line = lines[index]
         // Back to where it came from: it would come again.
-        if let origin, trunk(of: line) === origin { return refuse(session, 482) }
+        if let origin, trunk(of: line) === origin, !origin.configuration.isHairpin { return refuse(session, 482) }
         if line.isFull { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
         if case .group = line.configuration.endpoint {
             return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)

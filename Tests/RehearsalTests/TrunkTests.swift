@@ -412,6 +412,15 @@ import UserAgent
         #expect(carrier.request(.invite) == nil)
     }
 
+    @Test func `it does where that is meant, one hop nearer to its end`() throws {
+        let stage = Self.stage([Self.target(50)]) { $0.isHairpin = true }, carrier = RawPeer(stage, 50)
+        carrier.request("INVITE", "sip:+39055@192.0.2.1", call: "in", 1, body: carrier.description())
+        let returned = try carrier.received(.invite)
+        #expect(returned.maxForwards == 69 && returned.callID != "in")
+        carrier.answer(returned, 486)
+        #expect(carrier.final(.invite, 1)?.status == 486)
+    }
+
     // MARK: Headers
 
     @Test func `headers are passed on INVITE, 18x, 200 and BYE, and set towards the trunk`() throws {

@@ -137,11 +137,10 @@ private final class Load {
         client.start(at: room.now)
     }
 
-    /// What a proxy without memory makes of a message that it sends back to where it came from.
+    /// What a proxy without memory makes of a message that it sends back to where it came from, with the URI as it was: to a next hop.
     private static func forwarded(_ message: Message) -> Message {
         var message = message
-        if case .request(let method, let target) = message.startLine {
-            message.startLine = .request(method, URI(user: target.user, host: "10.0.0.1"))
+        if message.isRequest {
             message.headers.prepend(.via, Text("SIP/2.0/UDP 10.0.0.3:5060;branch=\(message.via.branch ?? .empty)-proxy"))
         } else {
             var headers = message.headers

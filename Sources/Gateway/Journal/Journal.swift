@@ -155,8 +155,9 @@ private struct CallTraces {
 }
 
 extension CallTraces.Trace {
-    /// Half of what a short call writes.
+    /// What a short call writes, and what is taken at a time after that: doubling would leave half of it empty in most calls.
     private static var usualBytes: Int { 4_096 }
+    private static var furtherBytes: Int { 1_024 }
 
     /// True the first time.
     fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) -> Bool {
@@ -166,6 +167,7 @@ extension CallTraces.Trace {
             older = newer
             newer = []
         }
+        if newer.count + line.count > newer.capacity { newer.reserveCapacity(min(half, newer.count + max(line.count, Self.furtherBytes))) }
         if line.count <= half { newer += line }
         return !hasBegun
     }

@@ -38,6 +38,8 @@ public struct TrunkConfiguration: Sendable, Equatable {
     public var health: Duration?
     /// Networks that calls come from, beside the servers themselves.
     public var sources: [IPNetwork] = []
+    /// Whether a call that came from here may leave here again: as when a load tool or an exchange is both ends. A loop then ends by Max-Forwards alone.
+    public var isHairpin = false
     /// The number that calls to our Contact are for; nil takes the one in To.
     public var incoming: Text?
     /// Whom our calls are from, in place of the caller's number.

@@ -9,6 +9,8 @@ extension PhoneCall: InviteSessionDelegate {
     func start(_ target: URI, headers: [(HeaderName, Text)], at now: Instant) {
         var invite = OutgoingInvite(target: target, flow: identity.flow, from: identity.address, to: NameAddress(uri: target))
         (invite.credentials, invite.headers) = (identity.credentials, headers)
+        // A telephone passes nothing on: what comes back to it a proxy has led back, and that is no loop.
+        invite.isToOurselves = true
         invite.body = negotiation.offer().serialized()
         let session = phone.agent.invite(invite, delegate: self, at: now)
         (self.session, record.callID) = (session, session.callID)

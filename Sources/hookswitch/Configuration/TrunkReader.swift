@@ -9,7 +9,7 @@ struct TrunkReader {
     let file: String
 
     static let keys = [
-        "host", "tcp", "transport", "targets", "username", "password", "domain", "register", "expires", "keep-alive", "health", "sources", "incoming",
+        "host", "tcp", "transport", "targets", "username", "password", "domain", "register", "expires", "keep-alive", "health", "sources", "hairpin", "incoming",
         "caller", "rewrite", "rewrite-incoming", "headers",
     ]
     static let targetKeys = ["host", "transport", "priority", "weight"]
@@ -36,6 +36,7 @@ struct TrunkReader {
         case "register": trunk.registration = try value.flag ? trunk.registration ?? .init() : nil
         case "health": trunk.health = try value.text == "none" ? nil : value.duration(1...3600)
         case "sources": trunk.sources = try list(node, value).map { try $0.network }
+        case "hairpin": trunk.isHairpin = try value.flag
         case "incoming": trunk.incoming = Text(try value.text)
         case "caller": trunk.caller = Text(try value.text)
         case "rewrite": trunk.rewrites = try rewrites(node, value)
