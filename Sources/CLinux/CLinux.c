@@ -133,6 +133,8 @@ int clinux_make_thread_urgent(void) {
     return setpriority(PRIO_PROCESS, 0, -15) == 0 ? 1 : 0;
 }
 
+void clinux_make_thread_patient(void) { setpriority(PRIO_PROCESS, 0, 19); }
+
 uint64_t clinux_raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;

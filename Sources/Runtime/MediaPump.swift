@@ -203,7 +203,7 @@ struct Pacer: Sendable {
 }
 
 /// A detached thread of its own.
-private func startThread(_ work: @escaping @Sendable () -> Void) throws(PumpError) {
+func startThread(_ work: @escaping @Sendable () -> Void) throws(PumpError) {
     final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

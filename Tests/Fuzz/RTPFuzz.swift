@@ -21,7 +21,7 @@ public func fuzzRTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             expectIdentity(header, view)
             session.receiver.receive(header, at: now)
             _ = keys.receive(UnsafeRawBufferPointer(rebasing: view[header.payloadOffset..<header.payloadOffset + header.payloadCount]), header: header, at: now)
-            if stream.rewrite(packet, header, at: now) == .rewritten { session.sender.sent(header.timestamp, octets: header.payloadCount, at: now) }
+            if stream.rewrite(packet, header, at: now) == .rewritten { session.sender.sent(header.timestamp, sequence: header.sequence.rawValue, octets: header.payloadCount, at: now) }
         }
     }
     _ = keys.advance(to: .distantFuture)

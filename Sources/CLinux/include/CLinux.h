@@ -49,6 +49,9 @@ void clinux_name_thread(const char *name);
 /// Its sleeps end within a microsecond of their time instead of 50.
 int clinux_make_thread_urgent(void);
 
+/// Has the scheduler prefer all others to the calling thread (nice 19).
+void clinux_make_thread_patient(void);
+
 /// The soft limit of open descriptors after raising it to the hard limit.
 uint64_t clinux_raise_descriptor_limit(void);
 

@@ -41,7 +41,7 @@ public final class LiveLoad: Sendable {
     /// - Parameter knee: ends the arrivals when a step of the plan has broken this.
     public init(_ plan: LoadPlan, settings: LivePhoneSettings, endingWhenBroken knee: ServiceLevel? = nil) throws(LivePhoneError) {
         (self.plan, self.settings, self.knee) = (plan, settings, knee)
-        let ledger = LoadLedger(judgesSteps: plan.arrivals.steps.count > 1)
+        let ledger = try LoadLedger(judgesSteps: plan.arrivals.steps.count > 1)
         self.ledger = ledger
         phone = try LivePhone(settings) { phone in
             phone.measurePacing()

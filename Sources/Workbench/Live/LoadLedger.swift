@@ -1,6 +1,7 @@
 import Dispatch
 import Media
 import Primitives
+import Runtime
 import Synchronization
 
 /// Where the calls of a run are judged, one after the other, away from the lane, and their figures kept. Thread-safe.
@@ -24,11 +25,14 @@ final class LoadLedger: Sendable {
     static let mostCalls = 100_000
 
     private let state = Mutex(State())
-    private let queue = DispatchQueue(label: "judge")
+    private let queue: PatientQueue
     let finished = DispatchSemaphore(value: 0)
     private let judgesSteps: Bool
 
-    init(judgesSteps: Bool) { self.judgesSteps = judgesSteps }
+    init(judgesSteps: Bool) throws(LivePhoneError) {
+        self.judgesSteps = judgesSteps
+        do throws(PumpError) { queue = try PatientQueue(name: "judge") } catch { throw .media(error) }
+    }
 
     func hear(_ event: LoadClient.Event, at now: Instant) {
         switch event {
@@ -65,7 +69,7 @@ final class LoadLedger: Sendable {
 
     /// Everything that was heard until now is judged.
     func settle() -> State {
-        queue.sync {}
+        queue.wait()
         return state.withLock { $0 }
     }
 }

@@ -25,7 +25,7 @@ extension PhoneCall: InviteSessionDelegate {
         case .provisional(let response): receiveProvisional(response, at: now)
         case .accepted(let response): receiveAcceptance(response, at: now)
         case .rejected(let status, let response):
-            (record.status, record.reason) = (status, response?.reasonPhrase ?? .empty)
+            (record.status, record.reason) = (status, response?.explanation ?? .empty)
             if state != .ending { record.endedBy = response == nil ? .nobody : .them }
             close(at: now)
         case .cancelled:
@@ -229,5 +229,13 @@ extension PhoneCall {
         isHeld = held
         if held { record.timesHeld += 1 }
         report(held ? .held : .resumed, at: now)
+    }
+}
+
+extension Message {
+    /// The phrase of a response, and what its Warning says to people (RFC 3261 §20.43).
+    fileprivate var explanation: Text {
+        let phrase = reasonPhrase ?? .empty, words = headers[.warning].map { $0.bytes.split(separator: 0x22, maxSplits: 2, omittingEmptySubsequences: false) } ?? []
+        return words.count == 3 && !words[1].isEmpty ? phrase + " (" + Text(Array(words[1])) + ")" : phrase
     }
 }

@@ -35,6 +35,7 @@ public struct CallRecord: Sendable {
     public var callID: Text = .empty
     /// The final status of the INVITE; 0 when there was none.
     public var status = 0
+    /// Its phrase, with the words of its Warning in brackets.
     public var reason: Text = .empty
     public var endedBy = CallEnder.nobody
     /// Why, where no status says it.
