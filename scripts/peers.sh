@@ -2,6 +2,20 @@
 # Other servers of the kind, under the same load as ours. Sourced by scripts/bench, which has what is neither set nor used here.
 # shellcheck disable=SC2034,SC2154
 
+# peers_elsewhere NAME: what others of the kind needed when they were measured by the same method on another machine of this size, in autumn 2026.
+peers_elsewhere() {
+    local figures
+    case $1 in
+    relay) figures="beside the C relay, 100 / 200 / 400 calls: rtpengine 1.34 / 1.44 / 1.5, Asterisk 1.93 / 2.1 / overloaded, FreeSWITCH 2.2 / 2.0 / 2.9" ;;
+    transcode) figures="a call-second: Asterisk 14-21 ms, FreeSWITCH 16-23 ms, rtpengine 26 ms" ;;
+    setup) figures="50 / 200 calls/s: Kamailio + rtpengine 1.8 / 1.25 ms, Asterisk 3.9 / 2.8 ms, FreeSWITCH 9.6 / 7.6 ms" ;;
+    message) figures="parsed and read, and a 200 written: pjsip 1.09 and 0.35 µs, sofia-sip 2.04 and 1.2 µs" ;;
+    memory) figures="a call, which is two legs: rtpengine 20-110 kB, Asterisk 200-330 kB, FreeSWITCH 410-760 kB" ;;
+    *) return ;;
+    esac
+    echo "others, elsewhere: $figures"
+}
+
 # start_kamailio: Kamailio that leads every call to the callee's port, with the sound through rtpengine in user space; sets `servers` and the ports.
 start_kamailio() {
     sip_port=$(free_ports 5560 24) media_port=$(free_ports 24000 8000)
