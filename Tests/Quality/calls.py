@@ -115,13 +115,14 @@ module_app menu.so
 
 
 def call(folder, codecs, said, gateway):
-    """One call of SECONDS; what the caller and the callee heard. `gateway`: its SIP port and the port that it takes its trunk to be on; None: directly."""
+    """One call of SECONDS; what the caller and the callee heard. `gateway`: its SIP port, the port that it takes its trunk to be on, and
+    forty that it leaves to the caller; None: directly."""
     os.makedirs(folder)
     callee_port = gateway[1] if gateway else free_ports(40)
     callee = Baresip(folder, "2000", callee_port, codecs[1], said[1])
     time.sleep(0.5)
     target = f"sip:2000@127.0.0.1:{gateway[0]}" if gateway else f"sip:2000@127.0.0.1:{callee_port}"
-    caller = Baresip(folder, "caller", free_ports(40), codecs[0], said[0], ["-e", f"/dial {target}"])
+    caller = Baresip(folder, "caller", gateway[2] if gateway else free_ports(40), codecs[0], said[0], ["-e", f"/dial {target}"])
     time.sleep(SECONDS)
     for one in (caller, callee):
         one.end()
@@ -194,7 +195,7 @@ def score(said, heard, band):
 
 
 def start_gateway(folder, program):
-    ports = free_ports(120)
+    ports = free_ports(160)
     sip, trunk = ports, ports + 4
     with open(f"{folder}/hookswitch.yaml", "w") as file:
         file.write(f"""domain: 127.0.0.1
@@ -213,7 +214,7 @@ data: {folder}/data
     for _ in range(100):
         with open(f"{folder}/gateway.log") as file:
             if "is ready" in file.read():
-                return serving, (sip, trunk)
+                return serving, (sip, trunk, ports + 120)
         time.sleep(0.1)
     sys.exit(f"hookswitch serve did not start: {open(f'{folder}/gateway.log').read()}")
 
