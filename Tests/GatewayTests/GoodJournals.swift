@@ -58,7 +58,7 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
         s.close(alice)
     }
 
-    static func bridge(scope: Text) -> GoodJournal {
+    static func bridge(scope: Text, reinvited: Bool = false) -> GoodJournal {
         GoodJournal("a bridged call, session \(scope)", scope: scope) { s in
             s.ring(alice)
             let start = s.request("start", "group")
@@ -73,6 +73,11 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
             s.answer(alice, answer)
             s.start(alice)
             s.received("ACK", alice)
+            if reinvited {
+                s.received("INVITE", bob, cseq: 1, tag: "won")
+                s.sent("INVITE", bob, status: 200, cseq: 1, tag: "won")
+                s.received("ACK", bob, cseq: 1, tag: "won")
+            }
             s.bye(alice)
             s.close(alice)
             let end = s.request("end")[0]

@@ -88,6 +88,13 @@ extension JournalAuditTests {
         #expect(audit.gaps == 1)
     }
 
+    /// Both sides count their requests from where they like.
+    @Test func `a re-INVITE of the far end may have the number of our INVITE`() {
+        let journal = GoodJournal.bridge(scope: "perLine", reinvited: true)
+        var audit = Audit()
+        #expect(journal.events.flatMap { audit.observe($0) } == [])
+    }
+
     @Test func `calls that are over are forgotten after a while`() {
         var script = JournalScript()
         var audit = Audit()

@@ -91,7 +91,12 @@ extension CallFacts {
     }
 
     /// Belongs to the transaction of the INVITE that makes the dialog.
-    func isOfInvite(_ message: AuditMessage) -> Bool { message.method == .invite && (message.cseq == nil || message.cseq == inviteCSeq) }
+    /// Each side counts its own requests: a re-INVITE of the far end may have the number of our INVITE, and ours that of theirs.
+    func isOfInvite(_ message: AuditMessage) -> Bool {
+        guard message.method == .invite, message.cseq == nil || message.cseq == inviteCSeq else { return false }
+        let isTheirs = message.isSent == (message.status != nil)
+        return direction == .unknown || isTheirs == (direction == .incoming)
+    }
 
     /// Whether the INVITE that a CANCEL of ours names has got a provisional response.
     func mayCancel(_ message: AuditMessage) -> Bool {
