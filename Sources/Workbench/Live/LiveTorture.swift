@@ -79,17 +79,18 @@ extension LiveTorture {
         private let socket: FileDescriptorOwner
         let port: UInt16
 
-        init(_ host: IPAddress, port: UInt16) throws(SocketError) {
-            socket = try FileDescriptorOwner.udp(bound: SocketAddress(host, port: port))
-            self.port = port
+        init(_ host: IPAddress) throws(SocketError) {
+            socket = try FileDescriptorOwner.udp(bound: SocketAddress(host, port: 0))
+            port = socket.localAddress?.port ?? 0
         }
 
-        /// At an even port that is free.
+        /// At an even port of the kernel's choice: a gateway on this machine has its own below those, and refuses to send to one of them.
         static func find(_ host: IPAddress) throws(SocketError) -> MediaSink {
             for _ in 0..<50 {
-                if let sink = try? MediaSink(host, port: UInt16.random(in: 11_000...15_900) * 2) { return sink }
+                let sink = try MediaSink(host)
+                if sink.port.isMultiple(of: 2) { return sink }
             }
-            return try MediaSink(host, port: 23_000)
+            return try MediaSink(host)
         }
     }
 }
