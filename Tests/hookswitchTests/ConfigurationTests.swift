@@ -173,6 +173,7 @@ import UserAgent
                   keep-alive: none
                   health: 30
                   sources: ["192.0.2.0/28"]
+                  hairpin: true
                   rewrite: [{ match: "^0", strip: 1, prefix: "+49" }]
                   headers: { copy: ["X-*"], set: { X-Tenant: acme } }
             """
@@ -180,7 +181,7 @@ import UserAgent
         #expect(trunk.targets.map(\.host) == ["192.0.2.10", "b.test"] && trunk.targets.map(\.port) == [nil, 5080])
         #expect(trunk.targets.map(\.transport) == [nil, .tls] && trunk.targets.map(\.weight) == [3, 1] && trunk.targets.map(\.priority) == [0, 1])
         #expect(trunk.registration?.expires == 300 && trunk.registration != nil && trunk.registration?.keepAlive == nil && trunk.health == .seconds(30))
-        #expect(trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1 && trunk.headers.copy.count == 1)
+        #expect(trunk.isHairpin && trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1 && trunk.headers.copy.count == 1)
     }
 
     @Test func `every setting is a flag and a variable of its own`() {
