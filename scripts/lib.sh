@@ -36,11 +36,11 @@ need_swift() {
 # What the package links.
 need_build_packages() { need_packages libssl-dev libopus-dev libsqlite3-dev libc-ares-dev pkg-config; }
 
-# need_aiortc: WebRTC for the tests, in a Python of the project's own.
-need_aiortc() {
-    .build/clients/bin/python -c 'import aiortc' 2>/dev/null && return 0
+# need_python_clients: WebRTC and pjsip's telephone for the tests, in a Python of the project's own.
+need_python_clients() {
+    .build/clients/bin/python -c 'import aiortc, pjsua2' 2>/dev/null && return 0
     python3 -c 'import ensurepip' 2>/dev/null || need_packages python3 python3-venv
-    say "installing aiortc"
+    say "installing aiortc and pjsua2"
     python3 -m venv .build/clients || fail "could not make a Python environment"
-    .build/clients/bin/pip install --quiet --disable-pip-version-check aiortc==1.16.0 || fail "could not install aiortc"
+    .build/clients/bin/pip install --quiet --disable-pip-version-check aiortc==1.16.0 pjsua2-python==2.15.1.post1 || fail "could not install aiortc and pjsua2"
 }

@@ -1,8 +1,8 @@
 /// The codecs that this server can encode and decode.
 public enum AudioCodec: Hashable, Sendable, CaseIterable {
     case opus, g722, pcmu, pcma
-    /// L16, uncompressed (RFC 3551 §4.5.11), at 8, 16 and 48 kHz.
-    case linear8, linear16, linear48
+    /// L16, uncompressed (RFC 3551 §4.5.11), at 8, 16, 44.1 and 48 kHz.
+    case linear8, linear16, linear44, linear48
 
     /// The clock of its RTP timestamps in Hz. G.722 samples at 16 kHz and counts at 8 kHz, an old mistake that
     /// RFC 3551 §4.5.2 keeps; Opus counts at 48 kHz whatever its internal rate (RFC 7587 §4.1).
@@ -12,20 +12,24 @@ public enum AudioCodec: Hashable, Sendable, CaseIterable {
     @inlinable public var nativeSampleRate: Int {
         switch self {
         case .opus, .linear48: 48_000
+        case .linear44: 44_100
         case .g722, .linear16: 16_000
         case .pcmu, .pcma, .linear8: 8_000
         }
     }
 
-    /// RTP timestamp units in so many milliseconds.
-    @inlinable public func timestampStep(milliseconds: Int) -> UInt32 { UInt32(clockRate / 1000 * milliseconds) }
+    /// The rate in Hz at which its sound is worked with between the codecs: its own, or the next above that libopus knows too.
+    @inlinable public var workingSampleRate: Int { self == .linear44 ? 48_000 : nativeSampleRate }
+
+    /// RTP timestamp units in so many milliseconds, a multiple of ten.
+    @inlinable public func timestampStep(milliseconds: Int) -> UInt32 { UInt32(clockRate * milliseconds / 1_000) }
 
     /// How long a payload sounds, in RTP timestamp units; nil for one that is not this codec's, or longer than 120 ms.
     public func duration(of payload: Span<UInt8>) -> Int? {
         guard !payload.isEmpty else { return nil }
         if self == .opus { return OpusDecoder.duration(of: payload) }
         let ticks = payload.count / bytesPerTick
-        return payload.count.isMultiple(of: bytesPerTick) && ticks <= clockRate / 1_000 * 120 ? ticks : nil
+        return payload.count.isMultiple(of: bytesPerTick) && ticks <= clockRate * 120 / 1_000 ? ticks : nil
     }
 
     /// Whether the codec itself can run at this rate, in Hz.
@@ -35,7 +39,7 @@ public enum AudioCodec: Hashable, Sendable, CaseIterable {
 
     @inlinable public var isLinear: Bool {
         switch self {
-        case .linear8, .linear16, .linear48: true
+        case .linear8, .linear16, .linear44, .linear48: true
         case .opus, .g722, .pcmu, .pcma: false
         }
     }
@@ -45,7 +49,7 @@ public enum AudioCodec: Hashable, Sendable, CaseIterable {
         switch self {
         case .pcmu: 0xFF
         case .pcma: 0xD5
-        case .linear8, .linear16, .linear48: 0
+        case .linear8, .linear16, .linear44, .linear48: 0
         case .opus, .g722: nil
         }
     }

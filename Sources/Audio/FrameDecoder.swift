@@ -28,7 +28,7 @@ public final class FrameDecoder {
         largestOutput = samplesPerFrame * 6
         opus = codec == .opus ? try OpusDecoder(sampleRate: sampleRate) : nil
         resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: codec.nativeSampleRate, to: sampleRate)
-        native = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * frameMilliseconds * 6)
+        native = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate * 6 * frameMilliseconds / 1_000)
         concealment = codec == .opus ? nil : Concealment(sampleRate: codec.nativeSampleRate)
     }
 
@@ -85,7 +85,7 @@ public final class FrameDecoder {
         case .g722: _ = try g722.decode(payload, into: &samples)
         case .pcmu: for index in 0..<count { samples[index] = G711.decodeMu(payload[index]) }
         case .pcma: for index in 0..<count { samples[index] = G711.decodeA(payload[index]) }
-        case .linear8, .linear16, .linear48: L16.decode(payload, count: count, into: &samples)
+        case .linear8, .linear16, .linear44, .linear48: L16.decode(payload, count: count, into: &samples)
         }
         concealment?.remember(&samples, count: count)
         return count

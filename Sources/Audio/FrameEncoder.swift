@@ -29,16 +29,16 @@ public final class FrameEncoder {
         self.codec = codec
         self.sampleRate = sampleRate
         samplesPerFrame = sampleRate / 1_000 * milliseconds
-        largestPayload = codec == .opus ? OpusEncoder.largestPacket : codec.clockRate / 1_000 * codec.bytesPerTick * milliseconds
+        largestPayload = codec == .opus ? OpusEncoder.largestPacket : Int(codec.timestampStep(milliseconds: milliseconds)) * codec.bytesPerTick
         opus = codec == .opus ? try OpusEncoder(sampleRate: sampleRate, settings: settings) : nil
         resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: sampleRate, to: codec.nativeSampleRate)
-        resampled = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate / 1_000 * milliseconds)
+        resampled = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate * milliseconds / 1_000)
     }
 
     /// The lengths of a frame that a codec can have, in milliseconds: tens up to 120 of which the payload fits an Ethernet packet whole.
     public static func lengths(of codec: AudioCodec) -> [Int] {
         if codec == .opus { return [10, 20, 40, 60, 80, 100, 120] }
-        return stride(from: 10, through: 120, by: 10).filter { codec.clockRate / 1_000 * codec.bytesPerTick * $0 <= wholePayload }
+        return stride(from: 10, through: 120, by: 10).filter { Int(codec.timestampStep(milliseconds: $0)) * codec.bytesPerTick <= wholePayload }
     }
 
     /// Bytes that fit a packet beside the headers, also of IPv6 and SRTP.
@@ -79,7 +79,7 @@ public final class FrameEncoder {
                 for index in 0..<samples.count { payload[index] = G711.encodeA(samples[index]) }
             }
             return samples.count
-        case .linear8, .linear16, .linear48:
+        case .linear8, .linear16, .linear44, .linear48:
             guard payload.count >= 2 * samples.count else { throw .bufferTooSmall }
             L16.encode(samples, into: &payload)
             return 2 * samples.count

@@ -70,7 +70,7 @@ final class AudioReceiver {
     func receiveNoise(_ payload: UnsafeRawBufferPointer, header: RTPHeader, at now: Instant) {
         var tagged = header
         tagged.payloadType = Self.noiseType
-        _ = jitter.insert(tagged, payload, ticks: Int(jitter.clockRate) / 1_000 * frameMilliseconds, at: now)
+        _ = jitter.insert(tagged, payload, ticks: Int(jitter.clockRate) * frameMilliseconds / 1_000, at: now)
     }
 
     /// Notes a packet of the same stream that is no sound, so that it is not missed.

@@ -57,7 +57,7 @@ extension MediaLeg {
         switch AudioCodec(plan.audio.primary.codec) {
         case .opus: corrects ? .opus : .opusWithoutCorrection
         case .g722: .g722
-        case .pcmu, .pcma, .linear8, .linear16, .linear48, nil: .g711
+        case .pcmu, .pcma, .linear8, .linear16, .linear44, .linear48, nil: .g711
         }
     }
 }

@@ -11,7 +11,8 @@ extension AudioCodec {
     }
 
     private static let known: [(Codec, AudioCodec)] = [
-        (.opus, .opus), (.g722, .g722), (.pcmu, .pcmu), (.pcma, .pcma), (.l16(8_000), .linear8), (.l16(16_000), .linear16), (.l16(48_000), .linear48),
+        (.opus, .opus), (.g722, .g722), (.pcmu, .pcmu), (.pcma, .pcma),
+        (.l16(8_000), .linear8), (.l16(16_000), .linear16), (.l16(44_100), .linear44), (.l16(48_000), .linear48),
     ]
 }
 

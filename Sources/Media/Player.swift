@@ -21,8 +21,8 @@ final class Player {
         switch source {
         case .relay, .echo, .silence, .conference: return nil
         case .tone(let tone):
-            encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate, milliseconds: milliseconds, opus: opus)
-            sound = .tone(ToneGenerator(tone, sampleRate: codec.nativeSampleRate))
+            encoder = try FrameEncoder(codec, sampleRate: codec.workingSampleRate, milliseconds: milliseconds, opus: opus)
+            sound = .tone(ToneGenerator(tone, sampleRate: codec.workingSampleRate))
         case .samples(let samples, let sampleRate, let loops):
             encoder = try FrameEncoder(codec, sampleRate: sampleRate, milliseconds: milliseconds, opus: opus)
             sound = .samples(samples, next: 0, loops: loops && !samples.isEmpty)

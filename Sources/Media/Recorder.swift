@@ -19,7 +19,7 @@ final class Recorder {
     private var written = 0
 
     init(codec: AudioCodec) throws(CodecError) {
-        sampleRate = codec.nativeSampleRate
+        sampleRate = codec.workingSampleRate
         let decoder = try FrameDecoder(codec, sampleRate: sampleRate)
         decoders = [decoder]
         decoded = .allocate(capacity: decoder.largestOutput)

@@ -82,10 +82,10 @@ extension Transcoder.Format {
         for codec in from.codecs where codec.receivePayloadType < 128 && passed[codec.receivePayloadType] == nil {
             if let known = AudioCodec(codec.codec), !incoming.contains(known) { incoming.append(known) }
         }
-        guard let richest = incoming.map(\.nativeSampleRate).max(), let outgoing = AudioCodec(to.primary.codec) else { return nil }
+        guard let richest = incoming.map(\.workingSampleRate).max(), let outgoing = AudioCodec(to.primary.codec) else { return nil }
         self.outgoing = outgoing
         let wishes = OpusParameters(to.primary.codec.fmtp)
-        sampleRate = min(richest, outgoing == .opus ? Self.rate(playing: wishes.maximumPlaybackRate) : outgoing.nativeSampleRate)
+        sampleRate = min(richest, outgoing == .opus ? Self.rate(playing: wishes.maximumPlaybackRate) : outgoing.workingSampleRate)
         milliseconds = to.frameLength(of: outgoing)
         self.opus = outgoing == .opus ? opus.honouring(wishes) : opus
         sendsNoise = to.comfortNoise(for: to.primary.codec).map { $0.sendPayloadType < 128 } ?? false

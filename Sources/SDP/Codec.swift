@@ -31,7 +31,7 @@ public struct Codec: Hashable, Sendable {
     }
 
     /// Every codec for sound that the gateway knows, best first.
-    public static let catalogue: [Codec] = usual + [.l16(48_000), .l16(16_000), .l16(8_000)]
+    public static let catalogue: [Codec] = usual + [.l16(48_000), .l16(44_100), .l16(16_000), .l16(8_000)]
 
     /// Those that are offered where nothing else is said.
     public static let usual: [Codec] = [.opus, .g722, .pcmu, .pcma]
@@ -62,15 +62,21 @@ public struct Codec: Hashable, Sendable {
         clockRate == other.clockRate && channels == other.channels && name.equalsIgnoringCase(other.name)
     }
 
+    /// The longest packet of it that fits an Ethernet frame whole, beside the headers of IPv6 and SRTP, in tens of milliseconds up to 120: only L16 is ever too long.
+    var longestPacket: Int {
+        guard name.equalsIgnoringCase("L16") else { return 120 }
+        return max(10, min(120, 1_280 * 1_000 / (Int(clockRate) * 2 * Int(channels)) / 10 * 10))
+    }
+
     /// The number that RFC 3551 gave it for ever; nil for those that need one per session.
     var staticPayloadType: UInt8? {
-        guard clockRate == 8_000, channels == 1 else { return nil }
+        guard channels == 1, clockRate == 8_000 || clockRate == 44_100 else { return nil }
         return Self.staticTypes.first { $0.codec.matches(self) }?.number
     }
 
     static func withStaticPayloadType(_ number: UInt8) -> Codec? { staticTypes.first { $0.number == number }?.codec }
 
-    private static let staticTypes: [(number: UInt8, codec: Codec)] = [(0, .pcmu), (8, .pcma), (9, .g722), (13, .comfortNoise(8_000))]
+    private static let staticTypes: [(number: UInt8, codec: Codec)] = [(0, .pcmu), (8, .pcma), (9, .g722), (11, .l16(44_100)), (13, .comfortNoise(8_000))]
 
     /// The dynamic number that we offer unless it is taken: those that most clients use.
     var customaryPayloadType: UInt8 {

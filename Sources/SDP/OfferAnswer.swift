@@ -65,7 +65,7 @@ public struct OfferAnswer: Sendable {
         let security = local.security.offer(over: next.proto, after: session.audio?.security)
         let ice = local.ice.policy == .lite || session.ice != nil ? local.ice.offer(from: local) : []
         next.offersICE = !ice.isEmpty
-        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: local.ptime, direction: direction, security: security, ice: ice)
+        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: min(local.ptime, formats.first?.codec.longestPacket ?? 120), direction: direction, security: security, ice: ice)
         pending = .localOffer(next, formats, direction, security)
         state = .haveLocalOffer
         return sending(stream.media(local, proto: next.proto, mid: next.mid), of: next)
@@ -275,15 +275,15 @@ extension OfferAnswer {
         var audio = NegotiatedAudio(
             codecs: formats.filter(\.codec.isSound), telephoneEvents: formats.filter(\.codec.isTelephoneEvent), remoteRTP: remote.rtp,
             remoteRTCP: mux ? remote.rtp : remote.separateRTCP, rtcpMux: mux, sends: flow.sends, receives: flow.receives, remoteHold: hold,
-            ptime: packetTime(remote))
+            ptime: packetTime(remote, formats.first { $0.codec.isSound }?.codec))
         audio.comfortNoise = formats.filter(\.codec.isComfortNoise)
         return audio
     }
 
-    /// The peer's wish (RFC 8866 §6.4), else ours; whole tens of milliseconds from 10 to 120, within its maximum.
-    private func packetTime(_ remote: RemoteAudio) -> Int {
+    /// The peer's wish (RFC 8866 §6.4), else ours; whole tens of milliseconds from 10 to 120, within its maximum and what a packet of the codec can hold.
+    private func packetTime(_ remote: RemoteAudio, _ codec: Codec?) -> Int {
         let wished = remote.ptime ?? local.ptime
-        return min(max(min(wished, remote.maxptime ?? 120) / 10 * 10, 10), 120)
+        return min(max(min(wished, remote.maxptime ?? 120) / 10 * 10, 10), codec?.longestPacket ?? 120)
     }
 
     /// The whole description with a version of its own: one more than the last when anything else differs (RFC 3264 §8).

@@ -2,7 +2,7 @@ import Audio
 import Testing
 
 @Suite struct FrameTests {
-    @Test(arguments: [(AudioCodec.opus, 960 as UInt32, 48_000), (.g722, 160, 8_000), (.pcmu, 160, 8_000), (.pcma, 160, 8_000), (.linear16, 320, 16_000), (.linear48, 960, 48_000)])
+    @Test(arguments: [(AudioCodec.opus, 960 as UInt32, 48_000), (.g722, 160, 8_000), (.pcmu, 160, 8_000), (.pcma, 160, 8_000), (.linear16, 320, 16_000), (.linear44, 882, 44_100), (.linear48, 960, 48_000)])
     func `a frame of 20 ms moves the RTP timestamp by the codec's clock`(codec: AudioCodec, step: UInt32, clock: Int) throws {
         #expect(codec.clockRate == clock)
         for rate in [8_000, 16_000, 24_000, 48_000] {

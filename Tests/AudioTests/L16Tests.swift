@@ -10,14 +10,14 @@ import Testing
         #expect(try FrameDecoder(.linear8, sampleRate: 8_000).samples(of: [payload]) == samples)
     }
 
-    @Test(arguments: [AudioCodec.linear8, .linear16, .linear48])
+    @Test(arguments: [AudioCodec.linear8, .linear16, .linear44, .linear48])
     func `what is not whole samples of at most 120 ms is refused`(codec: AudioCodec) throws {
-        let decoder = try FrameDecoder(codec, sampleRate: codec.nativeSampleRate)
-        let longest = codec.clockRate / 1_000 * 120 * 2
+        let decoder = try FrameDecoder(codec, sampleRate: codec.workingSampleRate)
+        let longest = codec.clockRate * 120 / 1_000 * 2
         for count in [0, 1, 161, longest + 2] { #expect(throws: CodecError.malformed) { try decoder.samples(of: [[UInt8](repeating: 0, count: count)]) } }
-        #expect(try decoder.samples(of: [[UInt8](repeating: 0, count: longest)]).count == longest / 2)
+        #expect(try decoder.samples(of: [[UInt8](repeating: 0, count: longest)]).count == codec.workingSampleRate * 120 / 1_000)
     }
 
-    @Test(arguments: [(AudioCodec.linear8, 80), (.linear16, 40), (.linear48, 10)])
+    @Test(arguments: [(AudioCodec.linear8, 80), (.linear16, 40), (.linear44, 10), (.linear48, 10)])
     func `packets are no longer than fits an Ethernet frame`(codec: AudioCodec, longest: Int) { #expect(FrameEncoder.lengths(of: codec).max() == longest) }
 }

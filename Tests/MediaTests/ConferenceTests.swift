@@ -28,13 +28,13 @@ import Testing
             case .g722: .g722()
             case .pcmu: .pcmu()
             case .pcma: .pcma()
-            case .linear8, .linear16, .linear48: .l16(UInt32(audio.clockRate), 96)
+            case .linear8, .linear16, .linear44, .linear48: .l16(UInt32(audio.clockRate), 96)
             }
         }
 
         /// From now on a tone; nil for silence.
         func says(_ frequency: Double?, level: Double = -12) throws {
-            let rate = audio.nativeSampleRate
+            let rate = audio.workingSampleRate
             var samples = [Int16](repeating: 0, count: 4 * rate), room = samples.mutableSpan
             if let frequency {
                 var generator = ToneGenerator(Tone(frequency, level: level), sampleRate: rate)

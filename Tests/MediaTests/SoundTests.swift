@@ -84,7 +84,7 @@ import Testing
         let leg = try bench.open(1, port: 20_000, far: far.address, codecs: [codec], source: .echo)
         try bench.start(leg)
         var sent: [[UInt8]] = []
-        for sound in try encoded(sine(audio.nativeSampleRate, frequency: 500, seconds: 1), audio) {
+        for sound in try encoded(sine(audio.workingSampleRate, frequency: 500, seconds: 1), audio) {
             sent.append(sound)
             bench.arrive(far.packet(codec.receivePayloadType, sound, step: UInt32(audio.clockRate / 50)), from: far.address, at: 20_000)
             bench.pass(.milliseconds(20))
@@ -99,7 +99,7 @@ import Testing
     mutating func `a recording is what was said, with silence where packets were lost`(codec: NegotiatedCodec, audio: AudioCodec) throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, codecs: [codec], source: .silence, sink: .record)
         try bench.start(leg)
-        for (number, sound) in try encoded(sine(audio.nativeSampleRate, frequency: 500, seconds: 3), audio).enumerated() {
+        for (number, sound) in try encoded(sine(audio.workingSampleRate, frequency: 500, seconds: 3), audio).enumerated() {
             let packet = far.packet(codec.receivePayloadType, sound, step: UInt32(audio.clockRate / 50))
             if !(60..<75).contains(number) { bench.arrive(packet, from: far.address, at: 20_000) }
             bench.pass(.milliseconds(20))
@@ -107,7 +107,7 @@ import Testing
         try bench.engine.stop(leg, at: bench.now)
         for (leg, event) in bench.engine.takeEvents() { bench.events[leg, default: []].append(event) }
         let recorded = recording(of: leg)
-        #expect(recorded.count == 3 * audio.nativeSampleRate)
+        #expect(recorded.count == 3 * audio.workingSampleRate)
         let heard = detector(of: 500, in: recorded, audio)
         #expect(heard.gaps == 1 && (280...320).contains(heard.longestGapMilliseconds))
         let gap = recorded[(61 * recorded.count / 150)..<(75 * recorded.count / 150)]
@@ -165,7 +165,7 @@ func sine(_ sampleRate: Int, frequency: Double, seconds: Int) -> [Int16] {
 
 /// PCM at the codec's own rate as payloads of 20 ms; Opus as an encoder makes it that was told of so many losses.
 func encoded(_ samples: [Int16], _ codec: AudioCodec, expectedLossPercent: Int32 = 0) throws -> [[UInt8]] {
-    let encoder = try FrameEncoder(codec, sampleRate: codec.nativeSampleRate, opus: OpusSettings(expectedLossPercent: expectedLossPercent))
+    let encoder = try FrameEncoder(codec, sampleRate: codec.workingSampleRate, opus: OpusSettings(expectedLossPercent: expectedLossPercent))
     return try stride(from: 0, to: samples.count, by: encoder.samplesPerFrame).map { start in
         let frame = Array(samples[start..<start + encoder.samplesPerFrame])
         var bytes = [UInt8](repeating: 0, count: encoder.largestPayload)
@@ -177,7 +177,7 @@ func encoded(_ samples: [Int16], _ codec: AudioCodec, expectedLossPercent: Int32
 
 /// RTP packets as PCM at the codec's own rate.
 func decode(_ packets: [[UInt8]], _ codec: AudioCodec) throws -> [Int16] {
-    let decoder = try FrameDecoder(codec, sampleRate: codec.nativeSampleRate)
+    let decoder = try FrameDecoder(codec, sampleRate: codec.workingSampleRate)
     var frame = [Int16](repeating: 0, count: decoder.largestOutput)
     return try packets.flatMap { packet -> [Int16] in
         let sound = try payload(packet)
@@ -188,7 +188,7 @@ func decode(_ packets: [[UInt8]], _ codec: AudioCodec) throws -> [Int16] {
 }
 
 func detector(of frequency: Double, in samples: [Int16], _ codec: AudioCodec) -> ToneDetector {
-    var detector = ToneDetector(frequency: frequency, sampleRate: codec.nativeSampleRate)
+    var detector = ToneDetector(frequency: frequency, sampleRate: codec.workingSampleRate)
     detector.listen(to: samples.span)
     return detector
 }

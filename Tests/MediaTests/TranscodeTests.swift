@@ -13,7 +13,9 @@ import Testing
     }
 
     static let sides = [Side(codec: .opus(), audio: .opus), Side(codec: .g722(), audio: .g722), Side(codec: .pcmu(), audio: .pcmu), Side(codec: .pcma(), audio: .pcma)]
-    static let linear = [Side(codec: .l16(8_000, 97), audio: .linear8), Side(codec: .l16(16_000, 98), audio: .linear16), Side(codec: .l16(48_000, 99), audio: .linear48)]
+    static let linear = [
+        Side(codec: .l16(8_000, 97), audio: .linear8), Side(codec: .l16(16_000, 98), audio: .linear16), Side(codec: .l16(44_100, 11), audio: .linear44), Side(codec: .l16(48_000, 99), audio: .linear48),
+    ]
 
     private let bench = Bench()
     private var alice = FarEnd("198.51.100.1", port: 4_000, ssrc: 0xA11CE)
@@ -50,18 +52,18 @@ import Testing
 
     private mutating func expectHeard(_ from: Side, _ to: Side, seconds: Int) throws {
         let (a, b) = try bridge([from.codec], [to.codec])
-        let speech = speech(seconds: seconds, sampleRate: from.audio.nativeSampleRate)
+        let speech = speech(seconds: seconds, sampleRate: from.audio.workingSampleRate)
         try say(speech, from)
         bench.pass(.milliseconds(100))
         let packets = bench.heard(by: bob.address)
-        let heard = try WAV(sampleRate: to.audio.nativeSampleRate, samples: decode(packets, to.audio)).resampled(to: from.audio.nativeSampleRate)
-        let likeness = try SignalCorrelation(sent: speech, received: heard.samples, sampleRate: from.audio.nativeSampleRate)
+        let heard = try WAV(sampleRate: to.audio.workingSampleRate, samples: decode(packets, to.audio)).resampled(to: from.audio.workingSampleRate)
+        let likeness = try SignalCorrelation(sent: speech, received: heard.samples, sampleRate: from.audio.workingSampleRate)
         #expect(likeness.score > 0.85, "\(likeness)")
         let headers = try packets.map(header)
         #expect(headers.allSatisfy { $0.payloadType == to.codec.sendPayloadType })
         for (one, next) in zip(headers, headers.dropFirst()) {
             #expect(one.sequence.distance(to: next.sequence) == 1)
-            let length = to.audio == .linear48 && from.audio != .linear48 ? 10 : 20   // 20 ms of it would not fit a packet
+            let length = to.audio.clockRate >= 44_100 && to.audio.isLinear && from.audio != to.audio ? 10 : 20   // 20 ms of it would not fit a packet
             #expect(next.timestamp &- one.timestamp == to.audio.timestampStep(milliseconds: length))
         }
         let playout = try bench.statistics(a).playout
@@ -122,15 +124,15 @@ import Testing
     mutating func `one packet in ten that is lost is made up for`(from: Side) throws {
         let to = from.audio == .pcmu ? Self.sides[1] : Self.sides[2]
         let (a, _) = try bridge([from.codec], [to.codec])
-        let speech = speech(seconds: 6, sampleRate: from.audio.nativeSampleRate)
+        let speech = speech(seconds: 6, sampleRate: from.audio.workingSampleRate)
         try say(speech, from, expectedLossPercent: 10) { $0 % 10 == 7 }
         let packets = bench.heard(by: bob.address)
         #expect(isWhole(try packets.map(header)), "no gap goes on")
         let playout = try #require(try bench.statistics(a).playout)
         #expect(playout.packets.lost == 30)
         #expect((560...660).contains(playout.concealed))
-        let heard = try WAV(sampleRate: to.audio.nativeSampleRate, samples: decode(packets, to.audio)).resampled(to: from.audio.nativeSampleRate)
-        let likeness = try SignalCorrelation(sent: speech, received: heard.samples, sampleRate: from.audio.nativeSampleRate)
+        let heard = try WAV(sampleRate: to.audio.workingSampleRate, samples: decode(packets, to.audio)).resampled(to: from.audio.workingSampleRate)
+        let likeness = try SignalCorrelation(sent: speech, received: heard.samples, sampleRate: from.audio.workingSampleRate)
         #expect(likeness.score > 0.75, "\(likeness)")
     }
 

@@ -317,4 +317,15 @@ import Testing
         try callee.receive(offer: plainOffer(stream: lines))
         #expect(try callee.answer().audio?.ptime == expected)
     }
+
+    @Test(arguments: [("L16/44100", 10), ("L16/48000", 10), ("L16/16000", 40), ("L16/8000", 60)])
+    func `asks for no packet of L16 that is longer than an Ethernet frame`(map: String, expected: Int) throws {
+        var local = here
+        local.codecs = Codec.catalogue
+        var callee = engine(local)
+        try callee.receive(offer: body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 4000 RTP/AVP 96\na=rtpmap:96 \(map)\na=ptime:60"))
+        let answer = try callee.answer()
+        #expect(answer.audio?.ptime == expected)
+        #expect(mediaLines(answer.description).contains("a=ptime:\(expected)"))
+    }
 }

@@ -42,6 +42,12 @@ import Testing
         #expect(Dialog(callee: try Self.invite(contact: nil), localTag: "b", sequence: 1, overTLS: false) == nil)
     }
 
+    @Test func `a caller of RFC 2543 without Contact is called back at its From`() throws {
+        var invite = try Self.invite(contact: nil)
+        invite.via = try Via(parsing: "SIP/2.0/UDP 192.0.2.1")
+        #expect(Dialog(callee: invite, localTag: "b", sequence: 1, overTLS: false)?.remoteTarget.text == invite.from.uri.text)
+    }
+
     @Test func `a caller's dialog is made of the response, its route set in reverse`() throws {
         let invite = try Self.invite()
         let dialog = Dialog(caller: invite, response: Self.response(180, to: invite, recordRoutes: ["<sip:p2;lr>", "<sip:p1;lr>"]), overTLS: false)

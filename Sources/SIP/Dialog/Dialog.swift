@@ -27,18 +27,19 @@ public struct Dialog: Sendable {
     /// Made over TLS with a sips URI, so that every request in it must use TLS.
     public let isSecure: Bool
 
-    /// The dialog of an INVITE that was received (§12.1.1). Nil without a Contact, which an INVITE must have.
+    /// The dialog of an INVITE that was received (§12.1.1). Nil without a Contact, which an INVITE must have;
+    /// a caller of RFC 2543, which its Via tells, is called back at its From instead.
     /// - Parameters:
     ///   - localTag: the tag that our responses carry.
     ///   - sequence: of the last request that we are taken to have sent; our first request has the next number.
     public init?(callee invite: Message, localTag: Text, sequence: UInt32, overTLS: Bool) {
-        guard let contact = invite.contact, let target = invite.requestURI else { return nil }
+        guard let target = invite.requestURI, let caller = invite.contact?.uri ?? (invite.via.hasMagicCookie ? nil : invite.from.uri) else { return nil }
         state = .early
         callID = invite.callID.detached
         local = invite.to.tagged(localTag)
         remote = invite.from.detached
         routeSet = invite.recordRoutes
-        remoteTarget = contact.uri.detached
+        remoteTarget = caller.detached
         localSequence = sequence
         remoteSequence = invite.cseq.number
         isSecure = overTLS && target.scheme == .sips

@@ -90,6 +90,12 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
 
     /// Names the transaction (RFC 3261 §17.2.3).
     public var branch: Text? { buffer.meaning(layout.branch) }
+    /// What begins every branch of RFC 3261 (§8.1.1.7).
+    public static let magicCookie: Text = "z9hG4bK"
+
+    /// Whether the branch names the transaction: a sender of RFC 2543 has none that does.
+    public var hasMagicCookie: Bool { branch.map { $0.count > Self.magicCookie.count && $0.hasPrefix(Self.magicCookie) } ?? false }
+
     /// The address that the request came from, as the next hop saw it; IPv6 with or without brackets (RFC 5118 §4.5).
     public var received: Text? { parameters.value(of: "received") }
     /// The port that the request came from; nil when the parameter is missing or has no value yet.

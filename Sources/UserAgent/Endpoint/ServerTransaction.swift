@@ -11,7 +11,7 @@ public struct ServerTransactionID: Hashable, Sendable {
     init(_ request: Message, _ via: Via, method: Method) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(96)
-        if let branch = via.branch, branch.count > 7, branch.hasPrefix(Self.cookie) {
+        if via.hasMagicCookie, let branch = via.branch {
             bytes.append(contentsOf: branch.bytes)
         } else {
             Self.appendOldStyle(request, via, to: &bytes)
@@ -29,9 +29,6 @@ public struct ServerTransactionID: Hashable, Sendable {
             bytes.append(0x20)
         }
     }
-
-    /// What begins every branch of RFC 3261 (§8.1.1.7).
-    static let cookie: Text = "z9hG4bK"
 }
 
 /// A request from the network that is being answered, or whose answer may have to be repeated.

@@ -43,7 +43,7 @@ public final class UserAgent {
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(configuration.acceptedBodies)
         supported = Self.list(configuration.options)
-        branchPrefix = Text(Array(ServerTransactionID.cookie.bytes) + Self.hexadecimal(self.random.next(), digits: 8))
+        branchPrefix = Text(Array(Via.magicCookie.bytes) + Self.hexadecimal(self.random.next(), digits: 8))
     }
 
     private static func list(_ elements: [Text]) -> Text { Text(Array(elements.map(\.bytes).joined(separator: [0x2C, 0x20]))) }

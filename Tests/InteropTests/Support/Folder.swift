@@ -36,7 +36,7 @@ enum Place {
 
     static func scenario(_ name: String) -> String { scenarios.appending(path: name).path }
 
-    /// The Python that `scripts/test` installs aiortc into.
+    /// The Python that `scripts/test` installs aiortc and pjsua2 into.
     static let python = tests.deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/clients/bin/python").path
 
     /// A certificate or key of the tests.

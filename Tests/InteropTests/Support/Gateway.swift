@@ -12,6 +12,8 @@ final class Gateway: Sendable {
         /// Further settings, as YAML lines at the top level.
         var settings: [String] = []
         var usesIPv6 = false
+        /// `media.codecs`, as YAML has it; nil: the usual ones.
+        var codecs: String?
         /// Further entries of `sip.tls`, such as `client-ca: FILE`; nil: no TLS.
         var tls: [String]?
         /// Ports that the lines name, kept for as long as the gateway is.
@@ -57,8 +59,8 @@ final class Gateway: Sendable {
         let text = [
             "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]", "  tcp: [\(addresses.joined(separator: ", "))]",
         ] + tls(setup, sipPort + 1) + [
-            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)", "test-mode: true",
-        ]
+            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)",
+        ] + (setup.codecs.map { ["  codecs: [\($0)]"] } ?? []) + ["test-mode: true"]
         let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
         return (text + journal + setup.settings + ["lines:"] + lines).joined(separator: "\n") + "\n"
     }

@@ -21,7 +21,7 @@ final class Linphone: Sendable {
     }
 
     let program: Program
-    private let input: FileHandle
+    private let commands: CommandPipe
     private let folder: String
     private let gateway: String
     private let codec: String
@@ -32,18 +32,16 @@ final class Linphone: Sendable {
         // Without these it does not open its sockets, and says nothing of it.
         for name in [".local/share/linphone", ".config/linphone"] { try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true) }
         try configuration(plan, gateway.address).write(toFile: folder + "/rc", atomically: true, encoding: .utf8)
-        guard mkfifo(folder + "/in", 0o600) == 0 else { throw Unmet("no pipe for linphonec") }
-        let descriptor = open(folder + "/in", O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Unmet("no pipe for linphonec") }
-        let words = "exec linphonec \(plan.answers ? "-a" : "") -c \(folder)/rc -d 0 < \(folder)/in"
+        let commands = try CommandPipe(folder + "/in")
+        let words = "exec linphonec \(plan.answers ? "-a" : "") -c \(folder)/rc -d 0 < \(commands.path)"
         let program = try Program("/bin/sh", ["-c", words], in: folder, environment: ["HOME": folder])
-        let phone = Linphone(program, FileHandle(fileDescriptor: descriptor, closeOnDealloc: true), folder, gateway.address, plan.codec)
+        let phone = Linphone(program, commands, folder, gateway.address, plan.codec)
         try await phone.prepare(plan)
         return phone
     }
 
-    private init(_ program: Program, _ input: FileHandle, _ folder: String, _ gateway: String, _ codec: String) {
-        (self.program, self.input, self.folder, self.gateway, self.codec) = (program, input, folder, gateway, codec)
+    private init(_ program: Program, _ commands: CommandPipe, _ folder: String, _ gateway: String, _ codec: String) {
+        (self.program, self.commands, self.folder, self.gateway, self.codec) = (program, commands, folder, gateway, codec)
     }
 
     private static func configuration(_ plan: Plan, _ gateway: String) -> String {
@@ -109,7 +107,7 @@ final class Linphone: Sendable {
     func waitUntilConnected() async throws { try await program.line(containing: "Media streams established") }
     func waitUntilEnded() async throws { try await program.line(containing: " ended") }
 
-    private func say(_ command: String) { try? input.write(contentsOf: Data((command + "\n").utf8)) }
+    private func say(_ command: String) { commands.say(command) }
 
     func recording() throws -> WAV { try Recordings.read(recordingFile) }
 }

@@ -1,0 +1,117 @@
+import Audio
+import Testing
+
+extension Talks {
+    /// pjsip's telephone and a baresip that has PCMU in the clear.
+    @Suite(.serialized, .timeLimit(.minutes(5))) struct PjsuaTests {
+        /// Codec, encryption, transport.
+        typealias Way = (codec: String, encryption: String, transport: String)
+
+        private func gateway(srtp: String = "off") async throws -> Gateway {
+            var setup = Gateway.Setup()
+            setup.tls = []
+            setup.codecs = "opus, g722, pcmu, pcma, l16/44100"
+            setup.lines = [
+                #"{ number: "1001", password: secret-1001, name: Alice, srtp: \#(srtp) }"#, #"{ number: "1002", password: secret-1002, name: Bob }"#,
+                #"{ number: "9196", application: echo, srtp: optional }"#,
+            ]
+            return try await Gateway.start(setup)
+        }
+
+        private func speech(_ gateway: Gateway) async throws -> (pjsua: WAV, baresip: WAV) {
+            let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: false, in: gateway.folder, as: "first.wav")
+            return (first, try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: false, in: gateway.folder, as: "second.wav"))
+        }
+
+        private func pjsua(_ gateway: Gateway, _ way: Way = ("PCMU", "none", "udp"), answers: Bool = false) async throws -> Pjsua {
+            let plan = Pjsua.Plan(
+                user: "1001", codec: way.codec, transport: way.transport, encryption: way.encryption, port: gateway.clientPort(0), mediaPort: gateway.clientPort(10),
+                source: gateway.folder.file("first.wav"), answers: answers, rate: way.codec == "L16/44100/1" ? 44_100 : 16_000)
+            return try await Pjsua.start(plan, at: gateway)
+        }
+
+        private func baresip(_ gateway: Gateway) async throws -> Baresip {
+            let plan = Baresip.Plan(
+                user: "1002", password: "secret-1002", codecs: ["pcmu"], port: gateway.clientPort(60), mediaPort: gateway.clientPort(70),
+                source: gateway.folder.file("second.wav"))
+            let client = try await Baresip.start(plan, at: gateway)
+            try await client.waitUntilRegistered()
+            return client
+        }
+
+        @Test(arguments: [("PCMA", "none", "tcp"), ("G722", "none", "udp"), ("PCMU", "sdes", "tls"), ("L16/44100/1", "none", "udp")])
+        func `it calls a baresip`(way: Way) async throws {
+            let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
+            let said = try await speech(gateway)
+            let callee = try await baresip(gateway), phone = try await pjsua(gateway, way)
+            phone.say("dial 1002")
+            try await callee.event("CALL_INCOMING")
+            try await phone.event("RINGING 180")
+            callee.accept()
+            try await expectSpeech(phone, callee, said, at: gateway)
+        }
+
+        @Test(arguments: [("PCMU", "none", "udp"), ("G722", "sdes", "tcp")])
+        func `a baresip calls it`(way: Way) async throws {
+            let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
+            let said = try await speech(gateway)
+            let caller = try await baresip(gateway), phone = try await pjsua(gateway, way, answers: true)
+            caller.dial("1001")
+            try await caller.event("CALL_ESTABLISHED")
+            try await expectSpeech(phone, caller, said, at: gateway)
+        }
+
+        private func expectSpeech(_ phone: Pjsua, _ other: Baresip, _ said: (pjsua: WAV, baresip: WAV), at gateway: Gateway) async throws {
+            try await phone.event("CONNECTED")
+            try await phone.event("HEARD 4")
+            try await other.waitForRecording(of: 4)
+            phone.say("hang up")
+            try await other.event("CALL_CLOSED")
+            try await phone.event("ENDED 200")
+            try Recordings.expect(try await phone.recording(), is: said.baresip, isNot: said.pjsua)
+            try Recordings.expect(try other.recording(), is: said.pjsua, isNot: said.baresip)
+            try await gateway.stop().expectNothingLeft()
+        }
+
+        @Test func `it holds and resumes, refreshes by UPDATE, and its keys come back from the echo`() async throws {
+            let gateway = try await gateway()
+            _ = try await speech(gateway)
+            let phone = try await pjsua(gateway)
+            phone.say("dial 9196")
+            try await phone.event("CONNECTED")
+            try await phone.event("HEARD 1")
+            phone.say("hold")
+            try await phone.event("HELD")
+            let resumed = phone.position
+            phone.say("resume")
+            try await phone.event("SOUND", from: resumed)
+            let updated = phone.position
+            phone.say("update")
+            try await phone.event("SOUND", from: updated)
+            phone.say("keys 15#")
+            for key in ["1", "5", "#"] { try await phone.event("KEY \(key)") }
+            phone.say("hang up")
+            try await phone.event("ENDED 200")
+            let journal = try await gateway.stop()
+            journal.expectNothingLeft()
+            #expect(journal.all("sip.rx").contains { $0.text("method") == "UPDATE" })
+        }
+
+        @Test func `it transfers the baresip that called it to the echo`() async throws {
+            let gateway = try await gateway()
+            let said = try await speech(gateway)
+            let caller = try await baresip(gateway), phone = try await pjsua(gateway, answers: true)
+            caller.dial("1001")
+            try await phone.event("CONNECTED")
+            phone.say("transfer 9196")
+            try await phone.event("ENDED")
+            try await caller.waitForRecording(of: 6)
+            let heard = try caller.recording()
+            let likeness = try Recordings.likeness(said.baresip, heard)
+            #expect(likeness.score > 0.5, "it hears itself from the echo: \(likeness)")
+            caller.hangUp()
+            try await caller.event("CALL_CLOSED")
+            try await gateway.stop().expectNothingLeft()
+        }
+    }
+}
