@@ -13,6 +13,8 @@ extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let log = product(name: "Logging", package: "swift-log")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
+    static let flyingFox = product(name: "FlyingFox", package: "FlyingFox")
+    static let flyingSocks = product(name: "FlyingSocks", package: "FlyingFox")
     static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let yams = product(name: "Yams", package: "Yams")
 }
@@ -36,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -64,6 +67,7 @@ let package = Package(
 
         .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
+        .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent", .flyingFox, .flyingSocks], swiftSettings: strict),
         .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], swiftSettings: strict),
         .target(
             name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], swiftSettings: strict),
@@ -83,7 +87,7 @@ let package = Package(
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store", "UserAgent", "Workbench", .argumentParser, .log, .yams,
+                "Audio", "CallKit", "Console", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store", "UserAgent", "Workbench", .argumentParser, .log, .yams,
             ], swiftSettings: strict),
 
         // Run by scripts/bench and the tests; of no product.
@@ -117,6 +121,7 @@ let package = Package(
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("Gateway", ["CallKit", "Intents", "RTP", "SIP", "UserAgent"]),
+        tests("Console"),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
         tests("Rehearsal", ["Audio", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .histogram]),

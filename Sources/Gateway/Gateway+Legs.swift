@@ -90,7 +90,7 @@ extension Gateway {
 
     /// A leg whose call the system never had.
     func discard(_ leg: Leg) {
-        leg.media.finish(at: now)
+        if let figures = leg.media.finish(at: now) { mediaTotals.add(figures) }
         leg.line.legs[leg.uuid] = nil
         lineOfCall[leg.uuid] = nil
         callOfMedia[leg.media.id] = nil

@@ -15,6 +15,7 @@ extension Gateway {
         }
         line.journal.onAnswered = { [unowned self, unowned line] call in answered(call, on: line) }
         line.journal.onEnd = { [unowned self, unowned line] call, end in
+            endCounts[end.name, default: 0] += 1
             guard let leg = line.legs[call] else { return }
             ended.append(leg)
             noteEnd(of: leg, end)

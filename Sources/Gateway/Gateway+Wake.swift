@@ -23,7 +23,8 @@ extension Gateway {
     /// Sends a push to each sleeping device of the line and lets the call wait; false where nobody can be woken.
     func park(_ session: InviteSession, on line: Line, from caller: CallerIdentity, _ callingLine: Line?, dialled: Text, maxForwards: Int) -> Bool {
         let sleepers = line.features.pushBindings.current(at: date)
-        guard let push, !sleepers.isEmpty, waking.count < configuration.push.calls else { return false }
+        guard let push, !sleepers.isEmpty else { return false }
+        guard waking.count < configuration.push.calls else { return doorkeeper.refuse(.wakes) }
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return true }
         add(leg)
         waking[leg.uuid] = WakingCall(leg: leg, dialled: dialled, maxForwards: maxForwards, pushes: sleepers.count)

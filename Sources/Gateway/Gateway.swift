@@ -109,6 +109,9 @@ public final class Gateway: SignallingEndpoint {
     var originations: [UUID: Origination] = [:]
     var waking: [UUID: WakingCall] = [:]
     var mediaIDs: UInt64 = 0
+    /// Calls that ended, by how, and what their media did.
+    var endCounts: [Text: UInt64] = [:]
+    var mediaTotals = MediaTotals()
     /// The time of the input that is being worked off.
     private var turn: Instant
     /// The time of this turn, or of what a media lane did later than that while the turn waited for it.
@@ -310,10 +313,25 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// What was refused since the start, by cause; only causes that there were.
-    public var refusals: [(cause: String, count: UInt64)] {
-        let authenticator = registrar.authenticator
-        let all = Doorkeeper.Cause.allCases.map { ($0.rawValue, doorkeeper.counts[$0] ?? 0) }
-        return (all + [("wrong-password", authenticator.guessCount), ("throttled", authenticator.throttledCount)]).filter { $0.1 > 0 }
+    public var refusals: [(cause: String, count: UInt64)] { allRefusals.filter { $0.count > 0 } }
+
+    private var allRefusals: [(cause: String, count: UInt64)] {
+        let authenticator = registrar.authenticator, agent = userAgent.refusals
+        return Doorkeeper.Cause.allCases.map { ($0.rawValue, doorkeeper.counts[$0] ?? 0) } + [
+            ("wrong-password", authenticator.guessCount), ("throttled", authenticator.throttledCount), ("users", registrar.refusedUsers),
+            ("contacts", registrar.refusedContacts), ("unreadable", agent.unreadable), ("malformed", agent.malformed), ("transactions", agent.transactions),
+            ("sessions", agent.sessions), ("forks", agent.forks),
+        ]
+    }
+
+    /// - Parameters:
+    ///   - transports: what carries the signalling.
+    ///   - file: where the journal goes.
+    func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
+        GatewayFigures(
+            now: counts(at: now), registrar: registrar.counts, transports: transports, watchedSources: doorkeeper.sourceCount, isDraining: isDraining,
+            refusals: allRefusals, events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.description, $0.value) }),
+            media: mediaTotals, violations: journal.violations, journal: file)
     }
 
     // MARK: Trunks

@@ -94,6 +94,11 @@ public final class GatewayServer: Sendable {
     /// What there is now.
     public var counts: Gateway.Counts? { lane.sync { host, now in host.endpoint.counts(at: now) } }
 
+    /// All that somebody who watches it asks for; nil when it has stopped.
+    public var figures: GatewayFigures? {
+        lane.sync { host, now in host.endpoint.figures(host.transports.counts, journalFile?.counts, at: now) }
+    }
+
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
 

@@ -48,6 +48,9 @@ public final class TLSConnection: StreamConnection {
 
     public var isEstablished: Bool { session.isEstablished }
 
+    /// Whether the peer's certificate, which was checked, names this domain, host or address.
+    public func proves(_ name: String) -> Bool { session.proves(name) }
+
     public var unsentCount: Int { early.count + (tcp?.unsentCount ?? 0) }
 
     /// Encrypts and sends, or keeps it until the handshake is done.

@@ -116,6 +116,13 @@ public struct TLSSession: ~Copyable {
         return isNamed
     }
 
+    /// Whether the peer has shown a certificate of an authority that we believe, with this SIP domain, host name or address in it.
+    public func proves(_ name: String) -> Bool {
+        guard isEstablished, SSL_get_verify_result(raw) == X509_V_OK, let certificate = SSL_get1_peer_certificate(raw) else { return false }
+        defer { X509_free(certificate) }
+        return TLSNaming.sip.accepts(certificate, for: name)
+    }
+
     private mutating func read(into outputs: inout [Output]) {
         while !isOver {
             ERR_clear_error()

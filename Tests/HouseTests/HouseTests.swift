@@ -7,7 +7,7 @@ import Testing
     static let floors: [String: Int] = [
         "CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "Primitives": 0,
         "SIP": 1, "SDP": 1, "RTP": 1, "Audio": 1, "AVFoundation": 0, "PushKit": 0, "Intents": 0, "UIKit": 1, "CallKit": 1,
-        "Runtime": 2, "UserAgent": 3, "Media": 3, "Gateway": 4, "Store": 5, "Rehearsal": 6, "Workbench": 5, "CallApp": 5, "Samples": 6, "hookswitch": 6,
+        "Runtime": 2, "UserAgent": 3, "Media": 3, "Gateway": 4, "Console": 5, "Store": 5, "Rehearsal": 6, "Workbench": 5, "CallApp": 5, "Samples": 6, "hookswitch": 6,
     ]
 
     /// Targets that stay small and embeddable.

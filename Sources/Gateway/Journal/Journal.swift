@@ -43,6 +43,8 @@ public final class Journal {
     public var onViolation: ((Violation) -> Void)?
     /// Events recorded so far; the sequence number of the last.
     @exclusivity(unchecked) public private(set) var count: UInt64 = 0
+    /// The same by kind: indexed by the kind's ordinal.
+    @exclusivity(unchecked) private var counts = [UInt64](repeating: 0, count: JournalEvent.Kind.allCases.count)
     /// Violations found so far.
     public private(set) var violations = 0
 
@@ -94,6 +96,9 @@ public final class Journal {
         JournalReader.parse(traces.bytes(of: call), name: "memory").events
     }
 
+    /// Events recorded so far, of every kind there is.
+    public var countsByKind: [(kind: JournalEvent.Kind, count: UInt64)] { JournalEvent.Kind.allCases.map { ($0, counts[$0.ordinal]) } }
+
     /// How many calls have a trace.
     public var tracedCalls: Int { traces.count }
 
@@ -101,6 +106,7 @@ public final class Journal {
         _ kind: JournalEvent.Kind, call: CallUUID?, line: Text, at now: Instant, _ details: JournalEvent.Details
     ) -> JournalEvent {
         count += 1
+        counts[kind.ordinal] += 1
         latest = max(latest, now)
         let event = JournalEvent(
             sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind, details: details)

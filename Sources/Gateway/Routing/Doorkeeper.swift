@@ -18,6 +18,8 @@ struct Doorkeeper {
         case portTaken = "port-taken"
         /// `access.silent`, and nobody that we know.
         case stranger
+        /// More calls that wait for sleeping devices than `push` lets wait.
+        case wakes
     }
 
     private(set) var counts: [Cause: UInt64] = [:]

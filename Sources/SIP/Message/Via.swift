@@ -24,12 +24,14 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     ///   - host: our host name or address; IPv6 gets its brackets.
     ///   - branch: with the magic cookie `z9hG4bK`.
     ///   - asksForPort: adds `;rport`, so that the answer comes back to the port that we sent from (RFC 3581 §3).
+    ///   - asksForReuse: adds `;alias`: requests to that host and port may come over this connection (RFC 5923 §8.1).
     /// - Precondition: transport and branch are tokens and host is a host.
-    public init(transport: Text, host: Text, port: UInt16?, branch: Text, asksForPort: Bool = true) {
+    public init(transport: Text, host: Text, port: UInt16?, branch: Text, asksForPort: Bool = true, asksForReuse: Bool = false) {
         self.init(transport: transport, host: host, port: port) { bytes in
             bytes += ";branch=" as StaticString
             bytes += branch
             if asksForPort { bytes += ";rport" as StaticString }
+            if asksForReuse { bytes += ";alias" as StaticString }
         }
     }
 
@@ -102,6 +104,9 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     public var rport: UInt16? { parameters.value(of: "rport").flatMap { $0.integer(UInt16.self) } }
     /// Whether the sender asked for `rport` to be filled in.
     public var asksForPort: Bool { parameters.contains("rport" as StaticString) }
+
+    /// Whether requests to the sent-by address may go over the connection that this came over (RFC 5923 §8.1).
+    public var asksForReuse: Bool { parameters.contains("alias" as StaticString) }
 
     /// Notes where the request came from: `received` when that is not the sent-by address, `rport` when it was asked for, and
     /// then `received` always (RFC 3261 §18.2.1, RFC 3581 §4). Values that the sender wrote there itself are replaced.

@@ -100,7 +100,7 @@ extension InviteSession {
     /// Several forks may ring; 199 ends one of them (RFC 6228).
     private func noteEarlyDialog(_ response: Message) {
         guard let tag = response.to.tag, !earlyDialogs.contains(where: { $0.dialog.remoteTag == tag }) else { return }
-        guard earlyDialogs.count < ClientTransaction.maximumForks else { return }
+        guard earlyDialogs.count < ClientTransaction.maximumForks else { return agent.refusals.forks += 1 }
         earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport == .tls)))
     }
 

@@ -73,9 +73,14 @@ public protocol SignallingNetwork: AnyObject {
 
     /// Closes the connection of a flow that nothing comes over any more; `UserAgent.failed(_:at:)` tells so later.
     func close(_ flow: Flow)
+
+    /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed of whose
+    /// certificate names that host.
+    func reuse(_ flow: Flow, for host: Text, port: UInt16?)
 }
 
 extension SignallingNetwork {
     /// A network of datagrams has no connections.
     public func close(_ flow: Flow) {}
+    public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {}
 }

@@ -42,7 +42,10 @@ extension UserAgent {
         guard response.method == .invite, status < 300 else { return transaction.hasFinalResponse }
         let tag = response.to.tag ?? .empty
         if transaction.acceptedTags.contains(tag) { return true }
-        guard transaction.acceptedTags.count < ClientTransaction.maximumForks else { return nil }
+        guard transaction.acceptedTags.count < ClientTransaction.maximumForks else {
+            refusals.forks += 1
+            return nil
+        }
         transaction.acceptedTags.append(tag.detached)
         return false
     }

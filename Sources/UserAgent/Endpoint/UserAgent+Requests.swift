@@ -15,7 +15,10 @@ extension UserAgent {
             session?.receiveAcknowledgement(request, at: now)
             return
         }
-        guard serverTransactions.count < configuration.maximumTransactions else { return refuseStatelessly(request, over: flow, makeRetryAfter()) }
+        guard serverTransactions.count < configuration.maximumTransactions else {
+            refusals.transactions += 1
+            return refuseStatelessly(request, over: flow, makeRetryAfter())
+        }
         if request.to.tag == nil, method != .cancel {
             switch delegate?.userAgent(self, admits: request, over: flow, at: now) ?? .admitted {
             case .admitted: break
@@ -64,7 +67,9 @@ extension UserAgent {
     }
 
     private func refusalOfSession(_ request: Message) -> Refusal? {
-        sessions.count < configuration.maximumSessions ? nil : Refusal(503, headers: [(.retryAfter, makeRetryAfter())])
+        guard sessions.count >= configuration.maximumSessions else { return nil }
+        refusals.sessions += 1
+        return Refusal(503, headers: [(.retryAfter, makeRetryAfter())])
     }
 
     /// A request outside of dialogs that is not an INVITE.

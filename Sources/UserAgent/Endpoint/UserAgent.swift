@@ -31,6 +31,7 @@ public final class UserAgent {
     let accepted: Text
     let supported: Text
     private var hosts: [IPAddress: Text] = [:]
+    public internal(set) var refusals = Refusals()
 
     /// - Parameters:
     ///   - random: the operating system's source, or a seeded one in a rehearsal.
@@ -56,9 +57,11 @@ public final class UserAgent {
             var via = message.via
             via.stamp(source: flow.remote)
             if via != message.via { message.via = via }
+            if flow.transport == .tls, flow.connection != 0, via.asksForReuse { network.reuse(flow, for: via.host, port: via.port) }
             receiveRequest(message, via, over: flow, at: now)
         } catch {
-            guard case .reject(var rejection) = error else { return }
+            guard case .reject(var rejection) = error else { return refusals.unreadable += 1 }
+            refusals.malformed += 1
             rejection.via.stamp(source: flow.remote)
             network.send(rejection.response(toTag: makeTag()), over: flow.responseFlow(to: rejection.via))
         }
@@ -89,6 +92,20 @@ public final class UserAgent {
         public var originals = 0
         public var registrations = 0
         public var timers = 0
+
+        public init() {}
+    }
+
+    /// What was turned away since the start, for want of sense or room.
+    public struct Refusals: Hashable, Sendable {
+        /// Messages that no answer could be made to: dropped.
+        public var unreadable: UInt64 = 0
+        /// Requests that were answered 400, 505 or the like before anything was made of them.
+        public var malformed: UInt64 = 0
+        /// Requests above the greatest number of transactions, and INVITEs above that of sessions: 503.
+        public var transactions: UInt64 = 0, sessions: UInt64 = 0
+        /// Responses of more forks of one INVITE than are followed.
+        public var forks: UInt64 = 0
 
         public init() {}
     }
@@ -142,7 +159,9 @@ extension UserAgent {
         Self.append(hexadecimal: Self.digest(of: uri), digits: 8, to: &branch)
         Self.append(hexadecimal: random.next(), digits: 16, to: &branch)
         let address = configuration.contactAddress(flow)
-        return Via(transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch))
+        // Only who listens for TLS, and so has a certificate to show, can prove that it is whom the Via says.
+        let asksForReuse = flow.transport == .tls && configuration.hasTLS
+        return Via(transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch), asksForReuse: asksForReuse)
     }
 
     /// - Parameter isSecure: the request names a `sips:` URI, and so must our Contact (RFC 3261 §8.1.1.8, §12.1.1).

@@ -61,6 +61,9 @@ public final class Registrar {
         (self.configuration, self.accounts) = (configuration, accounts)
     }
 
+    /// REGISTERs that were refused since the start: for one user too many (503), and for one contact too many (403).
+    public private(set) var refusedUsers: UInt64 = 0, refusedContacts: UInt64 = 0
+
     public var counts: Counts {
         Counts(users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count }, nonces: authenticator.nonceCount, timers: alarms.count)
     }
@@ -109,7 +112,10 @@ public final class Registrar {
     public var deadline: Instant? { alarms.deadline }
 
     private func register(_ user: Text, _ request: Message, _ flow: Flow, _ now: Instant) -> Message {
-        guard users[user] != nil || users.count < configuration.users else { return .answer(to: request, status: 503) }
+        guard users[user] != nil || users.count < configuration.users else {
+            refusedUsers += 1
+            return .answer(to: request, status: 503)
+        }
         var entry = users.removeValue(forKey: user) ?? newUser(user)
         let result = Result { () throws(RegistrationBindings<Flow>.Refusal) in try entry.bindings.apply(request, from: flow, at: now) }
         users[user] = entry
@@ -118,7 +124,9 @@ public final class Registrar {
         case .success:
             if request.contactIsWildcard || !request.contacts.isEmpty { onChange?(user, contacts(of: user, at: now)) }
             return listing(of: user, request, now)
-        case .failure(let refusal): return Self.response(to: request, refusing: refusal)
+        case .failure(let refusal):
+            if case .tooManyContacts = refusal { refusedContacts += 1 }
+            return Self.response(to: request, refusing: refusal)
         }
     }
 

@@ -9,6 +9,8 @@ final class MessageStream {
     let isAccepted: Bool
     /// Its TLS handshake is not done.
     var isShakingHands: Bool
+    /// Whose requests go over it though it was they who opened it (RFC 5923); nil: nobody's.
+    var alias: Transports.Peer?
     var alarm: (token: TimerToken, due: Instant)?
     /// When the message that is half here must be whole; of a connection that was accepted, also the first one that is not here at all.
     private(set) var messageDeadline: Instant?

@@ -75,6 +75,16 @@ extension Transports {
         }
     }
 
+    public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {
+        guard let stream = streams[flow.connection], stream.isAccepted, stream.alias == nil, let connection = stream.connection as? TLSConnection else { return }
+        guard connection.proves(host.withoutBrackets.description) else { return }
+        var known = flow
+        known.remote = SocketAddress(flow.remote.address, port: port ?? 5061)
+        known.peer = host
+        stream.alias = Peer(known)
+        streamTo[Peer(known)] = stream.id
+    }
+
     private func nextID() -> UInt64 {
         lastStream += 1
         return lastStream
@@ -113,7 +123,7 @@ extension Transports {
 
     /// Answers still leave on it; a new request would never get one. Who leaves in the middle of a message waits for no answer.
     private func peerFinished(_ stream: MessageStream) {
-        if streamTo[Peer(stream.flow)] == stream.id { streamTo[Peer(stream.flow)] = nil }
+        takeNoRequests(stream)
         guard stream.messageDeadline != nil else { return }
         stream.connection.close()
         forget(stream)
@@ -145,14 +155,19 @@ extension Transports {
     func giveUp(_ stream: MessageStream, at now: Instant) {
         guard streams[stream.id] != nil else { return }
         tally.malformed += 1
-        if streamTo[Peer(stream.flow)] == stream.id { streamTo[Peer(stream.flow)] = nil }
+        takeNoRequests(stream)
         stream.giveUp(at: now)
+    }
+
+    /// New requests to its peer need another connection.
+    private func takeNoRequests(_ stream: MessageStream) {
+        for peer in [Peer(stream.flow), stream.alias].compactMap(\.self) where streamTo[peer] == stream.id { streamTo[peer] = nil }
     }
 
     private func forget(_ stream: MessageStream) {
         guard streams.removeValue(forKey: stream.id) != nil else { return }
         if let alarm = stream.alarm { patience.cancel(alarm.token) }
-        if streamTo[Peer(stream.flow)] == stream.id { streamTo[Peer(stream.flow)] = nil }
+        takeNoRequests(stream)
         shookHands(stream)
         if stream.isAccepted {
             let left = acceptedFrom[stream.flow.remote.address, default: 1] - 1

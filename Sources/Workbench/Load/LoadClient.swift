@@ -53,11 +53,15 @@ public final class LoadClient: PhoneClient {
     private var registrations: [Registration] = []
     private var waiting: [LoadAccount] = []
     private var failure: String?
+    /// When registrars have had their time.
+    private var farewell: Instant?
     private(set) var isStopping = false
 
     /// How long the other end may take to hear of the end of a call.
     static let patienceForCallee = Duration.seconds(5)
     private static let registrationsAtOnce = 50
+    /// How long registrars have to hear that we leave.
+    private static let patienceForRegistrars = Duration.seconds(5)
 
     public init(phone: Phone, plan: LoadPlan) {
         (self.phone, self.plan, random) = (phone, plan, SeededRandom(seed: plan.seed))
@@ -92,7 +96,7 @@ public final class LoadClient: PhoneClient {
     }
 
     public var deadline: Instant? {
-        [phone.deadline, nextLook, nextArrival, halfOver.first?.until].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
+        [phone.deadline, nextLook, nextArrival, halfOver.first?.until, farewell].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
     }
 
     public func advance(to now: Instant) {
@@ -102,6 +106,10 @@ public final class LoadClient: PhoneClient {
         while let half = halfOver.first, half.until <= now {
             halfOver.removeFirst()
             forgetCallee(of: half.number, at: now)
+        }
+        if let farewell, farewell <= now {
+            progress.registered = 0
+            conclude(at: now)
         }
     }
 
@@ -165,20 +173,21 @@ extension LoadClient {
         advance(to: now)
     }
 
-    /// Takes the registrations back, and is over when all are.
+    /// Takes the registrations back, and is over when all are, or no registrar answers.
     private func finish(_ failure: String?, at now: Instant) {
         guard progress.phase != .over else { return }
         closeWindow(at: now)
         (progress.phase, self.failure) = (.over, failure)
         registrations = registrations.filter(\.isRegistered)
         progress.registered = registrations.count
+        if !registrations.isEmpty { farewell = now + Self.patienceForRegistrars }
         for registration in registrations { registration.unregister(at: now) }
         conclude(at: now)
     }
 
     private func conclude(at now: Instant) {
         guard progress.phase == .over, progress.registered <= 0 else { return }
-        progress.registered = 0
+        (progress.registered, farewell) = (0, nil)
         onEvent?(.finished(failure: failure), now)
         onEvent = nil
         onFinish?()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallKit
+import Console
 import Dispatch
 import Foundation
 import Gateway
@@ -33,6 +34,7 @@ struct Serve: ParsableCommand {
         let stop = StopSignals()
         let store = try Self.openStore(configuration, log)
         let server = try Self.start(configuration, store, log)
+        let monitor = try Self.monitor(server, configuration)
         let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         if json {
             try printJSON(summary)
@@ -41,7 +43,7 @@ struct Serve: ParsableCommand {
         }
         fflush(nil)
         stop.onReload = { server.reload() }
-        Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop)
+        withExtendedLifetime(monitor) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
         guard let store else { return }
         store.synchronize()
         if store.lost > 0 { log.error("\(store.lost) changes could not be written to the database in this run") }
@@ -100,6 +102,11 @@ struct Serve: ParsableCommand {
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
+    }
+
+    private static func monitor(_ server: GatewayServer, _ configuration: ServeConfiguration) throws -> MonitorServer? {
+        guard let address = configuration.metricsAddress else { return nil }
+        do throws(MonitorServer.StartError) { return try MonitorServer(listening: address) { server.figures } } catch { throw Failure.cannotRun(error.description) }
     }
 
     private static func log(_ outcome: DirectoryOutcome, _ log: Logger) {

@@ -18,6 +18,8 @@ struct StartupSummary: Encodable {
     var journal: String?
     /// Of recents, block lists, registrations and so on.
     var database: String?
+    /// Where monitors ask.
+    var metrics: String?
     var directories: [Directory]
     /// Seconds that a call waits for a sleeping device; nil: nobody is woken.
     var wakeLimit: Double?
@@ -36,6 +38,7 @@ struct StartupSummary: Encodable {
         }
         journal = configuration.journalFile
         database = configuration.databaseFile
+        metrics = configuration.metricsAddress.map { "http://\($0)/metrics" }
         directories = configuration.directories.map { source in
             let enabled = gateway.lines.filter { $0.directories.contains(source.name) }
             return Directory(name: source.name, block: source.block, identify: source.identify, lines: enabled.map(\.number.description))
@@ -61,6 +64,7 @@ struct StartupSummary: Encodable {
             "  journal     \(journal ?? "not written (set data or journal.file)")",
             "  remembers   \(database ?? "nothing after a restart (set data)")",
         ]
+        if let metrics { lines.append("  metrics     \(metrics)") }
         lines += directories.map { "  directory   \($0.name): \([$0.block, $0.identify].compactMap(\.self).joined(separator: ", "))\($0.lines.isEmpty ? "" : ", for \($0.lines.joined(separator: ", "))")" }
         if let wakeLimit { lines.append("  wakes       sleeping devices; their calls wait \(wakeLimit.formatted()) s for them") }
         lines += warnings.map { "  warning     \($0)" }

@@ -18,6 +18,8 @@ struct ServeConfiguration {
     var serverAuthorities: String?
     /// The name servers that are asked; empty: those of the system.
     var nameServers: [SocketAddress] = []
+    /// Where monitors and orchestrators ask over HTTP; nil: nowhere.
+    var metricsAddress: SocketAddress?
     /// The folder for what is kept; nil: nothing is written to disk.
     var dataFolder: String?
     /// The database of what lines remember; nil: it stays in memory.

@@ -115,6 +115,9 @@ struct Setting: Sendable {
         Setting(path: "journal.rotate", takes: "megabytes", help: "size at which a new file is begun") {
             $0.journalRotation = try $1.integer(1...1_000_000) * 1024 * 1024
         },
+        Setting(path: "metrics.listen", takes: "address", help: "HTTP for /metrics (Prometheus), /health/live and /health/ready; absent: none (port 9464)") {
+            $0.metricsAddress = try $1.address(9464)
+        },
         Setting(path: "log.level", takes: "level", help: "trace, debug, info, notice, warning, error or critical") {
             $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"])
         },

@@ -73,9 +73,9 @@ struct Unmet: Error, CustomStringConvertible {
 }
 
 /// Waits for a fact that nothing announces (the kernel's tables, the length of a file), by looking every 20 ms.
-func eventually(_ fact: String, within limit: Duration = .seconds(10), _ holds: () throws -> Bool) async throws {
+func eventually(_ fact: String, within limit: Duration = .seconds(10), _ holds: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + limit
-    while try !holds() {
+    while try await !holds() {
         guard ContinuousClock.now < end else { throw Unmet("\(fact): not within \(limit)") }
         try await Task.sleep(for: .milliseconds(20))
     }

@@ -121,6 +121,28 @@ private struct SecureStation {
         withExtendedLifetime((peers, later)) {}
     }
 
+    @Test(arguments: [("gateway.example.test", true), ("127.0.0.1", true), ("carrier.example.test", false)])
+    func `who proves its name takes requests to its own port over the connection that it opened`(host: Text, isReused: Bool) async throws {
+        let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts(clients: "ca.pem"))
+        caller.send(request(1), over: caller.flow(to: callee))
+        let flow = try #require(await callee.next()).flow
+        callee.lane.sync { host2, _ in host2.transports.reuse(flow, for: host, port: caller.address.port) }
+        callee.send(request(2), over: callee.flow(to: caller, host))
+        if isReused { #expect(await caller.next()?.text == request(2)) }
+        #expect(callee.counts.opened == (isReused ? 0 : 1), "another connection only where the name was not proved")
+        #expect(callee.counts.accepted == 1)
+    }
+
+    @Test func `who has shown no certificate is not believed`() async throws {
+        let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
+        caller.send(request(1), over: caller.flow(to: callee))
+        let flow = try #require(await callee.next()).flow
+        callee.lane.sync { host, _ in host.transports.reuse(flow, for: "gateway.example.test", port: caller.address.port) }
+        callee.send(request(2), over: callee.flow(to: caller))
+        #expect(await caller.next()?.text == request(2))
+        #expect(callee.counts.opened == 1)
+    }
+
     @Test func `another certificate is for the connections that come`() async throws {
         let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
         caller.send(request(1), over: caller.flow(to: callee))

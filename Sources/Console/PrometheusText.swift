@@ -1,0 +1,37 @@
+/// Figures in the text format of Prometheus 0.0.4: families one after the other, each with its help and its type.
+public struct PrometheusText: Sendable {
+    public enum Kind: String, Sendable {
+        /// Only ever grows.
+        case counter
+        case gauge
+    }
+
+    public private(set) var text = ""
+
+    package init() {}
+
+    /// A family without labels.
+    /// - Precondition: `name` and label names are of letters, digits and `_`; a name comes once.
+    package mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some MetricValue) {
+        head(name, kind, help)
+        text += "\(name) \(value)\n"
+    }
+
+    /// A family with one label, a line for each of its values.
+    package mutating func add(_ name: String, _ kind: Kind, _ help: String, by label: String, _ values: [(String, some MetricValue)]) {
+        head(name, kind, help)
+        for (key, value) in values { text += "\(name){\(label)=\"\(Self.escaped(key))\"} \(value)\n" }
+    }
+
+    private mutating func head(_ name: String, _ kind: Kind, _ help: String) { text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n" }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}
+
+/// A number as it stands: what a family can have for a value.
+package protocol MetricValue {}
+extension Int: MetricValue {}
+extension UInt64: MetricValue {}
+extension Double: MetricValue {}

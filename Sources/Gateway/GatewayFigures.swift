@@ -1,0 +1,23 @@
+import Media
+import UserAgent
+
+/// What a gateway holds now, and what it has done and refused since it started: all that somebody who watches it asks for.
+public struct GatewayFigures: Sendable {
+    public var now: Gateway.Counts
+    public var registrar: Registrar.Counts
+    public var transports: Transports.Counts
+    /// Sources whose rate is kept in mind.
+    public var watchedSources: Int
+    public var isDraining: Bool
+    /// What was turned away, by cause; every cause there is.
+    public var refusals: [(cause: String, count: UInt64)]
+    /// Events of the journal, by kind; every kind there is.
+    public var events: [(kind: JournalEvent.Kind, count: UInt64)]
+    /// Calls that ended, by how.
+    public var ends: [String: UInt64]
+    /// Of legs that are closed.
+    public var media: MediaTotals
+    public var violations: Int
+    /// nil: no journal is written.
+    public var journal: JournalFile.Counts?
+}
