@@ -24,7 +24,7 @@ extension PrometheusText {
             ("trunk-registrations", agent.registrations), ("signalling-timers", agent.timers), ("media-legs", media.legs), ("media-running", media.started),
             ("media-sockets", media.sockets), ("media-timers", media.timers), ("connections", figures.transports.connections),
             ("registered-users", figures.registrar.users), ("registered-contacts", figures.registrar.contacts), ("nonces", figures.registrar.nonces),
-            ("watched-sources", figures.watchedSources),
+            ("watched-sources", figures.watchedSources), ("name-questions", figures.questions),
         ]
         add("hookswitch_resources_open", .gauge, "What there is at the moment, by kind.", by: "kind", open)
         let ports = [("free", media.ports.free), ("reserved", media.ports.reserved), ("open", media.ports.open), ("quarantined", media.ports.quarantined)]

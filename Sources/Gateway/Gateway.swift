@@ -330,7 +330,7 @@ public final class Gateway: SignallingEndpoint {
     func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
         GatewayFigures(
             now: counts(at: now), registrar: registrar.counts, transports: transports, watchedSources: doorkeeper.sourceCount, isDraining: isDraining,
-            refusals: allRefusals, events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.description, $0.value) }),
+            questions: questions.count, refusals: allRefusals, events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.description, $0.value) }),
             media: mediaTotals, violations: journal.violations, journal: file)
     }
 
@@ -338,9 +338,16 @@ public final class Gateway: SignallingEndpoint {
 
     func trunk(of line: Line) -> Trunk? { trunks[line.index] }
 
+    /// As many as the resolver takes.
+    private static let questionLimit = DNSResolver.Settings().maximumQuestions
+
     /// Asks the name system. Without one the answer is a failure, and comes at once.
     func ask(_ question: DNSQuestion, completion: @escaping (DNSAnswer, Instant) -> Void) {
         guard let resolve else { return completion(DNSAnswer(.failed), now) }
+        guard questions.count < Self.questionLimit else {
+            doorkeeper.refuse(.questions)
+            return completion(DNSAnswer(.failed), now)
+        }
         lastQuestion += 1
         questions[lastQuestion] = completion
         resolve(question, lastQuestion)

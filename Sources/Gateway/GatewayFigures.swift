@@ -9,6 +9,8 @@ public struct GatewayFigures: Sendable {
     /// Sources whose rate is kept in mind.
     public var watchedSources: Int
     public var isDraining: Bool
+    /// To the name system.
+    public var questions: Int
     /// What was turned away, by cause; every cause there is.
     public var refusals: [(cause: String, count: UInt64)]
     /// Events of the journal, by kind; every kind there is.

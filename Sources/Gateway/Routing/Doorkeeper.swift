@@ -18,6 +18,8 @@ struct Doorkeeper {
         case portTaken = "port-taken"
         /// `access.silent`, and nobody that we know.
         case stranger
+        /// More questions to the name system at a time than `Gateway.questionLimit`.
+        case questions
         /// More calls that wait for sleeping devices than `push` lets wait.
         case wakes
     }
