@@ -18,9 +18,9 @@ struct DigitSender {
     var isIdle: Bool { presses.isIdle }
 
     /// All of them or none; false when they do not fit.
-    mutating func enqueue(_ digits: [DTMFDigit], at now: Instant) -> Bool {
+    mutating func enqueue(_ digits: [DTMFDigit], lasting length: Duration?, at now: Instant) -> Bool {
         let before = presses
-        for digit in digits where !presses.enqueue(digit, at: now) {
+        for digit in digits where !presses.enqueue(digit, lasting: length, at: now) {
             presses = before
             return false
         }

@@ -5,19 +5,19 @@ import SDP
 
 // Keys: those that are asked for, and those of one side of a bridge for the other, in the way that it has.
 extension MediaEngine {
-    public func send(_ digits: [DTMFDigit], on id: MediaLegID, at now: Instant) throws(MediaError) {
+    public func send(_ digits: [DTMFDigit], lasting length: Duration? = nil, on id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
-        guard var sender = leg.digitSender else { return try play(digits, on: leg, at: now) }
-        guard sender.enqueue(digits, at: now) else { throw .tooManyDigits }
+        guard var sender = leg.digitSender else { return try play(digits, lasting: length, on: leg, at: now) }
+        guard sender.enqueue(digits, lasting: length, at: now) else { throw .tooManyDigits }
         leg.digits = sender
         arm(leg, .digit, at: sender.deadline)
     }
 
     /// As sound: the far end has no telephone-event.
-    private func play(_ digits: [DTMFDigit], on leg: MediaLeg, at now: Instant) throws(MediaError) {
+    private func play(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLeg, at now: Instant) throws(MediaError) {
         let player = try keyPlayer(of: leg)
-        guard player.press(digits, lasting: KeyTones.usualLength) else { throw .tooManyDigits }
+        guard player.press(digits, lasting: length.map { min(max($0, .milliseconds(40)), .seconds(5)) } ?? KeyTones.usualLength) else { throw .tooManyDigits }
         leg.keyPlayer = player
         armFrames(leg, at: now)
     }

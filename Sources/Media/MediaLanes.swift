@@ -129,8 +129,8 @@ public final class MediaLanes: MediaPlane {
         try lane(of: leg).enter { engine throws(MediaError) in try engine.unlink(leg) }
     }
 
-    public func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError) {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.send(digits, on: leg, at: now) }
+    public func send(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLegID, at now: Instant) throws(MediaError) {
+        try lane(of: leg).enter { engine throws(MediaError) in try engine.send(digits, lasting: length, on: leg, at: now) }
     }
 
     public func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {

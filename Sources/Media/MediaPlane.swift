@@ -92,7 +92,9 @@ public protocol MediaPlane: AnyObject {
 
     /// Sends digits as RFC 4733 events, one after the other, in place of what the source sends meanwhile. The leg must be started.
     /// Throws `.unsupportedPlan` when telephone-event was not agreed, `.tooManyDigits` when more than 64 would wait (none is then sent).
-    func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError)
+    ///
+    /// - Parameter length: how long each key is held, within 40 ms and 5 s; nil: as long as usual.
+    func send(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLegID, at now: Instant) throws(MediaError)
 
     /// What the leg did until now.
     func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics
@@ -128,6 +130,9 @@ public struct MediaCounts: Hashable, Sendable {
 extension MediaPlane {
     /// A pair.
     public func reserve(at now: Instant) throws(MediaError) -> PortReservation { try reserve(.two, at: now) }
+
+    /// Keys as long as usual.
+    public func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError) { try send(digits, lasting: nil, on: leg, at: now) }
 
     /// Stops for a while.
     @discardableResult

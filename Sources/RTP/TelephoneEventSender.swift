@@ -67,7 +67,10 @@ public struct TelephoneEventSender: Sendable {
     }
 
     /// Plays the digit now or behind those that wait; false when the queue is full.
-    public mutating func enqueue(_ digit: DTMFDigit, at now: Instant) -> Bool { enqueue(digit, packets: packetsPerPress, at: now) }
+    /// - Parameter length: how long the key is held, 40 ms to 5 s in steps of 20 ms; nil: as long as usual.
+    public mutating func enqueue(_ digit: DTMFDigit, lasting length: Duration? = nil, at now: Instant) -> Bool {
+        enqueue(digit, packets: length.map { Int(min(max($0, .milliseconds(40)), .seconds(5)).wholeMilliseconds / 20) } ?? packetsPerPress, at: now)
+    }
 
     /// The same with a key that is held until `release`, for 5 s at most.
     public mutating func press(_ digit: DTMFDigit, at now: Instant) -> Bool { enqueue(digit, packets: nil, at: now) }

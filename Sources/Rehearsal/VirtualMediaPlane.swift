@@ -26,6 +26,8 @@ final class VirtualMediaPlane: MediaPlane {
     private(set) var packets: UInt64 = 0
     /// Bridges whose two legs had no codec in common at some time, and changes of codec within a call.
     private(set) var transcoded = 0, codecChanges = 0
+    /// Keys that were sent in the media, with the length that was asked for.
+    private(set) var keys: [(key: Character, length: Duration?)] = []
 
     init(ports: ClosedRange<UInt16>, quarantine: Duration, seed: UInt64) {
         pool = PortPool(range: ports, quarantine: quarantine)
@@ -111,10 +113,11 @@ final class VirtualMediaPlane: MediaPlane {
         legs[partner]?.partner = nil
     }
 
-    func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError) {
+    func send(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLegID, at now: Instant) throws(MediaError) {
         try change(leg) { (leg) throws(MediaError) in
             guard leg.state == .started, !leg.plan.audio.telephoneEvents.isEmpty else { throw .unsupportedPlan }
         }
+        keys += digits.map { ($0.character, length) }
     }
 
     func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {

@@ -191,6 +191,22 @@ import Testing
         #expect(try bench.statistics(a).refused.noReceiver > 10)
     }
 
+    @Test(arguments: [(nil, 160), (Duration.milliseconds(500), 500), (.milliseconds(1), 40), (.seconds(60), 5_000)] as [(Duration?, Int)])
+    mutating func `a key is sent as long as is asked for, within bounds`(length: Duration?, milliseconds: Int) throws {
+        let (_, b) = try bridge()
+        try bench.engine.send([DTMFDigit("4")!], lasting: length, on: b, at: bench.now)
+        bench.pass(.seconds(6))
+        let events = try bench.heard(by: bob.address).filter { try header($0).payloadType == 112 }
+        #expect(events.count == milliseconds / 20 + 2, "the end comes three times")
+        var receiver = TelephoneEventReceiver(clockRate: 8_000)
+        var lengths: [Duration] = []
+        for packet in events {
+            let header = try header(packet)
+            for case .ended(_, let length) in try payload(packet).withUnsafeBytes({ receiver.receive($0, header: header, at: bench.now) }) { lengths.append(length) }
+        }
+        #expect(lengths == [.milliseconds(milliseconds)])
+    }
+
     @Test mutating func `an unlinked pair hears nothing and a third can be linked`() throws {
         let (a, b) = try bridge()
         let carol = FarEnd("198.51.100.3", port: 6_000, ssrc: 3)

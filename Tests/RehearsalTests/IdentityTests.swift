@@ -109,7 +109,9 @@ import Testing
         let stage = Stage()
         let call = try stage.bridge("0 101")
         call.fromCaller("INFO", body: "Signal=5\r\n", headers: ["Content-Type: application/dtmf-relay"])
-        #expect(call.device.request(.info) == nil && stage.events(.dtmfReceived).count == 1)
+        call.fromCaller("INFO", body: "Signal=#\r\nDuration=480\r\n", headers: ["Content-Type: application/dtmf-relay"])
+        #expect(call.device.request(.info) == nil && stage.events(.dtmfReceived).count == 2)
+        #expect(stage.media.keys.map(\.key) == ["5", "#"] && stage.media.keys.map(\.length) == [nil, .milliseconds(480)])
         call.hangUp()
         stage.expectQuiet()
     }

@@ -221,16 +221,16 @@ extension Leg: InviteSessionDelegate {
         if (200..<300).contains(status) { gateway.end(self, .transferred) }
     }
 
-    /// A key that INFO tells is the same event as one in the media (RFC 4733), and goes on as that where the other end knows it.
+    /// A key that INFO tells is the same event as one in the media (RFC 4733), as long as it says, and goes on as that where the other end knows it.
     private func informed(_ request: Message) {
         guard state == .connected else { return }
-        let digit = KeyPress(request).flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
+        let press = KeyPress(request), digit = press.flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
         if let digit { heard(.digit(digit)) }
-        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0) }) != true else { return }
+        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0, lasting: press?.duration.map(Duration.milliseconds)) }) != true else { return }
         peer.passInfo(request)
     }
 
-    private func send(_ digit: DTMFDigit) -> Bool { media.send([digit], at: now) }
+    private func send(_ digit: DTMFDigit, lasting length: Duration?) -> Bool { media.send([digit], lasting: length, at: now) }
 
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.contentType else { return }

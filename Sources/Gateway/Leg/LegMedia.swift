@@ -78,9 +78,9 @@ package struct LegMedia {
     }
 
     /// Sends digits as events. False where the leg does not run, or its far end knows no such events.
-    package func send(_ digits: [DTMFDigit], at now: Instant) -> Bool {
+    package func send(_ digits: [DTMFDigit], lasting length: Duration? = nil, at now: Instant) -> Bool {
         guard state == .started else { return false }
-        do { try plane.send(digits, on: id, at: now) } catch { return false }
+        do { try plane.send(digits, lasting: length, on: id, at: now) } catch { return false }
         return true
     }
 
