@@ -13,8 +13,6 @@ extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let log = product(name: "Logging", package: "swift-log")
     static let grdb = product(name: "GRDB", package: "GRDB.swift")
-    static let flyingFox = product(name: "FlyingFox", package: "FlyingFox")
-    static let flyingSocks = product(name: "FlyingSocks", package: "FlyingFox")
     static let histogram = product(name: "Histogram", package: "hdrhistogram-swift")
     static let yams = product(name: "Yams", package: "Yams")
 }
@@ -38,7 +36,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -67,7 +64,7 @@ let package = Package(
 
         .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
-        .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent", .flyingFox, .flyingSocks], swiftSettings: strict),
+        .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], swiftSettings: strict),
         .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], swiftSettings: strict),
         .target(
             name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], swiftSettings: strict),

@@ -70,8 +70,64 @@ CFG
     wait_for 10 grep -q " 0100007F:$(printf %04X "$sip_port") " /proc/net/udp || fail "kamailio did not start: $(tail -3 "$work/kamailio.log")"
 }
 
+# Where Debian's unstable suite with an Asterisk lies: the stable one has none. `scripts/bench --asterisk` puts it there.
+asterisk_root=$PWD/.build/asterisk
+
+need_asterisk() {
+    [ -x "$asterisk_root/usr/sbin/asterisk" ] && return 0
+    need_packages debootstrap
+    [ "$(id -u)" -eq 0 ] || fail "--asterisk needs root, for the folder that Asterisk runs in"
+    say "installing Asterisk into .build/asterisk"
+    rm -rf "$asterisk_root"
+    debootstrap --variant=minbase --include=asterisk sid "$asterisk_root" >"$work/debootstrap.log" 2>&1 || fail "debootstrap: $(tail -3 "$work/debootstrap.log")"
+}
+
+# start_asterisk: Asterisk that leads every call to the callee's port, with the sound through itself; sets `servers` and the ports.
+start_asterisk() {
+    local folder=$asterisk_root/bench
+    sip_port=$(free_ports 5560 24) media_port=$(free_ports 24000 8000)
+    trunk_port=$((sip_port + 2)) caller_port=$((sip_port + 4))
+    rm -rf "$folder"
+    # As Debian has set it up, but for what these calls are about.
+    cp -r "$asterisk_root/etc/asterisk" "$folder"
+    mkdir -p "$folder"/{run,data,spool,log/cdr-csv,log/cdr-custom}
+    rm -f "$folder"/extensions.{ael,lua}
+    printf '%s\n' '[directories]' astetcdir=/bench astrundir=/bench/run astdbdir=/bench/data astspooldir=/bench/spool astlogdir=/bench/log >"$folder/asterisk.conf"
+    cat >"$folder/pjsip.conf" <<CONF
+[udp]
+type=transport
+protocol=udp
+bind=127.0.0.1:$sip_port
+[anonymous]
+type=endpoint
+context=bench
+disallow=all
+allow=ulaw
+direct_media=no
+[callee]
+type=aor
+contact=sip:127.0.0.1:$trunk_port
+[callee]
+type=endpoint
+context=nowhere
+aors=callee
+disallow=all
+allow=ulaw
+direct_media=no
+CONF
+    # shellcheck disable=SC2016  # Asterisk's variable
+    printf '[bench]\nexten => _X.,1,Dial(PJSIP/callee/sip:${EXTEN}@127.0.0.1:%s)\n' "$trunk_port" >"$folder/extensions.conf"
+    printf '[general]\nrtpstart=%s\nrtpend=%s\n' "$media_port" $((media_port + 7999)) >"$folder/rtp.conf"
+    chroot "$asterisk_root" asterisk -f -C /bench/asterisk.conf >"$work/asterisk.log" 2>&1 &
+    servers=($!)
+    wait_for 20 grep -q " 0100007F:$(printf %04X "$sip_port") " /proc/net/udp || fail "asterisk did not start: $(tail -5 "$work/asterisk.log" "$folder"/log/messages* 2>/dev/null)"
+}
+
 start_server() {
-    if [ "$1" = kamailio ]; then start_kamailio; else start_gateway; servers=("$gateway"); fi
+    case $1 in
+    gateway) start_gateway; servers=("$gateway") ;;
+    *) "start_$1" ;;
+    esac
     # This runs in subshells, whose failure must not leave them behind.
     printf '%s\n' "${servers[@]}" >"$work/servers"
 }
@@ -150,28 +206,40 @@ generated() {
     stop_server
 }
 
+# beside NAME WORDS: each figure of ours beside that of another server.
+beside() {
+    local name=$1 words=$2 calls rate other ours
+    for calls in "${sizes[@]}"; do
+        for _ in $(seq "$pairs"); do
+            other=$(loaded "$name" "$seconds" "$calls")
+            ours=$(loaded gateway "$seconds" "$calls")
+            echo "$other $ours"
+        done >"$work/loaded"
+        cut -d ' ' -f 1,3 "$work/loaded" | row "relayed packet, $calls calls by hookswitch load" µs "$words"
+        cut -d ' ' -f 2,4 "$work/loaded" | row "memory of a call, $calls calls" bytes "$words"
+    done
+    for rate in "${rates[@]}"; do
+        for _ in $(seq "$pairs"); do
+            other=$(set_up "$name" "$rate" $((rate * spell)))
+            ours=$(set_up gateway "$rate" $((rate * spell)))
+            echo "$other $ours"
+        done | row "set-up call, $rate calls/s by sipp" µs "$words"
+    done
+}
+
 measure_peers() {
-    local calls rate other ours pairs=3 seconds=10 sizes=(100 300) rates=(50 200) spell=8
+    local pairs=3 seconds=10 sizes=(100 300) rates=(50 200) spell=8
     [ "$quick" = 0 ] || { sizes=(50) pairs=2 seconds=5 rates=(50) spell=3; }
-    if ! command -v kamailio >/dev/null || ! command -v rtpengine >/dev/null; then
-        say "peers: kamailio and rtpengine are not both installed (Debian: kamailio rtpengine-daemon): only sipp beside ours"
+    if command -v kamailio >/dev/null && command -v rtpengine >/dev/null; then
+        beside kamailio "Kamailio + rtpengine"
     else
-        for calls in "${sizes[@]}"; do
-            for _ in $(seq $pairs); do
-                other=$(loaded kamailio $seconds "$calls")
-                ours=$(loaded gateway $seconds "$calls")
-                echo "$other $ours"
-            done >"$work/loaded"
-            cut -d ' ' -f 1,3 "$work/loaded" | row "relayed packet, $calls calls by hookswitch load" µs "Kamailio + rtpengine"
-            cut -d ' ' -f 2,4 "$work/loaded" | row "memory of a call, $calls calls" bytes "Kamailio + rtpengine"
-        done
-        for rate in "${rates[@]}"; do
-            for _ in $(seq $pairs); do
-                other=$(set_up kamailio "$rate" $((rate * spell)))
-                ours=$(set_up gateway "$rate" $((rate * spell)))
-                echo "$other $ours"
-            done | row "set-up call, $rate calls/s by sipp" µs "Kamailio + rtpengine"
-        done
+        say "peers: kamailio and rtpengine are not both installed (Debian: kamailio rtpengine-daemon): left out"
     fi
-    for _ in $(seq $pairs); do generated 50 $((50 * spell)); done | row "load generator, a call at 50 calls/s, both ends" µs sipp
+    [ "$asterisk" = 0 ] || need_asterisk
+    if [ -x "$asterisk_root/usr/sbin/asterisk" ] && [ "$(id -u)" -eq 0 ]; then
+        beside asterisk "$(chroot "$asterisk_root" asterisk -V | sed 's/^\(Asterisk [0-9.]*\).*/\1/')"
+    else
+        say "peers: no Asterisk in .build/asterisk (as root, --asterisk puts one there): left out"
+    fi
+    for _ in $(seq "$pairs"); do generated 50 $((50 * spell)); done | row "load generator, a call at 50 calls/s, both ends" µs sipp
 }

@@ -1,80 +1,91 @@
-import Dispatch
-import FlyingFox
-import FlyingSocks
-import Foundation
 import Gateway
 import Primitives
-import Synchronization
+import Runtime
 
 /// What an orchestrator and a monitor ask a gateway over HTTP: `/metrics`, `/health/live` and `/health/ready`.
 ///
-/// Thread-safe. It answers for as long as it is kept, and holds nothing of a call.
+/// Thread-safe, on a lane of its own that asks the signalling lane. It answers for as long as it is kept, and holds nothing of a call.
 public final class MonitorServer: Sendable {
-    /// Why it does not listen. The description is one sentence for a person.
-    public struct StartError: Error, CustomStringConvertible {
-        public let description: String
+    private let lane: Lane<MonitorDesk>
+
+    /// - Parameter figures: called on the server's lane; nil when the gateway has stopped.
+    public init(listening address: SocketAddress, figures: @escaping @Sendable () -> GatewayFigures?) throws(SocketError) {
+        lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in try MonitorDesk(address, on: lane) { Self.answer(to: $0, figures) } }
     }
 
-    private let task: Task<Void, Never>
+    deinit { lane.close() }
 
-    /// Returns when it listens.
-    /// - Parameter figures: nil when the gateway has stopped.
-    public init(listening address: Primitives.SocketAddress, figures: @escaping @Sendable () -> GatewayFigures?) throws(StartError) {
-        let server = HTTPServer(address: try Self.native(address), timeout: 15, logger: .disabled, handler: Self.handler(figures))
-        let start = Start()
-        task = Task { do { try await server.run() } catch { start.settle("\(error)") } }
-        let watch = Task { if (try? await server.waitUntilListening(timeout: 5)) != nil { start.settle(nil) } }
-        let failure = start.wait()
-        watch.cancel()
-        guard let failure else { return }
-        task.cancel()
-        throw StartError(description: failure.contains("Address already in use") ? "TCP \(address) is already in use by another program" : "TCP \(address): \(failure)")
-    }
-
-    deinit { task.cancel() }
-
-    private static func native(_ address: Primitives.SocketAddress) throws(StartError) -> any FlyingSocks.SocketAddress {
-        do {
-            if address.address.family == .v4 { return try sockaddr_in.inet(ip4: "\(address.address)", port: address.port) }
-            return try sockaddr_in6.inet6(ip6: "\(address.address)", port: address.port)
-        } catch { throw StartError(description: "\(address) is no address to listen on") }
-    }
-
-    private static func handler(_ figures: @escaping @Sendable () -> GatewayFigures?) -> RoutedHTTPHandler {
-        var routes = RoutedHTTPHandler()
-        routes.appendRoute("GET /metrics") { _ in
-            guard let figures = figures() else { return response(.serviceUnavailable, "stopped\n") }
-            return response(.ok, PrometheusText(figures).text, type: "text/plain; version=0.0.4; charset=utf-8")
-        }
+    private static func answer(to path: String, _ figures: () -> GatewayFigures?) -> HTTPAnswer {
+        guard ["/metrics", "/health/live", "/health/ready"].contains(path) else { return HTTPAnswer(404, "There are /metrics, /health/live and /health/ready.\n") }
+        guard let figures = figures() else { return HTTPAnswer(503, "stopped\n") }
+        switch path {
+        case "/metrics": return HTTPAnswer(200, PrometheusText(figures).text, type: "text/plain; version=0.0.4; charset=utf-8")
+        case "/health/ready": return figures.isDraining ? HTTPAnswer(503, "draining\n") : HTTPAnswer(200, "ready\n")
         // Alive is who answers: a gateway that drains is, and must not be restarted for it.
-        routes.appendRoute("GET /health/live") { _ in figures() == nil ? response(.serviceUnavailable, "stopped\n") : response(.ok, "live\n") }
-        routes.appendRoute("GET /health/ready") { _ in
-            guard let figures = figures() else { return response(.serviceUnavailable, "stopped\n") }
-            return figures.isDraining ? response(.serviceUnavailable, "draining\n") : response(.ok, "ready\n")
+        default: return HTTPAnswer(200, "live\n")
         }
-        return routes
+    }
+}
+
+/// The connections of a monitor server: one question each, bounded in number, size and time. Lives on its lane.
+final class MonitorDesk: LaneResident {
+    /// At a time; one more is closed at once.
+    static let mostConnections = 64
+    /// From the accepting to the last byte of the answer.
+    static let patience = Duration.seconds(10)
+
+    private struct Visitor {
+        var connection: TCPConnection
+        var question = HTTPQuestion()
+        var due: Instant
     }
 
-    private static func response(_ status: HTTPStatusCode, _ text: String, type: String = "text/plain; charset=utf-8") -> HTTPResponse {
-        HTTPResponse(statusCode: status, headers: [.contentType: type], body: Data(text.utf8))
+    private unowned let lane: any LaneDoor
+    private let answer: (String) -> HTTPAnswer
+    private var listener: TCPListener?
+    private var visitors: [UInt64: Visitor] = [:]
+    private var last: UInt64 = 0
+
+    init(_ address: SocketAddress, on lane: any LaneDoor, answer: @escaping (String) -> HTTPAnswer) throws(SocketError) {
+        (self.lane, self.answer) = (lane, answer)
+        listener = try TCPListener(bound: address, on: lane) { [unowned self] accepted, now in accept(accepted, at: now) }
     }
 
-    /// Whether it came to listen: told once, by whoever knows first.
-    private final class Start: Sendable {
-        private let outcome = Mutex<(isKnown: Bool, failure: String?)>((false, nil))
-        private let known = DispatchSemaphore(value: 0)
+    var deadline: Instant? { visitors.values.lazy.map(\.due).min() }
 
-        func settle(_ failure: String?) {
-            let isFirst = outcome.withLock { outcome in
-                defer { if !outcome.isKnown { outcome = (true, failure) } }
-                return !outcome.isKnown
-            }
-            if isFirst { known.signal() }
+    func advance(to now: Instant) {
+        for (id, visitor) in visitors where visitor.due <= now {
+            visitor.connection.close()
+            visitors[id] = nil
         }
+    }
 
-        func wait() -> String? {
-            guard known.wait(timeout: .now() + .seconds(5)) == .success else { return "it did not start to listen within five seconds" }
-            return outcome.withLock(\.failure)
+    private func accept(_ accepted: consuming TCPListener.Accepted, at now: Instant) {
+        guard visitors.count < Self.mostConnections else { return }
+        last += 1
+        let id = last
+        let connection = TCPConnection(accepted, on: lane, at: now) { [unowned self] _, event, now in visitor(id, did: event, at: now) }
+        visitors[id] = Visitor(connection: connection, due: now + Self.patience)
+    }
+
+    private func visitor(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {
+        switch event {
+        case .received(let bytes): received(bytes, from: id, at: now)
+        case .peerFinished: break
+        case .ended: visitors[id] = nil
+        case .connected: break
         }
+    }
+
+    private func received(_ bytes: [UInt8], from id: UInt64, at now: Instant) {
+        guard var visitor = visitors[id] else { return }
+        let verdict = visitor.question.receive(bytes)
+        visitors[id] = visitor
+        switch verdict {
+        case .incomplete: return
+        case .get(let path, let isHead): visitor.connection.send(answer(path).serialized(withoutBody: isHead), at: now)
+        case .refused(let status): visitor.connection.send(HTTPAnswer(status, "").serialized(), at: now)
+        }
+        visitor.connection.finish(at: now)
     }
 }

@@ -106,7 +106,7 @@ struct Serve: ParsableCommand {
 
     private static func monitor(_ server: GatewayServer, _ configuration: ServeConfiguration) throws -> MonitorServer? {
         guard let address = configuration.metricsAddress else { return nil }
-        do throws(MonitorServer.StartError) { return try MonitorServer(listening: address) { server.figures } } catch { throw Failure.cannotRun(error.description) }
+        do throws(SocketError) { return try MonitorServer(listening: address) { server.figures } } catch { throw Failure.cannotRun(error.description) }
     }
 
     private static func log(_ outcome: DirectoryOutcome, _ log: Logger) {

@@ -1,0 +1,66 @@
+import Primitives
+
+/// The head of one HTTP request, gathered from a stream (RFC 9112 §2–§5): what a monitor asks. Bodies are not read.
+///
+/// A value: bytes in, a verdict out.
+public struct HTTPQuestion: Sendable {
+    public enum Verdict: Hashable, Sendable {
+        /// The head is not whole yet.
+        case incomplete
+        /// `isHead`: the answer has no body. Without a query.
+        case get(path: String, isHead: Bool)
+        /// To be answered with that status: 400 what is no request, 405 another method, 431 a head too long, 505 another version.
+        case refused(status: Int)
+    }
+
+    /// The longest head, in bytes.
+    public static let longest = 8_192
+    private var bytes: [UInt8] = []
+
+    public init() {}
+
+    /// Takes what came. After a verdict other than `incomplete` nothing more is to be brought.
+    public mutating func receive(_ more: [UInt8]) -> Verdict {
+        bytes += more.prefix(Self.longest + 1 - bytes.count)
+        guard let end = bytes.firstIndex(of: 0x0A) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
+        let verdict = Self.read(String(decoding: bytes[..<end], as: UTF8.self))
+        guard case .get = verdict else { return verdict }
+        guard !isWhole else { return verdict }
+        return bytes.count > Self.longest ? .refused(status: 431) : .incomplete
+    }
+
+    /// An empty line has come.
+    private var isWhole: Bool {
+        let text = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        return text.dropLast().contains { $0.isEmpty || $0.elementsEqual([0x0D]) }
+    }
+
+    private static func read(_ line: String) -> Verdict {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false).map { $0.hasSuffix("\r") ? $0.dropLast() : $0 }
+        guard words.count == 3, words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/") else { return .refused(status: 400) }
+        guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return .refused(status: 505) }
+        guard words[0] == "GET" || words[0] == "HEAD" else { return .refused(status: 405) }
+        return .get(path: String(words[1].prefix { $0 != "?" }), isHead: words[0] == "HEAD")
+    }
+}
+
+/// One answer, after which the connection ends.
+public struct HTTPAnswer: Hashable, Sendable {
+    public var status: Int
+    public var type = "text/plain; charset=utf-8"
+    public var text: String
+
+    public init(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") { (self.status, self.text, self.type) = (status, text, type) }
+
+    /// - Parameter withoutBody: for HEAD: the length is told all the same.
+    public func serialized(withoutBody: Bool = false) -> [UInt8] {
+        let allow = status == 405 ? "Allow: GET, HEAD\r\n" : ""
+        let head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Error")\r\n\(allow)Content-Type: \(type)\r\nContent-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+        return Array((withoutBody ? head : head + text).utf8)
+    }
+
+    private static let reasons = [
+        200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 431: "Request Header Fields Too Large", 503: "Service Unavailable",
+        505: "HTTP Version Not Supported",
+    ]
+}

@@ -1,0 +1,38 @@
+import Console
+import Testing
+
+@Suite struct HTTPQuestionTests {
+    private func verdict(_ text: String) -> HTTPQuestion.Verdict {
+        var question = HTTPQuestion()
+        return question.receive(Array(text.utf8))
+    }
+
+    @Test(arguments: [
+        ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/metrics", isHead: false)), ("HEAD /metrics HTTP/1.0\r\n\r\n", .get(path: "/metrics", isHead: true)),
+        ("GET /metrics?a=b HTTP/1.1\n\n", .get(path: "/metrics", isHead: false)), ("POST /metrics HTTP/1.1\r\n\r\n", .refused(status: 405)),
+        ("GET /metrics HTTP/2\r\n\r\n", .refused(status: 505)), ("GET metrics HTTP/1.1\r\n\r\n", .refused(status: 400)), ("\r\n", .refused(status: 400)),
+        ("OPTIONS sip:a SIP/2.0\r\n\r\n", .refused(status: 400)), ("GET /metrics HTTP/1.1\r\nHost: x\r\n", .incomplete), ("GET /met", .incomplete),
+    ] as [(String, HTTPQuestion.Verdict)])
+    func `a head is read or refused`(text: String, expected: HTTPQuestion.Verdict) { #expect(verdict(text) == expected) }
+
+    @Test func `bytes may come one by one`() {
+        var question = HTTPQuestion()
+        let text = Array("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+        let verdicts = text.map { question.receive([$0]) }
+        #expect(verdicts.dropLast().allSatisfy { $0 == .incomplete } && verdicts.last == .get(path: "/health/live", isHead: false))
+    }
+
+    @Test(arguments: ["", "GET / HTTP/1.1\r\n"]) func `a head that does not end is refused, and not kept`(start: String) {
+        var question = HTTPQuestion()
+        var verdict = question.receive(Array(start.utf8))
+        for _ in 0..<9 where verdict == .incomplete { verdict = question.receive(Array(repeating: 0x61, count: 1_000)) }
+        #expect(verdict == .refused(status: 431))
+    }
+
+    @Test func `an answer has its length, and says that it is the last`() {
+        let text = String(decoding: HTTPAnswer(503, "draining\n").serialized(), as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && text.contains("Content-Length: 9\r\n") && text.contains("Connection: close\r\n"))
+        #expect(text.hasSuffix("\r\n\r\ndraining\n"))
+        #expect(String(decoding: HTTPAnswer(200, "live\n").serialized(withoutBody: true), as: UTF8.self).hasSuffix("Content-Length: 5\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"))
+    }
+}
