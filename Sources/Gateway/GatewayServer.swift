@@ -21,7 +21,7 @@ public final class GatewayServer: Sendable {
         public var mediaLanes: Int?
         /// nil: paced under load; zero: lowest latency.
         public var mediaBatch: Duration?
-        /// nil: the journal is audited and kept for ladders, and not written.
+        /// nil: the journal is audited, and not written.
         public var journalFile: String?
         public var journalRotation: Int?
         /// Loaded when the server starts; lines enable them by name.

@@ -180,7 +180,8 @@ extension OfferAnswer {
         var offersICE = false
     }
 
-    private enum Pending: Sendable {
+    /// Indirect: there is one for a moment alone, and it is as large as all the rest.
+    private indirect enum Pending: Sendable {
         case localOffer(Session, [RemoteAudio.Format], Direction, [SessionDescription.Attribute])
         /// Without a stream: the audio was removed.
         case remoteOffer(RemoteAudio?, [SessionDescription.Media])

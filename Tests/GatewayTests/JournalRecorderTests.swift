@@ -37,41 +37,6 @@ import Testing
         #expect(events.map(\.kind) == [.mediaStarted, .auditViolation, .auditViolation])
         #expect(events.last?.details.text(.rule) == "M2")
     }
-
-    @Test func `the trace of a call is its own and keeps the latest when it is full`() {
-        var limits = Journal.Limits()
-        limits.traceBytes = 2_000
-        let journal = Self.journal(limits: limits)
-        for number in 1...100 { journal.record(.dtmfReceived, call: Self.call(number % 2), at: .zero, [.digits: .number(Int64(number))]) }
-        let events = journal.events(of: Self.call(0))
-        #expect(events.count >= 5 && events.count < 25)
-        #expect(events.compactMap { $0.details.number(.digits) } == stride(from: 102 - 2 * events.count, through: 100, by: 2).map(Int64.init))
-    }
-
-    @Test func `traces go a while after the end, and the oldest when there are too many`() {
-        var limits = Journal.Limits()
-        limits.traces = 3
-        let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: nil, audit: nil, limits: limits)
-        for number in 1...5 { journal.record(.reportIncoming, call: Self.call(number), at: .zero) }
-        #expect(journal.tracedCalls == 3)
-        #expect(journal.events(of: Self.call(2)).isEmpty)
-        journal.record(.callEnded, call: Self.call(3), at: .zero)
-        journal.record(.reportUpdated, call: Self.call(4), at: .zero + .seconds(59))
-        #expect(journal.events(of: Self.call(3)).count == 2)
-        journal.record(.reportUpdated, call: Self.call(4), at: .zero + .seconds(60))
-        #expect(journal.events(of: Self.call(3)).isEmpty)
-        #expect(journal.tracedCalls == 2)
-    }
-
-    @Test func `of ended calls only so many keep a trace, and a call that goes on keeps its own`() {
-        var limits = Journal.Limits()
-        limits.endedTraces = 2
-        let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: nil, audit: nil, limits: limits)
-        journal.record(.reportIncoming, call: Self.call(0), at: .zero)
-        for number in 1...5 { journal.record(.callEnded, call: Self.call(number), at: .zero) }
-        journal.record(.reportUpdated, call: Self.call(0), at: .zero)
-        #expect((0...5).map { journal.events(of: Self.call($0)).count } == [2, 0, 0, 0, 1, 1])
-    }
 }
 
 @Suite struct JournalFileTests {

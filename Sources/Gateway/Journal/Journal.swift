@@ -17,7 +17,7 @@ public struct WallClock: Sendable {
     public func unixNanoseconds(at now: Instant) -> UInt64 { unixNanoseconds &+ (now.nanoseconds &- instant.nanoseconds) }
 }
 
-/// The recorder of one lane: numbers each event, audits it, keeps the call's latest for a ladder and hands the bytes on in batches.
+/// The recorder of one lane: numbers each event, audits it, and hands the bytes on in batches.
 ///
 /// Lane-confined: all calls come from the lane, in the order in which things happen. Its time never runs backwards: what is recorded after
 /// something that a media lane dated later than the turn's clock gets that date too.
@@ -27,14 +27,6 @@ public final class Journal {
     public struct Limits: Sendable {
         /// Bytes after which a batch goes to the sink without waiting for `flush()`.
         public var batchBytes = 32 * 1024
-        /// Bytes of one call's trace; the oldest events give way.
-        public var traceBytes = 32 * 1024
-        /// Calls with a trace; the oldest call gives way.
-        public var traces = 4096
-        /// How long a trace outlives `call.ended`, and how many do at most: under load the memory that they take is used again while it is
-        /// still in the processor's cache.
-        public var traceRetention = Duration.seconds(60)
-        public var endedTraces = 512
 
         public init() {}
     }
@@ -60,12 +52,10 @@ public final class Journal {
     // Several accesses for each event, which the compiler cannot prove apart; asking the runtime would cost as much as writing the event.
     @exclusivity(unchecked) private var batch: [UInt8] = []
     @exclusivity(unchecked) private var stamp = JournalEncoder.Stamp()
-    @exclusivity(unchecked) private var traces: CallTraces
 
-    /// A journal without a sink only audits and keeps traces; one without an audit only writes.
+    /// A journal without a sink only audits; one without an audit only writes.
     public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {
         (self.lane, self.clock, self.sink, self.audit, self.limits) = (lane, clock, sink, audit, limits)
-        traces = CallTraces(limits: limits)
         batch.reserveCapacity(limits.batchBytes)
     }
 
@@ -91,16 +81,8 @@ public final class Journal {
         batch.removeAll(keepingCapacity: true)
     }
 
-    /// The latest events of a call, oldest first; empty when its trace was dropped. For ladders.
-    public func events(of call: CallUUID) -> [JournalEvent] {
-        JournalReader.parse(traces.bytes(of: call), name: "memory").events
-    }
-
     /// Events recorded so far, of every kind there is.
     public var countsByKind: [(kind: JournalEvent.Kind, count: UInt64)] { JournalEvent.Kind.allCases.map { ($0, counts[$0.ordinal]) } }
-
-    /// How many calls have a trace.
-    public var tracedCalls: Int { traces.count }
 
     private func note(
         _ kind: JournalEvent.Kind, call: CallUUID?, line: Text, at now: Instant, _ details: JournalEvent.Details
@@ -110,10 +92,9 @@ public final class Journal {
         latest = max(latest, now)
         let event = JournalEvent(
             sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind, details: details)
-        let start = batch.count
+        guard sink != nil else { return event }
         JournalEncoder.append(event, &stamp, to: &batch)
-        if let call { traces.append(batch[start...], to: call, ended: kind == .callEnded, at: latest) }
-        if sink == nil || batch.count >= limits.batchBytes { flush() }
+        if batch.count >= limits.batchBytes { flush() }
         return event
     }
 
@@ -125,56 +106,5 @@ public final class Journal {
                 [.rule: .init(violation.rule.rawValue), .count: .init(violation.sequence), .text: .init(violation.sentence)])
             onViolation?(violation)
         }
-    }
-}
-
-/// The latest encoded events of each call, in two halves each: when the newer is full it becomes the older one, so that appending never copies.
-private struct CallTraces {
-    fileprivate struct Trace {
-        var hasBegun = false
-        var older: [UInt8] = []
-        var newer: [UInt8] = []
-    }
-
-    private let limits: Journal.Limits
-    private var traces = IdentityTable<Trace>()
-    private var begun = FIFO<CallUUID>()
-    private var ended = FIFO<(call: CallUUID, until: Instant)>()
-
-    init(limits: Journal.Limits) { self.limits = limits }
-
-    var count: Int { traces.count }
-
-    mutating func append(_ line: ArraySlice<UInt8>, to call: CallUUID, ended isEnd: Bool, at now: Instant) {
-        while let oldest = ended.first, oldest.until <= now || ended.count > limits.endedTraces { traces[oldest.call] = nil; _ = ended.popFirst() }
-        let isFirst = traces[call.bits, default: Trace()].append(line, half: limits.traceBytes / 2)
-        if isFirst { begin(call) }
-        if isEnd { ended.append((call, now + limits.traceRetention)) }
-    }
-
-    func bytes(of call: CallUUID) -> [UInt8] { traces[call].map { $0.older + $0.newer } ?? [] }
-
-    private mutating func begin(_ call: CallUUID) {
-        begun.append(call)
-        while begun.count > limits.traces, let oldest = begun.popFirst() { traces[oldest] = nil }
-    }
-}
-
-extension CallTraces.Trace {
-    /// What a short call writes, and what is taken at a time after that: doubling would leave half of it empty in most calls.
-    private static var usualBytes: Int { 4_096 }
-    private static var furtherBytes: Int { 1_024 }
-
-    /// True the first time.
-    fileprivate mutating func append(_ line: ArraySlice<UInt8>, half: Int) -> Bool {
-        if !hasBegun { newer.reserveCapacity(min(half, Self.usualBytes)) }
-        defer { hasBegun = true }
-        if newer.count + line.count > half {
-            older = newer
-            newer = []
-        }
-        if newer.count + line.count > newer.capacity { newer.reserveCapacity(min(half, newer.count + max(line.count, Self.furtherBytes))) }
-        if line.count <= half { newer += line }
-        return !hasBegun
     }
 }

@@ -2,7 +2,9 @@ import Primitives
 import SIP
 
 /// A REFER of the peer: it wants whom it talks with to be called by somebody else, or to call (RFC 3515).
-public struct TransferRequest: Sendable {
+///
+/// Never changed. An object, for few calls have one and every call has room for it.
+public final class TransferRequest: Sendable {
     /// Whom to call, without the headers of the URI.
     public let target: URI
     /// The dialog of the target that the new call takes the place of (RFC 3891).
@@ -18,6 +20,14 @@ public struct TransferRequest: Sendable {
     let isSubscribed: Bool
     /// The first REFER of a dialog needs no `id`.
     let isFirst: Bool
+
+    init(
+        target: URI, replaces: DialogIdentifier?, referredBy: Text?, sequence: UInt32, message: Message, transaction: ServerTransactionID, isSubscribed: Bool,
+        isFirst: Bool
+    ) {
+        (self.target, self.replaces, self.referredBy, self.sequence) = (target, replaces, referredBy, sequence)
+        (self.message, self.transaction, self.isSubscribed, self.isFirst) = (message, transaction, isSubscribed, isFirst)
+    }
 }
 
 // The side that is asked.
