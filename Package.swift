@@ -75,7 +75,7 @@ let package = Package(
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
         sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),
         .target(
-            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "UserAgent", .argumentParser],
+            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "UserAgent", .argumentParser],
             path: "Sources/Samples/SampleApp", swiftSettings: strict),
         sample("Hotline", "HotlineCalls"), sample("MonkeyCall", "MonkeyCalls"), sample("OFree", "OFreeCalls"),
 
@@ -130,7 +130,7 @@ let package = Package(
                 "Rehearsal", "Runtime", "SDP", "SIP", "SampleApp", "UIKit", "UserAgent", .argumentParser,
             ], exclude: ["requirements.tsv"], swiftSettings: strict),
         .testTarget(name: "HouseTests", swiftSettings: strict),
-        .testTarget(name: "InteropTests", dependencies: ["Audio", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
+        .testTarget(name: "InteropTests", dependencies: ["Audio", "Hotline", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
     ]
 )
 

@@ -92,6 +92,8 @@ start_asterisk() {
     cp -r "$asterisk_root/etc/asterisk" "$folder"
     mkdir -p "$folder"/{run,data,spool,log/cdr-csv,log/cdr-custom}
     rm -f "$folder"/extensions.{ael,lua}
+    # It looks its own name up for every call.
+    echo "127.0.0.1 localhost $(hostname)" >"$asterisk_root/etc/hosts"
     printf '%s\n' '[directories]' astetcdir=/bench astrundir=/bench/run astdbdir=/bench/data astspooldir=/bench/spool astlogdir=/bench/log >"$folder/asterisk.conf"
     cat >"$folder/pjsip.conf" <<CONF
 [udp]
@@ -206,12 +208,19 @@ generated() {
     stop_server
 }
 
+# gave_up WORDS LOAD: what another server could not carry is said and left out.
+gave_up() {
+    say "peers: $1 did not carry $2: left out"
+    xargs -r kill <"$work/servers" 2>/dev/null || true
+    rm -f "$work/servers"
+}
+
 # beside NAME WORDS: each figure of ours beside that of another server.
 beside() {
     local name=$1 words=$2 calls rate other ours
     for calls in "${sizes[@]}"; do
         for _ in $(seq "$pairs"); do
-            other=$(loaded "$name" "$seconds" "$calls")
+            other=$(loaded "$name" "$seconds" "$calls") || { gave_up "$words" "$calls calls at a time" && continue 2; }
             ours=$(loaded gateway "$seconds" "$calls")
             echo "$other $ours"
         done >"$work/loaded"
@@ -220,10 +229,11 @@ beside() {
     done
     for rate in "${rates[@]}"; do
         for _ in $(seq "$pairs"); do
-            other=$(set_up "$name" "$rate" $((rate * spell)))
+            other=$(set_up "$name" "$rate" $((rate * spell))) || { gave_up "$words" "$rate calls a second" && continue 2; }
             ours=$(set_up gateway "$rate" $((rate * spell)))
             echo "$other $ours"
-        done | row "set-up call, $rate calls/s by sipp" µs "$words"
+        done >"$work/set_up"
+        row "set-up call, $rate calls/s by sipp" µs "$words" <"$work/set_up"
     done
 }
 

@@ -196,7 +196,8 @@ public final class AppLine: SignallingEndpoint {
         mediaIDs += 1
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: settings.number)
         let media = LegMedia(id: MediaLegID(mediaIDs), plane: plane, scribe: scribe)
-        let local = LocalMedia(address: settings.mediaAddress, port: 0, codecs: settings.codecs)
+        var local = LocalMedia(address: settings.mediaAddress, port: 0, codecs: settings.codecs)
+        local.security = .ofThisProcess(settings.srtp, keying: settings.keying, using: &random)
         let negotiation = OfferAnswer(local: local, sessionID: random.next())
         return AppCall(direction, uuid: uuid, line: self, session: session, flow: flow, negotiation: negotiation, media: media, scribe: scribe)
     }

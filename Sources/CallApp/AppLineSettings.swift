@@ -17,6 +17,8 @@ public struct AppLineSettings: Sendable {
     public var mediaAddress: IPAddress
     /// In order of preference.
     public var codecs = Codec.usual
+    /// Whether sound is encrypted, and how our offers agree on keys.
+    public var srtp = SRTPPolicy.off, keying = SRTPKeying.sdes
     /// What the app's user says.
     public var microphone = MediaSource.silence
     /// Whether the line registers with its server.

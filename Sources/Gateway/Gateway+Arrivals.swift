@@ -268,7 +268,7 @@ extension Gateway: UserAgentDelegate {
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
         var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
-        local.security = security(srtp, keying: line.configuration.srtpKeying)
+        local.security = .ofThisProcess(srtp, keying: line.configuration.srtpKeying, using: &random)
         (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
         // A call to ourselves has a port of ours at both ends.
         if destination?.isToOurselves ?? listeners.contains(where: { $0.address == flow.remote }) { local.targets.ownPorts = [] }

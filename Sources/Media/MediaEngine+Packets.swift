@@ -23,7 +23,7 @@ extension MediaEngine {
             return leg.refused.notStarted += 1
         }
         guard datagram.isWhole else { return leg.refused.malformed += 1 }
-        if channel == .rtp, takesHandshake(whole, from: datagram.sender, on: leg, at: now) { return }
+        if takesHandshake(whole, from: datagram.sender, on: leg, channel, at: now) { return }
         let kind = MediaPacketKind(UnsafeRawBufferPointer(whole))
         guard let packet = opened(whole, kind, on: leg) else { return }
         switch (kind, channel) {

@@ -101,7 +101,7 @@ final class MediaLeg {
         let name = Text(String(UInt64.random(in: 0 ... .max, using: &random), radix: 36))
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: name, clockRate: stream.clockRate, seed: random.next(), at: now)
         keys = TelephoneEventReceiver(clockRate: plan.audio.keyRate)
-        protection = LegProtection(plan.audio.security)
+        protection = LegProtection(plan.audio.security, separatesControl: separatesControl)
         connectivity = plan.audio.ice.map { LegConnectivity($0) }
         if connectivity != nil { latch.follow(nil) }
         tap = plan.recording
@@ -120,6 +120,9 @@ final class MediaLeg {
     /// Since the opening.
     var total: (sent: PacketTimes, received: PacketTimes) { (past.sent + sent, past.received + received) }
 
+    /// RTCP has a port of its own.
+    private var separatesControl: Bool { rtcpSocket != nil && !plan.audio.rtcpMux }
+
     private func setGates() {
         canSend = state == .started && !plan.audio.isSilenced
         canReceive = state == .started && plan.audio.receives
@@ -136,7 +139,9 @@ final class MediaLeg {
             plan = old
             throw error
         }
-        if !new.audio.security.isSame(as: old.audio.security) { protection = LegProtection(new.audio.security, after: protection) }
+        if !new.audio.security.isSame(as: old.audio.security) {
+            protection = LegProtection(new.audio.security, separatesControl: separatesControl, after: protection)
+        }
         latch.payloadTypes = new.audio.receivedTypes
         tap = new.recording
         if new.audio.ice != old.audio.ice { connectivity = new.audio.ice.map { LegConnectivity($0, after: connectivity) } }

@@ -53,6 +53,18 @@ extension Talks {
             try await gateway.stop().expectNothingLeft()
         }
 
+        @Test(arguments: ["sdes", "dtls"]) func `an app of CallKit encrypts, too`(how: String) async throws {
+            var setup = Gateway.Setup()
+            setup.lines = Self.lines("srtp: required", "srtp: off")
+            let gateway = try await Gateway.start(setup)
+            let ports = "\(gateway.clientPort(10))-\(gateway.clientPort(29))"
+            let words = ["--line", "1001", "--password", "secret-1001", "--server", gateway.address, "--media-ports", ports, "--call", "9196", "--end-after", "2", "--json"]
+            let app = try await Program.run(Place.hotline, words + ["--srtp", how])
+            #expect(app.code == 0, "\(app.lines)")
+            let packets = try await gateway.stop().packets.values.first
+            #expect(packets?.received ?? 0 > 80 && packets?.sent ?? 0 > 80, "\(String(describing: packets)) \(app.lines)")
+        }
+
         @Test func `a call in the clear to a line that requires encryption is refused, and one of ours that encrypts is heard`() async throws {
             var setup = Gateway.Setup()
             setup.lines = Self.lines("srtp: optional", "srtp: optional")

@@ -1,3 +1,4 @@
+import Audio
 import Media
 import Primitives
 import RTP
@@ -116,13 +117,13 @@ private struct SecureFarEnd {
     }
 
     /// The far end's handshake over the virtual wire, until it has keys.
-    private func shakeHands(_ far: DTLSAssociation, _ outputs: [DTLSAssociation.Output], from address: SocketAddress) -> (send: SRTPKey, receive: SRTPKey)? {
+    private func shakeHands(_ far: DTLSAssociation, _ outputs: [DTLSAssociation.Output], from address: SocketAddress, to port: UInt16 = 20_000) -> (send: SRTPKey, receive: SRTPKey)? {
         var outputs = outputs
         var keys: (send: SRTPKey, receive: SRTPKey)?
         for _ in 0..<10 {
             for output in outputs {
                 switch output {
-                case .send(let datagram): bench.arrive(datagram, from: address, at: 20_000)
+                case .send(let datagram): bench.arrive(datagram, from: address, at: port)
                 case .established(let send, let receive): keys = (send, receive)
                 case .failed: return nil
                 }
@@ -157,6 +158,32 @@ private struct SecureFarEnd {
         _ = try secure.opened(try #require(bench.heard(by: seen).first))
         #expect(bench.events[a]?.contains(.unprotected) != true)
         try bench.engine.stop(a, at: bench.now)
+    }
+
+    @Test(arguments: [true, false]) mutating func `RTCP on a port of its own has a handshake and keys of its own`(begins: Bool) throws {
+        let identity = DTLSIdentity(), control = SocketAddress(alice.address.address, port: alice.address.port + 1)
+        let a = try bench.open(1, port: 20_000, far: alice.address, source: .tone(Tone(440)), mux: false)
+        try bench.update(a) { $0.audio.security = .dtls(begins: begins, peer: Fingerprint(.sha256, identity.fingerprint)!) }
+        try bench.start(a)
+        var keys: [(send: SRTPKey, receive: SRTPKey)] = []
+        for (address, port) in [(alice.address, 20_000 as UInt16), (control, 20_001)] {
+            let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
+            let hello = begins ? bench.network.take(to: address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
+            keys.append(try #require(shakeHands(far, hello, from: address, to: port)))
+        }
+        #expect(keys[0].send != keys[1].send)
+        let sound = SecureFarEnd(alice, sends: keys[0].send, receives: keys[0].receive), reports = SecureFarEnd(alice, sends: keys[1].send, receives: keys[1].receive)
+        bench.arrive(try sound.sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        bench.pass(.seconds(12))
+        let heard = bench.heard(by: alice.address)
+        #expect(heard.count > 500, "\(heard.count)")
+        for packet in heard { _ = try sound.opened(packet) }
+        let told = bench.network.take(to: control)
+        #expect(!told.isEmpty)
+        for report in told { _ = try reports.opened(report) }
+        #expect(throws: SRTPRefusal.forged) { try sound.opened(told[0]) }
+        let refused = try bench.statistics(a).refused
+        #expect(refused.forged + refused.malformed + refused.stranger == 0)
     }
 
     @Test mutating func `a handshake with another certificate gives no keys and is told of`() throws {

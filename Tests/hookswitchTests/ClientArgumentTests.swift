@@ -44,7 +44,7 @@ import Workbench
         ("call 9196 --server 127.0.0.1 --from 1001:x", "--from takes a line as 1001 or 1001@example.test, got '1001:x'"),
         ("call 9196 --server 127.0.0.1 --from 1 --register 2", "--from and --register exclude each other: a registered line calls as itself"),
         ("call 9196 --server 127.0.0.1 --password x", "--password needs --register or --from: whose password is it?"),
-        ("call 9196 --server 127.0.0.1 --codec pcmx", "--codec knows no codec 'pcmx'; there are opus, g722, pcmu, pcma, l16/48000, l16/16000, l16/8000"),
+        ("call 9196 --server 127.0.0.1 --codec pcmx", "--codec knows no codec 'pcmx'; there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
         ("call 9196 --server 127.0.0.1 --codec opus,opus", "--codec names a codec twice: 'opus,opus'"),
         ("call 9196 --server 127.0.0.1 --duration 0", "--duration takes seconds from 0.1 to 86400, got 0"),
         ("call 9196 --server 127.0.0.1 --duration long", "The value 'long' is invalid for '--duration <s>'"),
@@ -62,7 +62,7 @@ import Workbench
         ("answer --busy-every 0", "--busy-every takes a number of calls from 1 to 1000000, got 0"),
         ("answer --calls 0", "--calls takes a number of calls from 1 to 1000000000, got 0"),
         ("answer --echo --tone 440", "--echo excludes --play and --tone"),
-        ("demo --codec mp3", "--codec knows no codec 'mp3'; there are opus, g722, pcmu, pcma, l16/48000, l16/16000, l16/8000"),
+        ("demo --codec mp3", "--codec knows no codec 'mp3'; there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
         ("demo --duration 100", "--duration takes seconds from 2 to 60, got 100"),
     ])
     func `a mistake gets one line, and exit code 2`(arguments: String, line: String) throws {

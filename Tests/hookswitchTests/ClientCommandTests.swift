@@ -127,7 +127,7 @@ private struct EchoGateway {
 
     init() throws {
         var configuration = GatewayConfiguration()
-        configuration.media.ports = try FreePorts.block(of: 20, .v4)
+        configuration.media.ports = try FreePorts.block(of: 20, .v4, in: 12_000...19_999)
         configuration.lines = ["1001", "1002", "9196", "9197"].map { LineConfiguration(number: $0) }
         for index in 0..<2 { configuration.lines[index].password = "secret-" + configuration.lines[index].number }
         configuration.lines[2].endpoint = .application(.echo)

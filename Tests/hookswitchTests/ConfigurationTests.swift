@@ -29,7 +29,7 @@ import UserAgent
         ("domian: x", "FILE:1: unknown setting 'domian' (did you mean 'domain'?)"),
         ("domain: x\nsip:\n  upd: [\"127.0.0.1:5060\"]", "FILE:3: unknown setting 'sip.upd' (did you mean 'sip.udp'?)"),
         ("media:\n  ports: 20000", "FILE:2: media.ports: takes a range of ports from 1024 on as 20000-20199, got '20000'"),
-        ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma, l16/48000, l16/16000, l16/8000"),
+        ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
         ("sip:\n  udp: [\"localhost\"]", "FILE:2: sip.udp: takes an address and port as 0.0.0.0:5060 or [::]:5060, got 'localhost'"),
         ("lines:\n  - { number: \"1\", pasword: x }", "FILE:2: line 1: pasword: unknown setting (did you mean 'password'?)"),
         ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, conference, playback, record, got 'ehco' (did you mean 'echo'?)"),

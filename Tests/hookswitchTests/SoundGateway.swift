@@ -52,7 +52,7 @@ final class SoundGateway {
         folder = try SoundFolder()
         address = SocketAddress(.loopback, port: try FreePorts.block(of: 2, .v4).lowerBound)
         journal = folder.path + "/journal.jsonl"
-        let ports = try FreePorts.block(of: 20, .v4), file = folder.path + "/hookswitch.yaml"
+        let ports = try FreePorts.block(of: 20, .v4, in: 12_000...19_999), file = folder.path + "/hookswitch.yaml"
         let yaml = """
             domain: sound.test
             sip: { udp: ["\(address)"] }

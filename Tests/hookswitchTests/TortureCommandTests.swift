@@ -21,7 +21,7 @@ import Workbench
     private func gateway() throws -> GatewayServer {
         var configuration = GatewayConfiguration()
         configuration.domain = "127.0.0.1"
-        configuration.media.ports = try FreePorts.block(of: 600, .v4)   // two for each case, and those of the last second rest
+        configuration.media.ports = try FreePorts.block(of: 600, .v4, in: 12_000...19_999)   // two for each case, and those of the last second rest
         var echo = LineConfiguration(number: "9196"), line = LineConfiguration(number: "1001")
         echo.endpoint = .application(.echo)
         line.password = "secret-1001"

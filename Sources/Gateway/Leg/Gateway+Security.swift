@@ -1,5 +1,4 @@
 import Primitives
-import Runtime
 import SDP
 
 /// Which legs are encrypted, and with what.
@@ -16,15 +15,6 @@ extension Gateway {
         guard let own = caller.user.flatMap(self.line(numbered:))?.configuration, caller.host == configuration.domain else { return [called] }
         guard case .application = called.endpoint else { return [own] }
         return [own, called]
-    }
-
-    /// What a leg can do: fresh keys, one for each suite, and the certificate of this process; nothing where it is not to be encrypted.
-    func security(_ policy: SRTPPolicy, keying: SRTPKeying) -> LocalSecurity {
-        guard policy != .off else { return LocalSecurity() }
-        var security = LocalSecurity(policy, using: &random)
-        security.keying = keying
-        security.fingerprint = Fingerprint(.sha256, DTLSIdentity.ofThisProcess.fingerprint)
-        return security
     }
 }
 

@@ -1,4 +1,5 @@
 import Primitives
+import RTP
 import Runtime
 import SDP
 
@@ -9,18 +10,24 @@ final class LegProtection {
     private(set) var receiver: SRTPReceiver?
     /// Where keys come from a handshake between the sockets.
     let handshake: DTLSAssociation?
+    /// What protects RTCP on a port of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the same keys.
+    let control: LegProtection?
     private var hasBegun = false
 
     /// Nil for a stream in the clear.
     ///
-    /// - Parameter old: what protected the leg until now. Where a key is the same its state goes on, and a new key follows the old one.
-    init?(_ security: NegotiatedSecurity, after old: LegProtection? = nil) {
+    /// - Parameters:
+    ///   - separatesControl: RTCP comes and goes on a port of its own.
+    ///   - old: what protected the leg until now. Where a key is the same its state goes on, and a new key follows the old one.
+    init?(_ security: NegotiatedSecurity, separatesControl: Bool, after old: LegProtection? = nil) {
         switch security {
         case .none: return nil
         case .keys(let send, let receive):
-            handshake = nil
+            (handshake, control) = (nil, nil)
             use(send: send, receive: receive, after: old)
-        case .dtls(let begins, let peer): handshake = DTLSAssociation(.ofThisProcess, begins: begins, peer: peer.bytes)
+        case .dtls(let begins, let peer):
+            handshake = DTLSAssociation(.ofThisProcess, begins: begins, peer: peer.bytes)
+            control = separatesControl ? LegProtection(security, separatesControl: false) : nil
         }
     }
 
@@ -30,6 +37,9 @@ final class LegProtection {
         defer { hasBegun = true }
         return hasBegun ? handshake.retransmit() : handshake.start()
     }
+
+    /// What the packets of a kind are protected with.
+    subscript(_ kind: MediaPacketKind) -> LegProtection { kind == .rtcp ? control ?? self : self }
 
     func use(send: SRTPKey, receive: SRTPKey, after old: LegProtection? = nil) {
         sender = old?.sender.flatMap { $0.key == send ? $0 : nil } ?? SRTPSender(send, after: old?.sender)

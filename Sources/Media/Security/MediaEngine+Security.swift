@@ -5,47 +5,54 @@ import SDP
 
 // Where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
 extension MediaEngine {
-    /// Takes a datagram of the handshake (RFC 7983 §7); false for any other. Until it is done, answers go to where the far end last spoke from: its description
-    /// may name an address from behind a NAT, and who it is the certificate tells.
-    func takesHandshake(_ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, at now: Instant) -> Bool {
-        guard let first = datagram.first, 20...63 ~= first, let handshake = leg.protection?.handshake else { return false }
+    /// Takes a datagram of the handshake of that port (RFC 7983 §7); false for any other. Until it is done, answers go to where the far end last spoke from: its
+    /// description may name an address from behind a NAT, and who it is the certificate tells.
+    func takesHandshake(
+        _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
+    ) -> Bool {
+        guard let first = datagram.first, 20...63 ~= first else { return false }
+        guard let protection = channel == .rtp ? leg.protection : leg.protection?.control, let handshake = protection.handshake else { return false }
         if leg.connectivity != nil {
-            guard leg.latch.source == remote else {
+            guard channel == .rtcp || leg.latch.source == remote else {
                 leg.refused.stranger += 1
                 return true
             }
-        } else if !handshake.isEstablished, leg.latch.source == nil {
-            leg.rtpSocket.aim(at: remote)
+        } else if !handshake.isEstablished {
+            if channel == .rtcp { leg.rtcpSocket?.aim(at: remote) } else if leg.latch.source == nil { leg.rtpSocket.aim(at: remote) }
         }
-        apply(handshake.receive(UnsafeRawBufferPointer(datagram)), to: leg, at: now)
+        apply(handshake.receive(UnsafeRawBufferPointer(datagram)), to: leg, channel, at: now)
         return true
     }
 
     /// The leg has started: a handshake that is ours to begin begins.
     func beginHandshake(_ leg: MediaLeg, at now: Instant) {
-        guard let protection = leg.protection, protection.sender == nil, leg.isConnected else { return }
-        apply(protection.begin(), to: leg, at: now)
+        guard let protection = leg.protection, leg.isConnected else { return }
+        if protection.sender == nil { apply(protection.begin(), to: leg, .rtp, at: now) }
+        if let control = protection.control, control.sender == nil { apply(control.begin(), to: leg, .rtcp, at: now) }
     }
 
     func retransmitHandshake(_ leg: MediaLeg, at now: Instant) {
-        guard let handshake = leg.protection?.handshake else { return }
-        apply(handshake.retransmit(), to: leg, at: now)
+        if let handshake = leg.protection?.handshake { apply(handshake.retransmit(), to: leg, .rtp, at: now) }
+        if let handshake = leg.protection?.control?.handshake { apply(handshake.retransmit(), to: leg, .rtcp, at: now) }
     }
 
-    private func apply(_ outputs: [DTLSAssociation.Output], to leg: MediaLeg, at now: Instant) {
+    private func apply(_ outputs: [DTLSAssociation.Output], to leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
+        guard let protection = leg.protection, let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket else { return }
         for output in outputs {
             switch output {
-            case .send(let datagram): if !datagram.withUnsafeBytes({ leg.rtpSocket.send($0) }) { leg.refused.sendFailed += 1 }
-            case .established(let send, let receive): leg.protection?.use(send: send, receive: receive)
-            case .failed: report(.unprotected, of: leg)
+            case .send(let datagram): if !datagram.withUnsafeBytes({ socket.send($0) }) { leg.refused.sendFailed += 1 }
+            case .established(let send, let receive): (channel == .rtp ? protection : protection.control)?.use(send: send, receive: receive)
+            // Without the handshake of its own port there are no reports, and sound all the same.
+            case .failed: if channel == .rtp { report(.unprotected, of: leg) }
             }
         }
-        arm(leg, .handshake, at: leg.protection?.handshake?.retransmissionDelay.map { now + $0 })
+        let delays = [protection.handshake, protection.control?.handshake].compactMap { $0?.retransmissionDelay }
+        arm(leg, .handshake, at: delays.min().map { now + $0 })
     }
 
     /// What came on a leg, in the clear; nil, and counted, where it cannot be believed.
     func opened(_ packet: UnsafeMutableRawBufferPointer, _ kind: MediaPacketKind, on leg: MediaLeg) -> UnsafeMutableRawBufferPointer? {
-        guard let protection = leg.protection else { return packet }
+        guard let protection = leg.protection?[kind] else { return packet }
         guard let receiver = protection.receiver else {
             leg.refused.forged += 1
             return nil
@@ -71,7 +78,7 @@ extension MediaEngine {
 
     /// Sends a packet as the leg is protected. False when it did not leave.
     func transmit(_ packet: UnsafeRawBufferPointer, _ kind: MediaPacketKind, over socket: any MediaSocket, of leg: MediaLeg) -> Bool {
-        guard let protection = leg.protection else { return socket.send(packet) }
+        guard let protection = leg.protection?[kind] else { return socket.send(packet) }
         guard let sender = protection.sender, packet.count <= Self.longestPacket else { return false }
         sealed.copyMemory(from: packet)
         guard let count = try? kind == .rtcp ? sender.protectControl(sealed, count: packet.count) : sender.protect(sealed, count: packet.count) else { return false }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Primitives
+import SDP
 
 /// What the three sample apps are told: their line, and what their user does.
 public struct SampleOptions: ParsableArguments {
@@ -24,6 +25,8 @@ public struct SampleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long an incoming call rings.", valueName: "s")) public var ringTimeout: Double = 60
     @Option(help: ArgumentHelp("Stop when so many calls are over; without it, at SIGINT or, after --call, when all are over.", valueName: "count"))
     public var calls: Int?
+    @Option(help: ArgumentHelp("Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can; off.", valueName: "how"))
+    public var srtp = Encryption.off
     @Option(help: ArgumentHelp("Ports for media.", valueName: "low-high")) public var mediaPorts = "23000-23999"
     @Option(help: ArgumentHelp("Write the journal here, for hookswitch audit and ladder.", valueName: "file")) public var journal: String?
     @Flag(help: "One JSON object a line.") public var json = false
@@ -31,6 +34,20 @@ public struct SampleOptions: ParsableArguments {
     public init() {}
 
     public enum WaitingCall: String, ExpressibleByArgument, Sendable { case hold, end }
+
+    public enum Encryption: String, ExpressibleByArgument, CaseIterable, Sendable {
+        case off, sdes, dtls, optional
+
+        var policy: SRTPPolicy {
+            switch self {
+            case .off: .off
+            case .optional: .optional
+            case .sdes, .dtls: .required
+            }
+        }
+
+        var keying: SRTPKeying { self == .dtls ? .dtls : .sdes }
+    }
 
     public func validate() throws {
         guard let address = serverAddress, address.port != 0 else { throw ValidationError("--server takes an address as 127.0.0.1 or [::1]:5062, got '\(server)'") }

@@ -60,6 +60,8 @@ import UserAgent
         settings.mediaPorts = ports
         settings.journalFile = options.journal
         settings.microphone = .tone(Tone(440))
+        let encryption = options.srtp
+        settings.adjust = { ($0.srtp, $0.keying) = (encryption.policy, encryption.keying) }
         let line = try LiveAppLine(settings, system: system) { event in MainActor.assumeIsolated { self.heard(event) } }
         self.line = line
         let app = CallSystem.$current.withValue(system) { launch(line) }

@@ -135,13 +135,7 @@ public final class Phone {
     func takeRandom() -> UInt64 { random.next() }
 
     /// Keys for one call, and the certificate of this process.
-    func makeSecurity() -> LocalSecurity {
-        guard identity.srtp != .off else { return LocalSecurity() }
-        var security = LocalSecurity(identity.srtp, using: &random)
-        security.keying = identity.keying
-        security.fingerprint = Fingerprint(.sha256, DTLSIdentity.ofThisProcess.fingerprint)
-        return security
-    }
+    func makeSecurity() -> LocalSecurity { .ofThisProcess(identity.srtp, keying: identity.keying, using: &random) }
 
     private func takeLeg() -> MediaLegID {
         defer { nextLeg += 1 }

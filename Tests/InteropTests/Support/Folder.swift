@@ -42,9 +42,11 @@ enum Place {
     /// A certificate or key of the tests.
     static func certificate(_ name: String) -> String { corpus.appending(path: "certificates").appending(path: name).path }
 
-    /// The built command, beside the running test bundle.
-    static let hookswitch: String = {
+    /// The built commands, beside the running test bundle.
+    static let hookswitch = built("hookswitch"), hotline = built("Hotline")
+
+    private static func built(_ name: String) -> String {
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-        return URL(filePath: bundle).deletingLastPathComponent().appending(path: "hookswitch").path
-    }()
+        return URL(filePath: bundle).deletingLastPathComponent().appending(path: name).path
+    }
 }

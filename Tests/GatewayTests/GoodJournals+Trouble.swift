@@ -1,0 +1,184 @@
+import Gateway
+import Primitives
+
+// Holds, and what goes wrong on the way.
+extension GoodJournal {
+    static let hold = GoodJournal("held by us, then by the far end") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.received("ACK", alice)
+        s.activate(alice)
+        s.start(alice)
+        let hold = s.request("held")[0]
+        s.perform(.performHeld, alice, hold, on: true)
+        s.pause(alice)
+        s.sent("INVITE", alice, cseq: 5)
+        s.fulfil(alice, hold)
+        s.deactivate()
+        s.received("INVITE", alice, status: 200, cseq: 5)
+        s.sent("ACK", alice, cseq: 5)
+        let resume = s.request("held")[0]
+        s.perform(.performHeld, alice, resume, on: false)
+        s.sent("INVITE", alice, cseq: 6)
+        s.received("INVITE", alice, status: 200, cseq: 6)
+        s.sent("ACK", alice, cseq: 6)
+        s.fulfil(alice, resume)
+        s.activate(alice)
+        s.start(alice)
+        s.received("INVITE", alice, cseq: 2)
+        s.add(.remoteHold, alice, [.on: 1, .onHold: 0])
+        s.add(.mediaUpdated, alice)
+        s.sent("INVITE", alice, status: 200, cseq: 2)
+        s.received("ACK", alice, cseq: 2)
+        s.bye(alice)
+        s.deactivate()
+        s.close(alice)
+    }
+
+    static let holdAndAccept = GoodJournal("one call is held, another answered") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.received("ACK", alice)
+        s.activate(alice)
+        s.start(alice)
+        s.ring(carol)
+        let both = s.request("held", "answer")
+        s.perform(.performHeld, alice, both[0], on: true)
+        s.pause(alice)
+        s.sent("INVITE", alice, cseq: 5)
+        s.fulfil(alice, both[0])
+        s.answer(carol, both[1])
+        s.received("ACK", carol)
+        s.start(carol)
+        s.bye(carol)
+        s.deactivate()
+        s.close(carol)
+        s.received("BYE", alice, cseq: 9)
+        s.sent("BYE", alice, status: 200, cseq: 9)
+        s.add(.reportEnded, alice, [.reason: "remoteEnded"])
+        s.add(.callEnded, alice)
+        s.close(alice)
+    }
+
+    static let failedBindAtAnswer = GoodJournal("the port cannot be bound at answer") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.perform(.performAnswer, alice, answer)
+        s.add(.mediaConfigured, alice)
+        s.add(.mediaRefused, alice, [.cause: "media-failed"])
+        s.sent("INVITE", alice, status: 500, reason: "Q.850;cause=41")
+        s.fail(alice, answer)
+        s.add(.callEnded, alice)
+        s.release(alice)
+        s.received("ACK", alice)
+    }
+
+    static let failedBindAtOK = GoodJournal("the port cannot be bound when the 2xx comes") { s in
+        let start = s.request("start")[0]
+        s.call(bob, start)
+        s.rings(bob)
+        s.received("INVITE", bob, status: 200, tag: "won")
+        s.add(.mediaConfigured, bob)
+        s.add(.mediaRefused, bob, [.cause: "media-failed"])
+        s.sent("ACK", bob, tag: "won")
+        s.sent("BYE", bob, cseq: 2, tag: "won", reason: "Q.850;cause=41")
+        s.add(.reportEnded, bob, [.reason: "failed", .cause: "media-failed"])
+        s.add(.callEnded, bob)
+        s.release(bob)
+        s.received("BYE", bob, status: 200, cseq: 2, tag: "won")
+    }
+
+    static let reset = GoodJournal("the provider is reset while one call runs and one rings") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.received("ACK", alice)
+        s.activate(alice)
+        s.start(alice)
+        s.ring(carol)
+        s.add(.providerReset)
+        s.add(.callEnded, alice, [.reason: "reset"])
+        s.add(.callEnded, carol, [.reason: "reset"])
+        s.pause(alice)
+        s.sent("BYE", alice, cseq: 2, reason: "Q.850;cause=41")
+        s.deactivate()
+        s.close(alice)
+        s.sent("INVITE", carol, status: 500, reason: "Q.850;cause=41")
+        s.release(carol)
+    }
+
+    static let neverAcknowledged = GoodJournal("nobody acknowledges the 200") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.activate(alice)
+        s.start(alice)
+        s.wait(.seconds(32))
+        s.pause(alice)
+        s.add(.reportEnded, alice, [.reason: "failed"])
+        s.sent("BYE", alice, cseq: 2, reason: "SIP;cause=408")
+        s.add(.callEnded, alice)
+        s.deactivate()
+        s.close(alice)
+    }
+
+    static let endBeforeACK = GoodJournal("the called user hangs up before the ACK: BYE waits for it") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.activate(alice)
+        s.start(alice)
+        let end = s.request("end")[0]
+        s.perform(.performEnd, alice, end)
+        s.pause(alice)
+        s.fulfil(alice, end)
+        s.add(.callEnded, alice)
+        s.deactivate()
+        s.close(alice)
+        s.received("ACK", alice)
+        s.sent("BYE", alice, cseq: 2)
+        s.received("BYE", alice, status: 200, cseq: 2)
+    }
+
+    static let byeCrossing = GoodJournal("both hang up at once") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.answer(alice, answer)
+        s.received("ACK", alice)
+        s.activate(alice)
+        s.start(alice)
+        let end = s.request("end")[0]
+        s.hangUp(alice, end)
+        s.received("BYE", alice, cseq: 3)
+        s.sent("BYE", alice, status: 200, cseq: 3)
+        s.deactivate()
+        s.close(alice)
+    }
+
+    static let doNotDisturb = GoodJournal("the report is refused by Do Not Disturb") { s in
+        s.received("INVITE", alice)
+        s.sent("INVITE", alice, status: 100)
+        s.reserve(alice)
+        s.add(.reportIncoming, alice)
+        s.add(.reportIncomingRefused, alice, [.error: "filteredByDoNotDisturb"])
+        s.sent("INVITE", alice, status: 480, reason: "Q.850;cause=31")
+        s.release(alice)
+        s.received("ACK", alice)
+    }
+
+    static let unknownNumber = GoodJournal("an INVITE that is refused before any report") { s in
+        s.received("INVITE", alice)
+        s.sent("INVITE", alice, status: 404)
+        s.received("ACK", alice)
+    }
+
+    static let noPorts = GoodJournal("the pool is empty") { s in
+        s.received("INVITE", alice)
+        s.sent("INVITE", alice, status: 100)
+        s.add(.mediaRefused, alice, [.cause: "ports-exhausted"])
+        s.sent("INVITE", alice, status: 503)
+        s.received("ACK", alice)
+    }
+}
