@@ -104,7 +104,7 @@ bind=127.0.0.1:$sip_port
 type=endpoint
 context=bench
 disallow=all
-allow=ulaw
+allow=ulaw,alaw
 direct_media=no
 [callee]
 type=aor
@@ -114,7 +114,7 @@ type=endpoint
 context=nowhere
 aors=callee
 disallow=all
-allow=ulaw
+allow=ulaw,alaw
 direct_media=no
 CONF
     # shellcheck disable=SC2016  # Asterisk's variable
