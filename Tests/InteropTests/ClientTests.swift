@@ -16,20 +16,6 @@ extension Talks {
             return try await Gateway.start(setup)
         }
 
-        private func speech(_ gateway: Gateway) async throws -> (client: WAV, baresip: WAV) {
-            let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: false, in: gateway.folder, as: "first.wav")
-            return (first, try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: false, in: gateway.folder, as: "second.wav"))
-        }
-
-        private func baresip(_ gateway: Gateway) async throws -> Baresip {
-            let plan = Baresip.Plan(
-                user: "1002", password: "secret-1002", codecs: ["pcmu"], port: gateway.clientPort(60), mediaPort: gateway.clientPort(70),
-                source: gateway.folder.file("second.wav"))
-            let client = try await Baresip.start(plan, at: gateway)
-            try await client.waitUntilRegistered()
-            return client
-        }
-
         // MARK: WebRTC
 
         private func webRTC(_ gateway: Gateway, _ codec: String, calls number: String? = nil) throws -> WebRTCPhone {
@@ -39,7 +25,7 @@ extension Talks {
 
         @Test func `WebRTC hears its echo over one port`() async throws {
             let gateway = try await gateway()
-            let said = try await speech(gateway)
+            let said = try await gateway.speech()
             let phone = try webRTC(gateway, "opus", calls: "9196")
             try await phone.program.line(containing: "HEARD 1")
             #expect(gateway.mediaSockets.count == 1)
@@ -53,8 +39,8 @@ extension Talks {
 
         @Test(arguments: ["opus", "PCMU"]) func `WebRTC calls a telephone in the clear`(codec: String) async throws {
             let gateway = try await gateway()
-            let said = try await speech(gateway)
-            let callee = try await baresip(gateway)
+            let said = try await gateway.speech()
+            let callee = try await gateway.baresip()
             let phone = try webRTC(gateway, codec, calls: "1002")
             try await callee.event("CALL_INCOMING")
             callee.accept()
@@ -67,8 +53,8 @@ extension Talks {
 
         @Test func `a telephone in the clear calls WebRTC`() async throws {
             let gateway = try await gateway()
-            let said = try await speech(gateway)
-            let caller = try await baresip(gateway)
+            let said = try await gateway.speech()
+            let caller = try await gateway.baresip()
             let phone = try webRTC(gateway, "opus")
             try await phone.waitUntilRegistered()
             caller.dial("1003")
@@ -100,8 +86,8 @@ extension Talks {
 
         @Test(arguments: encryptions) func `linphone calls a telephone in the clear`(codec: String, encryption: String) async throws {
             let gateway = try await gateway(lines(of: encryption))
-            let said = try await speech(gateway)
-            let callee = try await baresip(gateway)
+            let said = try await gateway.speech()
+            let callee = try await gateway.baresip()
             let phone = try await linphone(gateway, codec, encryption, answers: false)
             phone.dial("1002")
             try await callee.event("CALL_INCOMING")
@@ -112,8 +98,8 @@ extension Talks {
 
         @Test(arguments: encryptions) func `a telephone in the clear calls linphone`(codec: String, encryption: String) async throws {
             let gateway = try await gateway(lines(of: encryption))
-            let said = try await speech(gateway)
-            let caller = try await baresip(gateway)
+            let said = try await gateway.speech()
+            let caller = try await gateway.baresip()
             let phone = try await linphone(gateway, codec, encryption, answers: true)
             caller.dial("1001")
             try await caller.event("CALL_ESTABLISHED")
@@ -121,7 +107,7 @@ extension Talks {
             try await gateway.stop().expectNothingLeft()
         }
 
-        private func expectSpeech(_ phone: Linphone, _ other: Baresip, _ said: (client: WAV, baresip: WAV)) async throws {
+        private func expectSpeech(_ phone: Linphone, _ other: Baresip, _ said: Gateway.Said) async throws {
             try await phone.waitUntilConnected()
             try await phone.waitForRecording(of: 4)
             try await other.waitForRecording(of: 4)

@@ -18,11 +18,6 @@ extension Talks {
             return try await Gateway.start(setup)
         }
 
-        private func speech(_ gateway: Gateway) async throws -> (pjsua: WAV, baresip: WAV) {
-            let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: false, in: gateway.folder, as: "first.wav")
-            return (first, try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: false, in: gateway.folder, as: "second.wav"))
-        }
-
         private func pjsua(_ gateway: Gateway, _ way: Way = ("PCMU", "none", "udp"), answers: Bool = false) async throws -> Pjsua {
             let plan = Pjsua.Plan(
                 user: "1001", codec: way.codec, transport: way.transport, encryption: way.encryption, port: gateway.clientPort(0), mediaPort: gateway.clientPort(10),
@@ -30,20 +25,11 @@ extension Talks {
             return try await Pjsua.start(plan, at: gateway)
         }
 
-        private func baresip(_ gateway: Gateway) async throws -> Baresip {
-            let plan = Baresip.Plan(
-                user: "1002", password: "secret-1002", codecs: ["pcmu"], port: gateway.clientPort(60), mediaPort: gateway.clientPort(70),
-                source: gateway.folder.file("second.wav"))
-            let client = try await Baresip.start(plan, at: gateway)
-            try await client.waitUntilRegistered()
-            return client
-        }
-
         @Test(arguments: [("PCMA", "none", "tcp"), ("G722", "none", "udp"), ("PCMU", "sdes", "tls"), ("L16/44100/1", "none", "udp")])
         func `it calls a baresip`(way: Way) async throws {
             let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
-            let said = try await speech(gateway)
-            let callee = try await baresip(gateway), phone = try await pjsua(gateway, way)
+            let said = try await gateway.speech()
+            let callee = try await gateway.baresip(), phone = try await pjsua(gateway, way)
             phone.say("dial 1002")
             try await callee.event("CALL_INCOMING")
             try await phone.event("RINGING 180")
@@ -54,28 +40,28 @@ extension Talks {
         @Test(arguments: [("PCMU", "none", "udp"), ("G722", "sdes", "tcp")])
         func `a baresip calls it`(way: Way) async throws {
             let gateway = try await gateway(srtp: way.encryption == "none" ? "off" : "required")
-            let said = try await speech(gateway)
-            let caller = try await baresip(gateway), phone = try await pjsua(gateway, way, answers: true)
+            let said = try await gateway.speech()
+            let caller = try await gateway.baresip(), phone = try await pjsua(gateway, way, answers: true)
             caller.dial("1001")
             try await caller.event("CALL_ESTABLISHED")
             try await expectSpeech(phone, caller, said, at: gateway)
         }
 
-        private func expectSpeech(_ phone: Pjsua, _ other: Baresip, _ said: (pjsua: WAV, baresip: WAV), at gateway: Gateway) async throws {
+        private func expectSpeech(_ phone: Pjsua, _ other: Baresip, _ said: Gateway.Said, at gateway: Gateway) async throws {
             try await phone.event("CONNECTED")
             try await phone.event("HEARD 4")
             try await other.waitForRecording(of: 4)
             phone.say("hang up")
             try await other.event("CALL_CLOSED")
             try await phone.event("ENDED 200")
-            try Recordings.expect(try await phone.recording(), is: said.baresip, isNot: said.pjsua)
-            try Recordings.expect(try other.recording(), is: said.pjsua, isNot: said.baresip)
+            try Recordings.expect(try await phone.recording(), is: said.baresip, isNot: said.client)
+            try Recordings.expect(try other.recording(), is: said.client, isNot: said.baresip)
             try await gateway.stop().expectNothingLeft()
         }
 
         @Test func `it holds and resumes, refreshes by UPDATE, and its keys come back from the echo`() async throws {
             let gateway = try await gateway()
-            _ = try await speech(gateway)
+            _ = try await gateway.speech()
             let phone = try await pjsua(gateway)
             phone.say("dial 9196")
             try await phone.event("CONNECTED")
@@ -99,8 +85,8 @@ extension Talks {
 
         @Test func `it transfers the baresip that called it to the echo`() async throws {
             let gateway = try await gateway()
-            let said = try await speech(gateway)
-            let caller = try await baresip(gateway), phone = try await pjsua(gateway, answers: true)
+            let said = try await gateway.speech()
+            let caller = try await gateway.baresip(), phone = try await pjsua(gateway, answers: true)
             caller.dial("1001")
             try await phone.event("CONNECTED")
             phone.say("transfer 9196")
