@@ -21,6 +21,10 @@ final class AudioReceiver {
     /// Packets that were decoded since the last pause, and whether one of them was louder than about -50 dB.
     private(set) var decodedPackets = 0
     private(set) var hasSound = false
+    /// Mean square of the loudest packet lately; it fades to half in less than a second.
+    private var loudest: Int64 = 0
+    /// Samples since the last loud packet.
+    private var quiet = 0
     /// What is heard while the sender is silent, where it says so; nil while it speaks.
     private var noise: ComfortNoise?
     private var noises = NoiseGenerator()
@@ -138,19 +142,25 @@ final class AudioReceiver {
         let decoder = decoders[present]
         guard let decoded = jitter.read(payload, { try? decoder.decode($0.bindMemory(to: UInt8.self).span, into: &room) }) else { return false }
         decodedPackets += 1
-        if !hasSound { hasSound = Self.isLoud(free[..<decoded]) }
+        let isPause = isPause(free[..<decoded])
         switch stretch {
-        case .none: count += decoded
-        case .shorter: count += TimeStretch.shorten(&room, count: decoded, sampleRate: sampleRate)
-        case .longer: count += TimeStretch.lengthen(&room, count: decoded, sampleRate: sampleRate)
+        case .shorter(let atOnce) where atOnce || isPause: count += TimeStretch.shorten(&room, count: decoded, sampleRate: sampleRate)
+        case .longer(let atOnce) where atOnce || isPause: count += TimeStretch.lengthen(&room, count: decoded, sampleRate: sampleRate)
+        case .none, .shorter, .longer: count += decoded
         }
         return true
     }
 
-    private static func isLoud(_ samples: Slice<UnsafeMutableBufferPointer<Int16>>) -> Bool {
+    /// Whether what was decoded lies between phrases: for a fifth of a second all was below -50 dB, or 18 dB below the loudest of the last second. A gap
+    /// within a word is shorter, and a change of its length is heard.
+    private func isPause(_ samples: Slice<UnsafeMutableBufferPointer<Int16>>) -> Bool {
         var energy: Int64 = 0
         for sample in samples { energy &+= Int64(Int32(sample) &* Int32(sample)) }
-        return energy > Int64(samples.count) * 100 * 100
+        let level = energy / Int64(max(1, samples.count))
+        loudest = max(level, loudest - loudest / 64)
+        if level > 100 * 100 { hasSound = true }
+        quiet = level <= max(100 * 100, loudest / 64) ? quiet + samples.count : 0
+        return quiet > sampleRate / 5
     }
 
     /// A lost packet, out of the one after it where that can be.

@@ -27,10 +27,14 @@ extension JitterBuffer {
         var came: Int64, heard: Int64
     }
 
-    /// So far behind its time sound may be heard before it is played shorter: it costs delay alone.
-    private var tolerance: Int64 { Int64(clockRate) * 20 / 1_000 }
-    /// So far ahead of its time a packet may be wanted before it is played longer: it costs packets that come late.
-    private var lead: Int64 { Int64(clockRate) / 1_000 }
+    /// So far behind its time sound may be heard before it is played shorter; and before it is at once.
+    private var tolerance: Int64 { ticks(milliseconds: 20) }
+    private var greatestTolerance: Int64 { ticks(milliseconds: 60) }
+    /// So far ahead of its time a packet may be wanted before it is played longer; and before it is at once.
+    private var lead: Int64 { ticks(milliseconds: 1) }
+    private var greatestLead: Int64 { ticks(milliseconds: 5) }
+
+    private func ticks(milliseconds: Int64) -> Int64 { Int64(clockRate) * milliseconds / 1_000 }
 
     private mutating func play(_ index: Int, _ moment: Moment) -> Next {
         let slot = slots[index]
@@ -46,7 +50,12 @@ extension JitterBuffer {
         (isInGap, isStarved) = (false, false)
         count { $0.played += 1 }
         finish(index)
-        return .audio(payload(slot), slot.timestamp - moment.came > lead ? .longer : moment.heard - slot.timestamp > tolerance ? .shorter : .none)
+        return .audio(payload(slot), stretch(early: slot.timestamp - moment.came, late: moment.heard - slot.timestamp))
+    }
+
+    private func stretch(early: Int64, late: Int64) -> Stretch {
+        if early > lead { return .longer(atOnce: early > greatestLead) }
+        return late > tolerance ? .shorter(atOnce: late > greatestTolerance) : .none
     }
 
     private mutating func finish(_ index: Int) {

@@ -54,7 +54,13 @@ public struct JitterBuffer: Sendable {
         case nothing
     }
 
-    public enum Stretch: Hashable, Sendable { case none, shorter, longer }
+    public enum Stretch: Hashable, Sendable {
+        case none
+        /// Sound waits for longer than it must, which costs delay alone: shorter, but between phrases only, unless it is far too long.
+        case shorter(atOnce: Bool)
+        /// Packets are wanted before their time and will come late: longer, within a phrase only when it is more than a little.
+        case longer(atOnce: Bool)
+    }
 
     /// A packet in the buffer; its bytes are valid until the next `insert`.
     public struct Payload: Sendable {

@@ -1,4 +1,5 @@
 import Audio
+import Glibc
 import Media
 import Primitives
 import RTP
@@ -29,11 +30,16 @@ import Testing
         return (a, b)
     }
 
-    /// Alice says it, a packet every 20 ms; packets of numbers in `lost` do not arrive.
-    private mutating func say(_ speech: [Int16], _ side: Side, expectedLossPercent: Int32 = 0, lost: (Int) -> Bool = { _ in false }) throws {
+    /// Alice says it, a packet every 20 ms; packets of numbers in `lost` do not arrive, and those of a group together with the last of it.
+    private mutating func say(_ speech: [Int16], _ side: Side, expectedLossPercent: Int32 = 0, together group: Int = 1, lost: (Int) -> Bool = { _ in false }) throws {
+        var waiting: [[UInt8]] = []
         for (number, payload) in try encoded(speech, side.audio, expectedLossPercent: expectedLossPercent).enumerated() {
             let packet = alice.packet(side.codec.receivePayloadType, payload, step: side.audio.timestampStep(milliseconds: 20))
-            if !lost(number) { bench.arrive(packet, from: alice.address, at: 20_000) }
+            if !lost(number) { waiting.append(packet) }
+            if number % group == group - 1 {
+                for packet in waiting { bench.arrive(packet, from: alice.address, at: 20_000) }
+                waiting = []
+            }
             bench.pass(.milliseconds(20))
         }
     }
@@ -136,6 +142,22 @@ import Testing
         #expect(likeness.score > 0.75, "\(likeness)")
     }
 
+    /// Packets come in threes at first, so that all wait for longer, and evenly after that: the wait falls in the first word.
+    @Test mutating func `phrases are passed on sample by sample, and a shorter wait is taken from the pause between them`() throws {
+        let from = Self.linear[0], (a, _) = try bridge([from.codec], [.pcmu()])
+        let words = [chirp(seconds: 15, from: 200), chirp(seconds: 1, from: 3_400)], pause = [Int16](repeating: 0, count: 5_760)
+        try say(pause, from, together: 3)
+        try say(words[0] + pause + words[1] + pause, from)
+        let heard = try decode(bench.heard(by: bob.address), .pcmu)
+        let places = try words.map { word in
+            let coded = try decode(encoded(word, .pcmu).map { alice.packet(0, $0, step: 160) }, .pcmu)
+            return try #require(heard.indices.dropLast(coded.count).first { heard[$0] == coded[0] && heard[$0 + 1..<$0 + coded.count].elementsEqual(coded.dropFirst()) }, "a word is not whole")
+        }
+        let taken = words[0].count + pause.count - (places[1] - places[0])
+        #expect((16...200).contains(taken), "\(taken) samples of the pause")
+        #expect(try #require(bench.statistics(a).playout).wait <= 25)
+    }
+
     @Test mutating func `nothing is sent when nobody speaks any more, and speech after that is a new beginning`() throws {
         _ = try bridge([.opus()], [.pcmu()])
         try say(speech(seconds: 1, sampleRate: 48_000), Self.sides[0])
@@ -216,6 +238,14 @@ import Testing
 
     /// Each follows the one before it.
     private func isWhole(_ headers: [RTPHeader]) -> Bool { zip(headers, headers.dropFirst()).allSatisfy { $0.sequence.distance(to: $1.sequence) == 1 } }
+
+    /// Rises by 200 Hz a second; no two places of it are alike.
+    private func chirp(seconds: Int, from start: Double) -> [Int16] {
+        (0..<seconds * 8_000).map { index in
+            let time = Double(index) / 8_000
+            return Int16(9_000 * sin(2 * .pi * (start * time + 100 * time * time)))
+        }
+    }
 
     /// Syllables of changing pitch with pauses.
     private func speech(seconds: Int, sampleRate: Int) -> [Int16] {

@@ -2,9 +2,10 @@
 
 Run by scripts/quality. Prints a line for each pair of codecs; exits with 1 when a pair through the gateway is worse by more than the allowance than
 the same pair called directly. Two that share no codec cannot call each other directly: they are measured beside the two codecs alone, one after the
-other without a network (libopus at the bit rates of baresip and of the gateway, and G.711).
+other without a network (libopus at the bit rates of baresip and of the gateway, and G.711), made of what the speaker's baresip had encoded in that call.
 """
 import argparse
+import contextlib
 import ctypes
 import json
 import os
@@ -25,10 +26,13 @@ TEXTS = (
     ("en-gb", "Please call Stella, and ask her to bring six spoons of fresh snow peas and five thick slabs of cheese."),
 )
 # Codecs of caller and callee, and what PESQ compares: narrow or wide band.
-PAIRS = ((("pcmu", "pcmu"), "nb"), (("opus", "opus"), "wb"), (("opus", "pcmu"), "nb"), (("pcmu", "opus"), "nb"))
+PAIRS = (
+    (("pcmu", "pcmu"), "nb"), (("pcma", "pcma"), "nb"), (("g722", "g722"), "wb"), (("l16", "l16"), "wb"), (("opus", "opus"), "wb"),
+    (("opus", "pcmu"), "nb"), (("pcmu", "opus"), "nb"),
+)
 # Bits per second: baresip's default, and OpusSettings'.
 CLIENT_BITRATE, GATEWAY_BITRATE = 28000, 24000
-NAMES = {"opus": "opus/48000/2", "g722": "G722/16000/1", "pcmu": "PCMU/8000/1", "pcma": "PCMA/8000/1"}
+NAMES = {"opus": "opus/48000/2", "g722": "G722/16000/1", "pcmu": "PCMU/8000/1", "pcma": "PCMA/8000/1", "l16": "L16/16000/1"}
 SECONDS = 12
 
 
@@ -83,6 +87,8 @@ snd_path {self.folder}
 module_path /usr/lib/baresip/modules
 module g711.so
 module g722.so
+module l16.so
+module srtp.so
 module opus.so
 module aufile.so
 module aubridge.so
@@ -106,8 +112,9 @@ module_app menu.so
             self.program.wait()
         self.log.close()
 
-    def heard(self):
-        names = sorted(name for name in os.listdir(self.folder) if name.startswith("dump-") and name.endswith("-dec.wav"))
+    def recording(self, kind):
+        """What it heard ("dec"), or what it had to encode ("enc")."""
+        names = sorted(name for name in os.listdir(self.folder) if name.startswith("dump-") and name.endswith(f"-{kind}.wav"))
         if not names:
             with open(f"{self.folder}/log") as file:
                 sys.exit(f"{self.folder}: nothing was recorded\n{file.read()[-2000:]}")
@@ -115,7 +122,7 @@ module_app menu.so
 
 
 def call(folder, codecs, said, gateway):
-    """One call of SECONDS; what the caller and the callee heard. `gateway`: its SIP port, the port that it takes its trunk to be on, and
+    """One call of SECONDS; the caller and the callee after it. `gateway`: its SIP port, the port that it takes its trunk to be on, and
     forty that it leaves to the caller; None: directly."""
     os.makedirs(folder)
     callee_port = gateway[1] if gateway else free_ports(40)
@@ -126,7 +133,7 @@ def call(folder, codecs, said, gateway):
     time.sleep(SECONDS)
     for one in (caller, callee):
         one.end()
-    return caller.heard(), callee.heard()
+    return caller, callee
 
 
 def samples(path, rate):
@@ -163,12 +170,12 @@ def through_pcmu(pcm):
     return numpy.where(wide < 0, -decoded, decoded).astype(numpy.int16)
 
 
-def codecs_alone(said, first, folder):
-    """What the two codecs make of a speech, the speaker's first."""
+def codecs_alone(spoken, first, folder):
+    """What the two codecs make of what a client had to encode, the client's first."""
     if first == "opus":
-        heard = through_pcmu(through_opus(samples(said, 48000), 48000, CLIENT_BITRATE))
+        heard = through_pcmu(through_opus(samples(spoken, 48000), 48000, CLIENT_BITRATE))
     else:
-        heard = through_opus(through_pcmu(samples(said, 8000)), 8000, GATEWAY_BITRATE)
+        heard = through_opus(through_pcmu(samples(spoken, 8000)), 8000, GATEWAY_BITRATE)
     path = f"{folder}/alone.wav"
     with wave.open(path, "wb") as file:
         file.setnchannels(1)
@@ -203,6 +210,7 @@ sip:
   udp: ["127.0.0.1:{sip}"]
 media:
   ports: {ports + 60}-{ports + 119}
+  codecs: [opus, g722, pcmu, pcma, l16/16000]
 access:
   guests: ["127.0.0.0/8"]
 lines:
@@ -224,26 +232,29 @@ def main():
     options.add_argument("--hookswitch", required=True)
     options.add_argument("--runs", type=int, default=3)
     options.add_argument("--allowance", type=float, default=0.1)
+    options.add_argument("--pairs", help="only those of these, as pcmu-opus,g722-g722")
+    options.add_argument("--keep", help="leave configurations, logs and recordings in this folder")
     options.add_argument("--json")
     chosen = options.parse_args()
     rows, worst = [], 0.0
-    with tempfile.TemporaryDirectory(prefix="hookswitch-pesq-") as folder:
+    pairs = [pair for pair in PAIRS if not chosen.pairs or "-".join(pair[0]) in chosen.pairs.split(",")]
+    with contextlib.ExitStack() as left:
+        folder = chosen.keep or left.enter_context(tempfile.TemporaryDirectory(prefix="hookswitch-pesq-"))
+        os.makedirs(folder, exist_ok=True)
         said = speak(folder)
         once = [f"{folder}/once-0.wav", f"{folder}/once-1.wav"]
         serving, ports = start_gateway(folder, chosen.hookswitch)
         try:
-            for number, (codecs, band) in enumerate(PAIRS):
+            for number, (codecs, band) in enumerate(pairs):
                 beside, through = ([], []), ([], [])
                 for run in range(chosen.runs):
-                    if codecs[0] == codecs[1]:
-                        caller, callee = call(f"{folder}/{number}-direct-{run}", codecs, said, None)
-                    else:
-                        callee, caller = codecs_alone(once[0], codecs[0], folder), None
-                    beside[0].append(score(once[0], callee, band))
-                    beside[1].append(score(once[1], caller or codecs_alone(once[1], codecs[1], folder), band))
-                    caller, callee = call(f"{folder}/{number}-gateway-{run}", codecs, said, ports)
-                    through[0].append(score(once[0], callee, band))
-                    through[1].append(score(once[1], caller, band))
+                    clients = call(f"{folder}/{number}-gateway-{run}", codecs, said, ports)
+                    direct = call(f"{folder}/{number}-direct-{run}", codecs, said, None) if codecs[0] == codecs[1] else None
+                    for side in range(2):
+                        speaker, listener = clients[side], clients[1 - side]
+                        through[side].append(score(once[side], listener.recording("dec"), band))
+                        reference = direct[1 - side].recording("dec") if direct else codecs_alone(speaker.recording("enc"), codecs[side], folder)
+                        beside[side].append(score(once[side], reference, band))
                 for side, name in enumerate(("to the callee", "to the caller")):
                     there, here = statistics.median(beside[side]), statistics.median(through[side])
                     worst = max(worst, there - here)

@@ -56,14 +56,23 @@ private struct Line {
         flying.removeAll { $0.at <= now }
     }
 
-    /// Takes 20 ms, with the stretching of a player that does 5 ms at a time.
+    /// What a player does that hears a pause in one packet of ten, and then 5 ms at a time.
+    private func change(_ stretch: JitterBuffer.Stretch) -> Int {
+        switch stretch {
+        case .longer(let atOnce): atOnce || sequence % 10 == 0 ? 40 : 0
+        case .shorter(let atOnce): atOnce || sequence % 10 == 0 ? -40 : 0
+        case .none: 0
+        }
+    }
+
+    /// Takes 20 ms.
     private mutating func play() {
         while buffered < 160 {
             switch buffer.next(buffered: buffered, at: now) {
             case .audio(let payload, let stretch):
                 let first = buffer.read(payload) { $0[0] }
                 played.append(UInt32(first))
-                buffered += 160 + (stretch == .longer ? 40 : stretch == .shorter ? -40 : 0)
+                buffered += 160 + change(stretch)
             case .lost(let ticks, _):
                 played.append(nil)
                 buffered += ticks

@@ -19,11 +19,11 @@ import UserAgent
     }
 
     /// Calls of ten minutes, 10 in the first five seconds and 20 in the next, and the tally of each step when that has ended.
-    private func steps(_ treat: @escaping (Int, Room.Seat, InviteSession, Instant) -> Void) -> (tallies: [LoadTally], up: Int) {
+    private func steps(atATime concurrent: Int = 100, _ treat: @escaping (Int, Room.Seat, InviteSession, Instant) -> Void) -> (tallies: [LoadTally], up: Int) {
         let room = Room(), caller = room.seat("caller", 1, server: Room.address(2), codecs: [.pcmu]), callee = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu])
         var plan = LoadPlan(), answered = 0, judge = StepJudge(), tallies: [LoadTally] = []
         (plan.target, plan.hold, plan.expectsEcho) = (URI(user: "callee", address: Room.address(2)), .fixed(.seconds(600)), true)
-        plan.arrivals = ArrivalPlan(from: 2, to: 4, by: 2, every: .seconds(5))
+        (plan.arrivals, plan.concurrent) = (ArrivalPlan(from: 2, to: 4, by: 2, every: .seconds(5)), concurrent)
         let client = LoadClient(phone: caller.phone, plan: plan)
         caller.client = client
         client.onEvent = { event, _ in
@@ -59,6 +59,22 @@ import UserAgent
         let (tallies, up) = steps { number, seat, session, now in self.echo(seat, session, source: number > 12 ? .silence : .echo, now) }
         #expect(up == 30 && tallies[0].findings.isEmpty)
         #expect(tallies[1].percent(with: [.oneWay]).map { $0 > 80 } == true)
+    }
+
+    @Test func `a step whose calls were kept back was not offered`() {
+        let (tallies, up) = steps(atATime: 12) { _, seat, session, now in self.echo(seat, session, now) }
+        #expect(up == 12 && tallies.map(\.notBegun) == [0, 16], "those of before its window do not count")
+    }
+
+    @Test(arguments: [(10.0, 10, nil, 195), (1, 600, nil, 745), (10, 10, 4, 4), (1_000, 600, nil, 20_000)] as [(Double, Int64, Int?, Int)])
+    func `a plan has room for the calls that its rate and hold time make`(_ rate: Double, _ hold: Int64, _ calls: Int?, _ expected: Int) {
+        var plan = LoadPlan()
+        (plan.arrivals, plan.hold, plan.calls) = (ArrivalPlan(rate: rate), .exponential(.seconds(hold)), calls)
+        #expect(plan.expectedConcurrency == expected)
+        plan.duration = .seconds(5)
+        #expect(plan.expectedConcurrency == min(expected, Int(rate) * 5 + 1), "no more than are begun")
+        (plan.duration, plan.arrivals) = (nil, ArrivalPlan(from: 1, to: rate, by: 1, every: .seconds(10)))
+        #expect(plan.expectedConcurrency <= expected)
     }
 
     @Test func `calls without an answer are slow ones`() {

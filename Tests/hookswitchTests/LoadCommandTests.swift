@@ -60,6 +60,16 @@ import Workbench
         #expect(report.validity.limiterHits > 0)
     }
 
+    @Test func `a step that the tool kept calls back from does not count as held`() throws {
+        let target = try FaultyTarget { _, _ in }
+        defer { target.phone.close() }
+        let report = try load("sip:echo@\(target.address) --find-knee --ramp 5:50:5:2 --hold 2 --concurrent 16 --slo failed<5%"), knee = try #require(report.knee)
+        #expect(knee.lastKept == 5 && knee.firstNotOffered == 10 && knee.firstBroken == nil, "10 a second of 2 s are 20 at a time: \(knee)")
+        let step = try #require(report.steps.dropFirst().first)
+        #expect(step.notBegun > 0 && step.isKept == nil && report.steps.count < 5 && report.exitCode != 1)
+        #expect(LoadText.lines(report).contains { $0.contains("knee         5.00 calls a second held; at 10.0 the tool began fewer") })
+    }
+
     @Test func `every output says the same`() throws {
         let target = try FaultyTarget { number, call in if number == 3 { call.refusal = 486 } }
         defer { target.phone.close() }

@@ -80,19 +80,20 @@ extension LiveLoad.Outcome {
     private func steps(_ plan: LoadPlan, _ slo: ServiceLevel?) -> [LoadReport.StepResult] {
         state.steps.keys.sorted().compactMap { index in
             guard let tally = state.steps[index], plan.arrivals.steps.indices.contains(index) else { return nil }
+            let isKept = slo?.isKept(by: tally)
             return LoadReport.StepResult(
-                rate: plan.arrivals.steps[index].rate, calls: tally.calls, failedPercent: tally.failedPercent, setupP95: tally[.setup].percentile(95),
-                packetLatenessP99: state.stepLateness[index]?.percentile(99).map(\.inMilliseconds), slo: slo?.verdicts(on: tally) ?? [], isKept: slo?.isKept(by: tally))
+                rate: plan.arrivals.steps[index].rate, calls: tally.calls, notBegun: tally.notBegun, failedPercent: tally.failedPercent, setupP95: tally[.setup].percentile(95),
+                packetLatenessP99: state.stepLateness[index]?.percentile(99).map(\.inMilliseconds), slo: slo?.verdicts(on: tally) ?? [],
+                isKept: isKept == true && tally.notBegun > 0 ? nil : isKept)
         }
     }
 
-    /// The steps are taken from the first on: one that holds after one that broke proves nothing.
+    /// The steps are taken from the first on: one that holds after one that broke, or was not offered, proves nothing.
     private func knee(_ steps: [LoadReport.StepResult]) -> LoadReport.Knee {
-        let broken = steps.first { $0.isKept == false }
-        let kept = steps.prefix { $0.isKept != false }.last
+        let kept = steps.prefix { $0.isKept == true }, next = steps.dropFirst(kept.count).first, broken = next.flatMap { $0.isKept == false ? $0 : nil }
         let isOwn = broken?.packetLatenessP99.map { $0 >= Validity.greatestPacketLateness } ?? false
         return LoadReport.Knee(
-            lastKept: kept?.rate, firstBroken: broken?.rate, broken: broken?.slo.filter { !$0.isKept }.map { "\($0.term) (was \($0.actual.map(Number.text) ?? "not measured"))" } ?? [],
+            lastKept: kept.last?.rate, firstBroken: broken?.rate, firstNotOffered: broken == nil ? next?.rate : nil, broken: broken?.slo.filter { !$0.isKept }.map { "\($0.term) (was \($0.actual.map(Number.text) ?? "not measured"))" } ?? [],
             isToolsOwn: isOwn)
     }
 }

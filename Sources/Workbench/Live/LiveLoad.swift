@@ -38,7 +38,7 @@ public final class LiveLoad: Sendable {
     private let ledger: LoadLedger
 
     /// Binds, and begins.
-    /// - Parameter knee: ends the arrivals when a step of the plan has broken this.
+    /// - Parameter knee: ends the arrivals when a step of the plan has broken this, or could not be offered.
     public init(_ plan: LoadPlan, settings: LivePhoneSettings, endingWhenBroken knee: ServiceLevel? = nil) throws(LivePhoneError) {
         (self.plan, self.settings, self.knee) = (plan, settings, knee)
         let ledger = try LoadLedger(judgesSteps: plan.arrivals.steps.count > 1)
@@ -65,7 +65,7 @@ public final class LiveLoad: Sendable {
             mostPorts = max(mostPorts, ports)
             trend.note(resident: MachineReading.residentBytes(), over: snapshot.judged, up: snapshot.progress.active)
             watch(snapshot)
-            if broken == nil, let step = firstBroken() {
+            if broken == nil, let step = firstNotKept() {
                 broken = step
                 phone.post { client, now in client.endArrivals(at: now) }
             }
@@ -90,11 +90,11 @@ public final class LiveLoad: Sendable {
         return (snapshot, ports.open + ports.reserved + ports.quarantined)
     }
 
-    /// The first step, of those that are over, that has broken what was to be kept; where enough is known of it.
-    private func firstBroken() -> Int? {
+    /// The first step, of those that are over, that has broken what was to be kept, where enough is known of it; or whose rate was not offered.
+    private func firstNotKept() -> Int? {
         guard let knee else { return nil }
         return ledger.read { state in
-            state.steps.keys.sorted().first { (state.steps[$0]?.tried ?? 0) >= 5 && state.steps[$0].map(knee.isBroken(by:)) == true }
+            state.steps.sorted { $0.key < $1.key }.first { $0.value.notBegun > 0 || ($0.value.tried >= 5 && knee.isBroken(by: $0.value)) }?.key
         }
     }
 

@@ -48,6 +48,7 @@ public final class LoadClient: PhoneClient {
     var windows: [StepWindow] = []
     /// What was there when the window of the step began; nil before.
     var baseline: [MediaLegID: MediaStatistics]?
+    var notBegunBefore = 0
     /// Calls of others that came.
     var callsTaken = 0
     private var registrations: [Registration] = []

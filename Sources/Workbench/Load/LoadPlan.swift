@@ -87,7 +87,7 @@ public struct LoadPlan: Sendable {
     /// No more are begun after so many, or so long.
     public var calls: Int?
     public var duration: Duration?
-    /// At most so many at a time; those that would be more are not begun, and counted.
+    /// At most so many at a time; those that would be more are not begun, and counted. `expectedConcurrency` tells how many a plan needs.
     public var concurrent = 100
     public var hold = HoldTime.fixed(.seconds(10))
     public var mix = CallMix()
@@ -115,4 +115,28 @@ public struct LoadPlan: Sendable {
     public var seed: UInt64 = 1
 
     public init() {}
+}
+
+extension LoadPlan {
+    /// How long a call may take to be answered before it counts as too slow for `expectedConcurrency`.
+    private static let ringing = Duration.seconds(2)
+
+    /// So many calls are up at a time, at most, when every one of the plan is begun and is answered within two seconds: rate times length, and five standard
+    /// deviations (Erlang) and twenty calls more for those whose time is not up. 1–20,000.
+    public var expectedConcurrency: Int {
+        let fastest = arrivals.steps.map(\.rate).max() ?? 0, mean = fastest * (length + answersAfter + Self.ringing).inSeconds
+        return max(1, Int(min(mean + 5 * mean.squareRoot() + 20, Double(calls ?? .max), arrivalsInAll, 20_000).rounded(.up)))
+    }
+
+    /// How long a call lasts on average.
+    private var length: Duration {
+        guard let steps else { return hold.mean }
+        return steps.reduce(.zero) { sum, step in if case .wait(let time) = step { sum + time } else { sum + .seconds(1) } }
+    }
+
+    /// Infinite where only a number of calls ends it.
+    private var arrivalsInAll: Double {
+        if let duration { return (arrivals.steps.map(\.rate).max() ?? 0) * duration.inSeconds + 1 }
+        return arrivals.steps.reduce(1) { $0 + $1.rate * ($1.time?.inSeconds ?? .infinity) }
+    }
 }

@@ -41,6 +41,8 @@ public struct LoadProgress: Hashable, Sendable {
     public var skipped = 0
     /// Not begun, because the tool had no port left.
     public var withoutPort = 0
+    /// Of the plan: it offered less than it was to.
+    var notBegun: Int { skipped + withoutPort }
     /// INVITEs that came and belong to no call of this run.
     public var strangers = 0
     /// Of the arrival plan; its rate.

@@ -22,6 +22,7 @@ struct StepJudge {
     /// What the step has come to. Forgets the calls of it.
     mutating func close(_ reading: StepReading) -> LoadTally {
         var tally = LoadTally()
+        tally.notBegun = reading.notBegun
         for (figures, ended) in over where ended >= reading.window.from && ended < reading.window.to { Self.add(figures, reading.window, to: &tally) }
         for call in reading.calls { Self.add(call, reading, to: &tally) }
         over = over.filter { $0.ended >= reading.window.to }

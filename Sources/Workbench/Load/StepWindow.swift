@@ -46,6 +46,8 @@ public struct StepReading: Sendable {
     /// When the first call of the run could begin.
     public var began: Instant
     public var calls: [Call]
+    /// Calls of the window that the tool did not begin, at its limit of calls at a time or for want of a port.
+    public var notBegun = 0
 }
 
 // The client looks at its calls when a window begins and when it ends.
@@ -62,7 +64,7 @@ extension LoadClient {
         guard let window = windows.first else { return }
         if baseline == nil {
             guard progress.phase == .running else { return windows.removeAll() }
-            baseline = statistics(at: now)
+            (baseline, notBegunBefore) = (statistics(at: now), progress.notBegun)
         } else {
             close(window, at: now)
         }
@@ -84,7 +86,7 @@ extension LoadClient {
             guard let call = open[number], let caller = end(call.caller, past, present) else { return nil }
             return StepReading.Call(number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present))
         }
-        onEvent?(.step(StepReading(window: window, began: began, calls: calls)), now)
+        onEvent?(.step(StepReading(window: window, began: began, calls: calls, notBegun: progress.notBegun - notBegunBefore)), now)
     }
 
     private func end(_ leg: MediaLegID?, _ past: [MediaLegID: MediaStatistics], _ present: [MediaLegID: MediaStatistics]) -> StepReading.End? {

@@ -91,12 +91,10 @@ public enum LoadPage {
     private static func steps(_ report: LoadReport) -> String {
         guard !report.steps.isEmpty else { return "" }
         let rows = report.steps.map { step in
-            let held = step.isKept.map { $0 ? "<span class=\"yes\">held</span>" : "<span class=\"no\">broke</span>" } ?? "–"
+            let held = step.isKept.map { $0 ? "<span class=\"yes\">held</span>" : "<span class=\"no\">broke</span>" } ?? (step.notBegun > 0 ? "\(step.notBegun) not begun" : "–")
             return "<tr><td>\(Number.text(step.rate))/s</td><td>\(step.calls)</td><td>\(step.failedPercent.map { Number.text($0) + " %" } ?? "–")</td><td>\(step.setupP95.map { Number.text($0) + " ms" } ?? "–")</td><td>\(step.packetLatenessP99.map { Number.text($0) + " ms" } ?? "–")</td><td>\(held)</td></tr>"
         }
-        let knee = report.knee.map { knee in
-            "<p><b>Knee:</b> \(knee.lastKept.map { "\(Number.text($0)) calls a second held" } ?? "not even the first step held")\(knee.firstBroken.map { "; at \(Number.text($0)) broke \(Markup.escaped(knee.broken.joined(separator: ", ")))" } ?? "; nothing broke").</p>"
-        }
+        let knee = report.knee.map { "<p><b>Knee:</b> \(Markup.escaped(LoadText.text($0))).</p>" }
         return "<h2>Steps</h2>\(knee ?? "")<table><tr><th>rate</th><th>calls</th><th>failed</th><th>set-up p95</th><th>own lateness p99</th><th></th></tr>\(rows.joined())</table>"
     }
 

@@ -61,10 +61,13 @@ public struct LoadReport: Codable, Sendable {
     public struct StepResult: Codable, Hashable, Sendable {
         public var rate: Double
         public var calls: Int
+        /// The rate was not offered: the tool kept so many back (`--concurrent`, ports).
+        public var notBegun: Int
         public var failedPercent: Double?
         public var setupP95: Double?
         public var packetLatenessP99: Double?
         public var slo: [ServiceLevel.Verdict]
+        /// Nil where nothing was to be kept, and where it was but the rate was not offered.
         public var isKept: Bool?
     }
 
@@ -72,6 +75,8 @@ public struct LoadReport: Codable, Sendable {
         /// Calls a second of the last step that held; nil: not even the first.
         public var lastKept: Double?
         public var firstBroken: Double?
+        /// Calls a second of the first step that the tool did not offer in full: nothing is known from it on.
+        public var firstNotOffered: Double?
         /// What broke it.
         public var broken: [String]
         /// The tool was late in the step that broke.
@@ -103,7 +108,7 @@ public struct LoadReport: Codable, Sendable {
         if leaks?.isClean == false { return 1 }
         let isBad = slo.isEmpty ? counts.failed + counts.faulty > 0 && knee == nil : !isSLOKept && knee == nil
         if isBad || counts.begun == 0 { return validity.isBelievable ? 1 : 3 }
-        if let knee, knee.lastKept == nil { return validity.isBelievable ? 1 : 3 }
+        if let knee, knee.lastKept == nil { return validity.isBelievable && knee.firstBroken != nil ? 1 : 3 }
         return validity.isBelievable ? 0 : 3
     }
 }

@@ -9,6 +9,8 @@ public struct LoadTally: Sendable {
     public private(set) var findings: [Finding.Kind: FoundCalls] = [:]
     public private(set) var listened = 0
     public private(set) var retransmissions = 0
+    /// Calls of a step that the tool did not begin, so that its rate was not offered.
+    public var notBegun = 0
     /// Ends that had media, by how it was encrypted.
     public private(set) var encryption: [MediaEncryption: Int] = [:]
     private var distributions: [LoadMetric: Distribution] = [:]

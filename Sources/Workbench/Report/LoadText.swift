@@ -84,14 +84,19 @@ public enum LoadText {
 
     private static func steps(_ report: LoadReport) -> [String] {
         let lines = report.steps.map { step in
-            let parts = ["\(step.calls) calls", step.failedPercent.map { "\(Number.text($0)) % failed" }, step.setupP95.map { "set-up p95 \(Number.text($0)) ms" }]
-            let held = step.isKept.map { $0 ? "held" : "BROKE" } ?? ""
+            let parts = ["\(step.calls) calls", step.notBegun > 0 ? "\(step.notBegun) not begun" : nil, step.failedPercent.map { "\(Number.text($0)) % failed" }, step.setupP95.map { "set-up p95 \(Number.text($0)) ms" }]
+            let held = step.isKept.map { $0 ? "held" : "BROKE" } ?? (step.slo.isEmpty ? "" : "not told")
             return "step         \(Number.text(step.rate))/s: " + (parts.compactMap(\.self) + (held.isEmpty ? [] : [held])).joined(separator: ", ")
         }
         guard let knee = report.knee else { return lines.isEmpty ? [] : [""] + lines }
-        let last = knee.lastKept.map { "\(Number.text($0)) calls a second held" } ?? "not even the first step held"
-        let broken = knee.firstBroken.map { "; at \(Number.text($0)) broke \(knee.broken.joined(separator: ", "))" } ?? "; nothing broke"
-        return [""] + lines + ["knee         \(last)\(broken)\(knee.isToolsOwn ? " (the tool was late itself then)" : "")"]
+        return [""] + lines + ["knee         \(text(knee))"]
+    }
+
+    static func text(_ knee: LoadReport.Knee) -> String {
+        let last = knee.lastKept.map { "\(Number.text($0)) calls a second held" } ?? "no step held"
+        if let rate = knee.firstBroken { return "\(last); at \(Number.text(rate)) broke \(knee.broken.joined(separator: ", "))\(knee.isToolsOwn ? " (the tool was late itself then)" : "")" }
+        if let rate = knee.firstNotOffered { return "\(last); at \(Number.text(rate)) the tool began fewer: let it have more calls at a time (--concurrent) or ports" }
+        return last + "; nothing broke"
     }
 
     private static func leaks(_ leaks: LeakReport?) -> [String] {

@@ -112,7 +112,7 @@ extension Validity {
             notes.append("one packet in a hundred left \(Number.text(late.p99)) ms late or later: jitter figures have that error")
         }
         if limiterHits > 0 { notes.append("the target answered 503 to \(limiterHits) calls: a limit of its own was hit") }
-        if skipped > 0 { notes.append("\(skipped) calls were not begun: so many were up already (--concurrent)") }
+        if skipped > 0 { notes.append("\(skipped) calls were not begun: \(evidence.progress.mostActive) were up already (--concurrent)") }
         if evidence.progress.strangers > 0 { notes.append("\(evidence.progress.strangers) INVITEs came that belong to no call of this run") }
         if let overlap = ephemeralOverlap { notes.append("the kernel may give our media ports \(overlap) to others (ip_local_port_range)") }
         if let busy = machineProcessor, busy > 95 { notes.append("the machine was \(Number.text(busy)) % busy: the target, if it is here too, had to share it") }

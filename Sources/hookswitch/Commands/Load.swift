@@ -25,7 +25,7 @@ struct Load: ParsableCommand {
               hookswitch load 127.0.0.1 --accounts 1001..1008 --password 'secret-{}' --rate 2 --calls 40 --hold 10 --mix hold=10,dtmf=20,cancel=5
               hookswitch load 10.0.0.5 --transport tls --ca ca.pem --srtp dtls --accounts 1001..1100 --password 'secret-{}' --rate 5 --calls 200
               hookswitch load --calibrate --concurrent 1500
-              hookswitch load sip:9196@10.0.0.5 --find-knee --ramp 10:200:10:15 --hold 20 --concurrent 2000 --slo 'setup_p95<200ms,failed<0.1%' --html load.html
+              hookswitch load sip:9196@10.0.0.5 --find-knee --ramp 10:200:10:15 --hold 20 --slo 'setup_p95<200ms,failed<0.1%' --html load.html
             """)
 
     @OptionGroup var options: LoadOptions

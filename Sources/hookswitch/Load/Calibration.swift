@@ -45,7 +45,7 @@ extension LoadOptions {
         plan.arrivals = ArrivalPlan(rate: Double(plan.concurrent) * 1e9 / Double(time.wholeNanoseconds))
         plan.playsBothEnds = true   // for its ports
         let place = try CallTarget("sip:echo@127.0.0.1", server: nil, transport: .udp)
-        var settings = try settings(place, plan)
+        var settings = try settings(place, &plan)
         let ports = settings.mediaPorts, middle = (ports.lowerBound + UInt16(ports.count / 2)) & ~1
         settings.mediaPorts = ports.lowerBound...(middle - 1)
         plan.playsBothEnds = false

@@ -25,7 +25,7 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Begin calls for so long (default without --calls and --ramp: 60).", valueName: "s"))
     var duration: Double?
 
-    @Option(help: ArgumentHelp("At most so many at a time; more are not begun, and counted (default 100).", valueName: "n"))
+    @Option(help: ArgumentHelp("At most so many at a time; more are not begun, and counted (default: as many as rate and hold time make).", valueName: "n"))
     var concurrent: Int?
 
     @Option(help: ArgumentHelp("How long each lasts: 10, or exponential:10 for a mean of 10 s.", valueName: "s"))

@@ -37,8 +37,9 @@ extension LoadOptions {
         try shape(&plan)
         let level = try slo.map(Self.level)
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
+        let settings = try settings(place, &plan)
         return LoadOrder(
-            plan: plan, settings: try settings(place, plan), slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid, outputs: outputs,
+            plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid, outputs: outputs,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
@@ -84,7 +85,6 @@ extension LoadOptions {
         plan.calls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...10_000_000) }
         plan.duration = try duration.map { try Bounded.seconds($0, option: "--duration", in: 0.1...604_800) }
         if calls == nil, duration == nil, ramp == nil { plan.duration = .seconds(60) }
-        plan.concurrent = try Bounded.whole(concurrent ?? 100, option: "--concurrent", of: "a number of calls", in: 1...20_000)
         plan.settling = try settle.map { try Bounded.seconds($0, option: "--settle", in: 0...3_600) }
         plan.hold = try holdTime(hold ?? "10")
         plan.mix = try callMix(mix)
@@ -103,6 +103,7 @@ extension LoadOptions {
         case "nothing": plan.expectsSilence = true
         default: throw Failure.usage("--expect is sound, echo or nothing, got '\(expect)'\(Nearest.hint(for: expect, among: ["sound", "echo", "nothing"]))")
         }
+        plan.concurrent = try concurrent.map { try Bounded.whole($0, option: "--concurrent", of: "a number of calls", in: 1...20_000) } ?? plan.expectedConcurrency
     }
 
     private func arrivals() throws -> ArrivalPlan {
@@ -172,7 +173,8 @@ extension LoadOptions {
 
     // MARK: From where
 
-    func settings(_ place: CallTarget, _ plan: LoadPlan) throws -> LivePhoneSettings {
+    /// Where `--concurrent` was not given, the plan gets no more calls at a time than there are ports for.
+    func settings(_ place: CallTarget, _ plan: inout LoadPlan) throws -> LivePhoneSettings {
         let caller = try phone.caller()
         var settings = try phone.settings(
             user: caller?.user ?? "hookswitch", server: place.server, transport: place.transport, host: place.uri.host, codecs: "pcmu",
@@ -180,18 +182,31 @@ extension LoadOptions {
         settings.domain = caller?.domain ?? (plan.accounts.isEmpty ? nil : place.uri.host)
         if let caller, let password = phone.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
         settings.isPunctual = true
+        settings.mediaPorts = try mediaPorts(&plan, place.server.address.family)
         settings.mediaLanes = plan.concurrent > 200 ? min(4, MachineReading.cores) : 1
-        settings.mediaPorts = try phone.portRange() ?? LoadPorts.block(for: plan, place.server.address.family)
         return settings
+    }
+
+    private func mediaPorts(_ plan: inout LoadPlan, _ family: IPAddress.Family) throws -> ClosedRange<UInt16> {
+        let given = try phone.portRange()
+        if concurrent == nil { plan.concurrent = min(plan.concurrent, LoadPorts.mostCalls(plan, in: given)) }
+        if let given { return given }
+        while true {
+            do { return try LoadPorts.block(for: plan, family) } catch let failure as Failure {
+                guard concurrent == nil, plan.concurrent > 100 else { throw failure }
+                plan.concurrent = max(100, plan.concurrent / 2)
+            }
+        }
     }
 }
 
 /// Media ports for a load, and descriptors for their sockets.
 enum LoadPorts {
+    static let most = 40_000
+
     /// A free run: a pair for each end that can be up, and for those that rest after a call; below the kernel's own where it fits.
     static func block(for plan: LoadPlan, _ family: IPAddress.Family) throws -> ClosedRange<UInt16> {
-        let ends = plan.playsBothEnds ? 2 : 1, rate = plan.arrivals.steps.map(\.rate).max() ?? 1
-        let count = min(2 * ends * (plan.concurrent + Int(min(rate, Double(plan.concurrent)) * 3) + 8), 40_000)
+        let count = min(2 * ends(plan) * (plan.concurrent + resting(plan) + 8), most)
         try provideDescriptors(for: count)
         for range in candidates where range.count > count {
             for _ in 0..<50 {
@@ -201,6 +216,15 @@ enum LoadPorts {
         }
         throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
     }
+
+    /// As many calls at a time as there are ports for: in a range that was named as many as go in, else as many as leave room for those that rest.
+    static func mostCalls(_ plan: LoadPlan, in range: ClosedRange<UInt16>?) -> Int {
+        max(1, range.map { $0.count / (2 * ends(plan)) } ?? most / (2 * ends(plan)) - resting(plan) - 8)
+    }
+
+    private static func ends(_ plan: LoadPlan) -> Int { plan.playsBothEnds ? 2 : 1 }
+    /// Calls whose ports rest, at the highest rate.
+    private static func resting(_ plan: LoadPlan) -> Int { Int(3 * min(plan.arrivals.steps.map(\.rate).max() ?? 1, Double(plan.concurrent))) }
 
     /// Above the kernel's own, where hardly anybody is; else below it, where a gateway on this machine may have its own; else anywhere.
     private static var candidates: [ClosedRange<Int>] {
