@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 int clinux_socket(int family, int type) { return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
@@ -30,8 +31,10 @@ int clinux_set_packet_info(int socket, int family, int on) {
     return family == AF_INET6 ? set_int(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, on) : set_int(socket, IPPROTO_IP, IP_PKTINFO, on);
 }
 
+int clinux_set_timestamps(int socket) { return set_int(socket, SOL_SOCKET, SO_TIMESTAMPNS, 1); }
+
 int clinux_set_buffers(int socket, int receive, int send) {
-    if (set_int(socket, SOL_SOCKET, SO_RCVBUF, receive) != 0) return -1;
+    if (set_int(socket, SOL_SOCKET, SO_RCVBUFFORCE, receive) != 0 && set_int(socket, SOL_SOCKET, SO_RCVBUF, receive) != 0) return -1;
     return set_int(socket, SOL_SOCKET, SO_SNDBUF, send);
 }
 
@@ -41,7 +44,7 @@ int clinux_pending_error(int socket) {
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
-union control { struct cmsghdr header; char room[CMSG_SPACE(sizeof(struct in6_pktinfo))]; };
+union control { struct cmsghdr header; char room[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(struct timespec))]; };
 
 static void read_destination(struct msghdr *message, struct sockaddr_storage *to) {
     memset(to, 0, sizeof *to);
@@ -64,7 +67,20 @@ static void read_destination(struct msghdr *message, struct sockaddr_storage *to
     }
 }
 
-long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated) {
+/// Both are of the clock that people set: a step of it in between counts as no wait.
+static int64_t read_wait(struct msghdr *message) {
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(message); item; item = CMSG_NXTHDR(message, item)) {
+        if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_TIMESTAMPNS) continue;
+        struct timespec came, now;
+        memcpy(&came, CMSG_DATA(item), sizeof came);
+        if (clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+        int64_t waited = (int64_t)(now.tv_sec - came.tv_sec) * 1000000000 + (now.tv_nsec - came.tv_nsec);
+        return waited > 0 && waited < 60000000000 ? waited : 0;
+    }
+    return 0;
+}
+
+long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated, int64_t *waited) {
     union control control;
     struct iovec part = {.iov_base = buffer, .iov_len = capacity};
     struct msghdr message = {.msg_name = from, .msg_namelen = sizeof *from, .msg_iov = &part, .msg_iovlen = 1,
@@ -74,6 +90,7 @@ long clinux_receive(int socket, void *buffer, unsigned long capacity, struct soc
     if (count < 0) return -1;
     *truncated = (message.msg_flags & MSG_TRUNC) != 0;
     read_destination(&message, to);
+    *waited = read_wait(&message);
     return count;
 }
 

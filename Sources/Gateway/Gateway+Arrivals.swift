@@ -20,6 +20,10 @@ extension Gateway: UserAgentDelegate {
 
     public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
         let source = flow.remote.address
+        if isBehind(with: request) {
+            refused(.backlog, source)
+            return .refused(retryAfter: configuration.limits.retryAfter)
+        }
         if configuration.access.trusted.contains(where: { $0.contains(source) }) || trunksInOrder.contains(where: { $0.sends(flow) }) { return .admitted }
         if configuration.access.isSilent, isStranger(request, source) {
             refused(.stranger, source)
@@ -30,6 +34,13 @@ extension Gateway: UserAgentDelegate {
             return .refused(retryAfter: configuration.limits.retryAfter)
         }
         return .admitted
+    }
+
+    /// Work that is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). A call of ours to ourselves
+    /// is under way, and an OPTIONS asks whether we are alive.
+    private func isBehind(with request: Message) -> Bool {
+        let most = configuration.limits.backlog
+        return most > .zero && network.backlog > most && request.method != .options && !userAgent.isOwnCall(request)
     }
 
     /// Neither a guest by where it comes from nor, by what it says, one of our lines.

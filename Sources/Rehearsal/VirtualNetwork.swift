@@ -38,6 +38,8 @@ final class VirtualNetwork: SignallingNetwork {
     private var connections: [UInt64: Connection] = [:]
     private var lastConnection: UInt64 = 0
     var faults = LinkFaults()
+    /// How long everything that arrives is said to have lain unread.
+    var backlog = Duration.zero
     /// Sees every message as it is sent, lost or not.
     var onSend: ([UInt8], _ from: SocketAddress, _ to: SocketAddress) -> Void = { _, _, _ in }
     /// Sees every message as it arrives, before its receiver does.

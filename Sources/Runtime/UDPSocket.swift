@@ -14,6 +14,8 @@ public final class UDPSocket {
         public var source: SocketAddress
         /// The local address that it was sent to: never the wildcard, unless the kernel did not say.
         public var destination: SocketAddress
+        /// How long it lay in the kernel before it was read.
+        public var waited = Duration.zero
     }
 
     public struct Counts: Hashable, Sendable {
@@ -55,6 +57,7 @@ public final class UDPSocket {
         // Bursts of signalling come in hundreds of kilobytes; the kernel's default holds about 200 datagrams.
         _ = clinux_set_buffers(owner.raw, 4 << 20, 4 << 20)
         isWildcard = address.address.isAny
+        _ = clinux_set_timestamps(owner.raw)
         if isWildcard { _ = clinux_set_packet_info(owner.raw, address.address.family.domain, 1) }
         localAddress = owner.localAddress ?? address
         let descriptor = SharedDescriptor(owner)
@@ -127,8 +130,8 @@ public final class UDPSocket {
     private func next(from descriptor: SharedDescriptor) -> Received? {
         var from = sockaddr_storage()
         var to = sockaddr_storage()
-        var truncated: Int32 = 0
-        let count = buffer.withUnsafeMutableBytes { clinux_receive(descriptor.raw, $0.baseAddress, UInt($0.count), &from, &to, &truncated) }
+        var truncated: Int32 = 0, waited: Int64 = 0
+        let count = buffer.withUnsafeMutableBytes { clinux_receive(descriptor.raw, $0.baseAddress, UInt($0.count), &from, &to, &truncated, &waited) }
         guard count >= 0 else {
             if errno == EAGAIN || errno == EINTR { return nil }
             counts.receiveFailures += 1
@@ -140,6 +143,6 @@ public final class UDPSocket {
         }
         counts.received += 1
         let destination = SocketAddress(to).map { SocketAddress($0.address, port: localAddress.port) } ?? localAddress
-        return .whole(Datagram(bytes: Array(buffer[0..<count]), source: source, destination: destination))
+        return .whole(Datagram(bytes: Array(buffer[0..<count]), source: source, destination: destination, waited: .nanoseconds(waited)))
     }
 }

@@ -69,6 +69,33 @@ import Testing
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
+    @Test func `requests that lay unread for too long are refused whoever sent them, and what belongs to a call is not`() throws {
+        let stage = Self.stage(trusts: [IPNetwork("192.0.2.0/24")!]) { _ in }, peer = RawPeer(stage, 9)
+        stage.network.backlog = .milliseconds(200)
+        #expect(Self.calls(1, peer) == [200])
+        stage.network.backlog = .milliseconds(201)
+        #expect(Self.calls(3, peer, from: 10) == [503, 503, 503])
+        #expect(peer.final(.invite, 10)?.headers[.retryAfter] == "5")
+        peer.request("REGISTER", "sip:2000@gateway.test", call: "phone", 20)
+        peer.request("OPTIONS", "sip:gateway.test", call: "alive", 21)
+        #expect(peer.final(.register, 20)?.status == 503 && peer.final(.options, 21)?.status == 200)
+        let tag = try #require(peer.final(.invite, 1)?.to.tag), call = "c\(peer.address.address.low)n1"
+        peer.request("ACK", "sip:9196@gateway.test", call: call, 1, toTag: tag)
+        peer.request("BYE", "sip:9196@gateway.test", call: call, 30, toTag: tag)
+        #expect(peer.final(.bye, 30)?.status == 200)
+        #expect(stage.gateway.refusals.map(\.cause) == ["backlog"] && stage.gateway.refusals.first?.count == 4)
+        #expect(stage.events(.overload).map { $0.details.text(.cause) } == ["backlog"])
+        stage.network.backlog = .zero
+        #expect(Self.calls(1, peer, from: 40) == [200])
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `nobody is refused for lying unread where no limit is wanted`() {
+        let stage = Self.stage { $0.limits.backlog = .zero }
+        stage.network.backlog = .seconds(5)
+        #expect(Self.calls(1, RawPeer(stage, 9)) == [200])
+    }
+
     @Test func `a stranger hears nothing where that is wanted, and who names a line is asked for its password`() throws {
         let stage = Self.stage { configuration in
             configuration.access.guests = [IPNetwork("192.0.2.8/32")!]

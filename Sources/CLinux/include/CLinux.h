@@ -20,14 +20,17 @@ int clinux_set_v6_only(int socket, int on);
 int clinux_set_no_delay(int socket, int on);
 /// IP_PKTINFO or IPV6_RECVPKTINFO: datagrams then come with the address that they were sent to.
 int clinux_set_packet_info(int socket, int family, int on);
-/// SO_RCVBUF and SO_SNDBUF in bytes; the kernel caps them silently.
+/// SO_TIMESTAMPNS: the kernel notes when a datagram came.
+int clinux_set_timestamps(int socket);
+/// SO_RCVBUF and SO_SNDBUF in bytes; the kernel caps them silently, the first one not where we have CAP_NET_ADMIN.
 int clinux_set_buffers(int socket, int receive, int send);
 /// The pending error of a socket (SO_ERROR), cleared by reading; an errno value, 0 for none.
 int clinux_pending_error(int socket);
 
-/// recvmsg of one datagram. `from` gets the sender, `to` the local address (family 0 when the kernel did not say; the port is not filled).
+/// recvmsg of one datagram. `from` gets the sender, `to` the local address (family 0 when the kernel did not say; the port is not filled), `waited` the
+/// nanoseconds since it came (0 when the kernel did not say).
 /// Returns the byte count (never more than capacity; a longer datagram sets *truncated), or -1 and errno.
-long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated);
+long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated, int64_t *waited);
 
 /// sendmsg of one datagram, without SIGPIPE. `source` (may be null) picks the local address of a socket that is bound to the wildcard. -1 and errno on failure.
 long clinux_send(int socket, const void *bytes, unsigned long count, const struct sockaddr *to, unsigned int to_length, const struct sockaddr_storage *source);

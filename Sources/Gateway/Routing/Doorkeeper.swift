@@ -12,6 +12,8 @@ struct Doorkeeper {
         case callRate = "call-rate"
         /// More requests of one source in a second than `limits.requests-per-source`.
         case source
+        /// The request lay unread for longer than `limits.backlog`: more comes than is got done.
+        case backlog
         /// No media port was left.
         case ports
         /// A media port that was drawn is another program's.

@@ -77,10 +77,14 @@ public protocol SignallingNetwork: AnyObject {
     /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed of whose
     /// certificate names that host.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
+
+    /// How long the message that is being taken lay unread; zero where nobody knows. What grows here is work that nobody gets done.
+    var backlog: Duration { get }
 }
 
 extension SignallingNetwork {
     /// A network of datagrams has no connections.
     public func close(_ flow: Flow) {}
     public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {}
+    public var backlog: Duration { .zero }
 }

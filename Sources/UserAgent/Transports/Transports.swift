@@ -56,6 +56,7 @@ public final class Transports: SignallingNetwork {
     public weak var endpoint: (any SignallingEndpoint)?
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
     public var tls: TLSContexts?
+    public private(set) var backlog = Duration.zero
     /// Hears why a TLS session ended otherwise than by a farewell.
     public var onTLSFailure: ((TLSError, Flow) -> Void)?
 
@@ -140,11 +141,17 @@ public final class Transports: SignallingNetwork {
 
 // UDP.
 extension Transports {
+    private func receive(_ datagram: UDPSocket.Datagram, at now: Instant) {
+        backlog = datagram.waited
+        endpoint?.receive(datagram.bytes, over: Flow(transport: .udp, local: datagram.destination, remote: datagram.source), at: now)
+        backlog = .zero
+    }
+
     private func listen(_ listener: Listener) throws(SocketError) {
         switch listener.transport {
         case .udp:
             let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] datagram, now in
-                self?.endpoint?.receive(datagram.bytes, over: Flow(transport: .udp, local: datagram.destination, remote: datagram.source), at: now)
+                self?.receive(datagram, at: now)
             }
             sockets.append(socket)
             listeners.append(Listener(.udp, socket.localAddress))

@@ -108,6 +108,9 @@ struct Setting: Sendable {
         Setting(path: "limits.requests-per-source", takes: "number", help: "requests outside of calls from one source in a second; more get 503") {
             $0.gateway.limits.requestsPerSource = try $1.integer(1...1_000_000)
         },
+        Setting(path: "limits.backlog", takes: "seconds", help: "requests outside of calls that lay unread for longer get 503; 0: never") {
+            $0.gateway.limits.backlog = try $1.duration(0...10)
+        },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
         Setting(path: "data", takes: "folder", help: "where the journal and the database are kept; absent: nothing is written") { $0.dataFolder = try $1.text },
         Setting(path: "dns.servers", takes: "addresses", help: "name servers; absent: the system's") { $0.nameServers = try $1.list { try $0.address(53) } },

@@ -21,6 +21,8 @@ final class NotingEndpoint: SignallingEndpoint {
     let transports: Transports
     private let note: AsyncStream<Arrival>.Continuation
     private var isSending = false
+    /// How long each message lay unread.
+    private(set) var backlogs: [Duration] = []
 
     init(transports: Transports, note: AsyncStream<Arrival>.Continuation) { (self.transports, self.note) = (transports, note) }
 
@@ -30,7 +32,10 @@ final class NotingEndpoint: SignallingEndpoint {
         isSending = false
     }
 
-    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { note.yield(.message(bytes, flow)) }
+    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
+        backlogs.append(transports.backlog)
+        note.yield(.message(bytes, flow))
+    }
 
     func failed(_ flow: Flow, at now: Instant) {
         #expect(!isSending, "a failure is told later")

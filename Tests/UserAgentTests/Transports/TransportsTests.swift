@@ -31,6 +31,19 @@ import Testing
         #expect(peer.read() == "back")
     }
 
+    @Test func `a datagram tells how long it lay unread while the lane was busy, and a stream's message does not`() async throws {
+        let station = try Station(), peer = try PlainPeer(SOCK_DGRAM, to: station.udp), stream = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        station.lane.sync { _, now in
+            peer.write("hello")
+            while MonotonicClock.now < now + .milliseconds(10) {}
+        }
+        #expect(await station.next()?.text == "hello")
+        stream.write(request(1, body: ""))
+        #expect(await station.next()?.text == request(1, body: ""))
+        let backlogs = try #require(station.lane.sync { host, _ in host.endpoint.backlogs })
+        #expect(backlogs.count == 2 && backlogs[0] >= .milliseconds(9) && backlogs[0] < .seconds(60) && backlogs[1] == .zero, "\(backlogs)")
+    }
+
     @Test func `several messages of one segment come one by one`() async throws {
         let station = try Station()
         let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
