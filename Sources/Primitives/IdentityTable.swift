@@ -1,11 +1,15 @@
 /// A dictionary for what is named by 128 bits, as calls, actions and transactions are: looking one up costs a multiplication and not a hash.
 ///
-/// Open addressing with linear probing, at most half full. Names that collide make it slow: it is for names that are made here or that an app gives,
-/// and not for what a network peer chooses.
+/// Open addressing with linear probing, at most half full; the places hold names and numbers alone, and the values lie close together beside them.
+/// Names that collide make it slow: it is for names that are made here or that an app gives, and not for what a network peer chooses.
 public struct IdentityTable<Value> {
     @usableFromInline var keys: [UInt128] = []
-    /// nil where the place is free.
-    @usableFromInline var slots: [Value?] = []
+    /// For each place one more than where its value is; 0 where the place is free.
+    @usableFromInline var numbers: [Int32] = []
+    /// nil where nothing is, and where it is being put.
+    @usableFromInline var entries: [Value?] = []
+    /// Where in `entries` nothing is.
+    @usableFromInline var vacant: [Int32] = []
     @usableFromInline var used = 0
 
     public init() {}
@@ -14,88 +18,99 @@ public struct IdentityTable<Value> {
     @inlinable public var isEmpty: Bool { used == 0 }
 
     /// Everything in it, in no particular order.
-    public var values: [Value] { slots.compactMap { $0 } }
+    public var values: [Value] { entries.compactMap { $0 } }
 
     /// The names of what is in it, in no particular order.
-    public var names: [UInt128] { keys.indices.compactMap { slots[$0] == nil ? nil : keys[$0] } }
+    public var names: [UInt128] { keys.indices.compactMap { numbers[$0] == 0 ? nil : keys[$0] } }
 
     @inlinable public subscript(name: UInt128) -> Value? {
-        get { slots.isEmpty ? nil : slots[place(for: name)] }
+        get {
+            guard let entry = entry(for: name) else { return nil }
+            return entries[entry]
+        }
         _modify {
-            let place = makePlace(for: name)
-            let wasThere = slots[place] != nil
-            defer { settle(place, wasThere) }
-            yield &slots[place]
+            let place = makePlace(for: name), entry = Int(numbers[place]) - 1
+            defer { if entries[entry] == nil { vacate(place) } }
+            yield &entries[entry]
         }
     }
 
     @inlinable public subscript(name: UInt128, default value: @autoclosure () -> Value) -> Value {
         get { self[name] ?? value() }
         _modify {
-            let place = makePlace(for: name)
-            if slots[place] == nil {
-                slots[place] = value()
-                settle(place, false)
-            }
-            yield &slots[place]!
+            let entry = Int(numbers[makePlace(for: name)]) - 1
+            if entries[entry] == nil { entries[entry] = value() }
+            yield &entries[entry]!
         }
     }
 
-    @inlinable public func contains(_ name: UInt128) -> Bool { !slots.isEmpty && slots[place(for: name)] != nil }
+    @inlinable public func contains(_ name: UInt128) -> Bool { entry(for: name) != nil }
 
     @inlinable @discardableResult public mutating func removeValue(forKey name: UInt128) -> Value? {
-        guard !slots.isEmpty else { return nil }
+        guard !numbers.isEmpty else { return nil }
         let place = place(for: name)
-        guard let value = slots[place].take() else { return nil }
-        settle(place, true)
+        guard numbers[place] != 0 else { return nil }
+        let value = entries[Int(numbers[place]) - 1].take()
+        vacate(place)
         return value
+    }
+
+    @inlinable func entry(for name: UInt128) -> Int? {
+        guard !numbers.isEmpty else { return nil }
+        let number = numbers[place(for: name)]
+        return number == 0 ? nil : Int(number) - 1
     }
 
     /// Where the name is, or the free place where it would be.
     @inlinable func place(for name: UInt128) -> Int {
         var place = home(of: name)
-        while slots[place] != nil, keys[place] != name { place = (place + 1) & (slots.count - 1) }
+        while numbers[place] != 0, keys[place] != name { place = (place + 1) & (numbers.count - 1) }
         return place
     }
 
-    /// The same with room for one more.
+    /// The place of the name; one that it did not have yet gets an entry with nothing in it.
     @inlinable mutating func makePlace(for name: UInt128) -> Int {
-        if slots.isEmpty { grow() }
+        if numbers.isEmpty { grow() }
         var place = place(for: name)
-        guard slots[place] == nil else { return place }
-        if 2 * (used + 1) > slots.count {
+        guard numbers[place] == 0 else { return place }
+        if 2 * (used + 1) > numbers.count {
             grow()
             place = self.place(for: name)
         }
-        keys[place] = name
+        (keys[place], numbers[place]) = (name, makeEntry())
+        used += 1
         return place
+    }
+
+    /// The number of an entry with nothing in it.
+    @inlinable mutating func makeEntry() -> Int32 {
+        if let number = vacant.popLast() { return number }
+        entries.append(nil)
+        return Int32(entries.count)
     }
 
     /// Both halves, spread over the high bits by a multiplication with the golden ratio (Fibonacci hashing): also names that only count are spread.
     @inlinable func home(of name: UInt128) -> Int {
         let bits = UInt64(truncatingIfNeeded: name) ^ UInt64(truncatingIfNeeded: name >> 64)
-        return Int(truncatingIfNeeded: bits &* 0x9E37_79B9_7F4A_7C15 >> 32) & (slots.count - 1)
+        return Int(truncatingIfNeeded: bits &* 0x9E37_79B9_7F4A_7C15 >> 32) & (numbers.count - 1)
     }
 
-    /// A value may have come to a place, or gone from it.
-    @inlinable mutating func settle(_ place: Int, _ wasThere: Bool) {
-        switch (wasThere, slots[place] != nil) {
-        case (false, true): used += 1
-        case (true, false):
-            used -= 1
-            closeGap(place)
-        case (true, true), (false, false): break
-        }
+    /// The value of a place has gone.
+    @inlinable mutating func vacate(_ place: Int) {
+        vacant.append(numbers[place])
+        numbers[place] = 0
+        used -= 1
+        closeGap(place)
     }
 
     /// Moves up what was put behind the place because it was taken.
     @inlinable mutating func closeGap(_ start: Int) {
-        let mask = slots.count - 1
+        let mask = numbers.count - 1
         var (gap, next) = (start, (start + 1) & mask)
-        while slots[next] != nil {
+        while numbers[next] != 0 {
             if (next - home(of: keys[next])) & mask >= (next - gap) & mask {
-                keys[gap] = keys[next]
-                slots.swapAt(gap, next)
+                (keys[gap], numbers[gap]) = (keys[next], numbers[next])
+                numbers[next] = 0
                 gap = next
             }
             next = (next + 1) & mask
@@ -103,12 +118,12 @@ public struct IdentityTable<Value> {
     }
 
     @inlinable mutating func grow() {
-        let (oldKeys, oldSlots) = (keys, slots)
+        let (oldKeys, oldNumbers) = (keys, numbers)
         keys = Array(repeating: 0, count: max(8, 2 * oldKeys.count))
-        slots = Array(repeating: nil, count: keys.count)
-        for (name, value) in zip(oldKeys, oldSlots) where value != nil {
+        numbers = Array(repeating: 0, count: keys.count)
+        for (name, number) in zip(oldKeys, oldNumbers) where number != 0 {
             let place = place(for: name)
-            (keys[place], slots[place]) = (name, value)
+            (keys[place], numbers[place]) = (name, number)
         }
     }
 }

@@ -41,9 +41,10 @@ public struct OfferAnswer: Sendable {
     private let sessionID: UInt64
     private var session = Session()
     private var pending: Pending?
-    /// The version of `lastSent`; it never falls, also not by a rollback.
+    /// Of what was sent last; it never falls, also not by a rollback.
     private var version: UInt64 = 0
-    private var lastSent: SessionDescription?
+    /// The hash of what was sent last, but for its version: a description is kilobytes, for as long as a call lasts.
+    private var lastSent: Int?
 
     /// - Parameter sessionID: random, for the `o=` line; unique among the sessions of one address.
     public init(local: LocalMedia, sessionID: UInt64) {
@@ -291,7 +292,7 @@ extension OfferAnswer {
     private mutating func sending(_ audio: SessionDescription.Media?, of session: Session) -> SessionDescription {
         let connection = SessionDescription.Connection(local.address)
         let origin = SessionDescription.Origin(
-            sessionID: Text(sessionID), version: Text(version), addressType: connection.addressType, address: connection.host)
+            sessionID: Text(sessionID), version: .empty, addressType: connection.addressType, address: connection.host)
         var description = SessionDescription(origin: origin, connection: connection)
         description.media = session.slots.map(\.refused)
         if let audio {
@@ -299,11 +300,9 @@ extension OfferAnswer {
             if session.isBundled, let mid = session.mid { description.attributes.append(.init("group", "BUNDLE " + mid)) }
             if description.media.indices.contains(session.audioIndex) { description.media[session.audioIndex] = audio } else { description.media.append(audio) }
         }
-        if description != lastSent {
-            version += 1
-            description.origin.version = Text(version)
-            lastSent = description
-        }
+        let content = description.hashValue
+        if content != lastSent { (version, lastSent) = (version + 1, content) }
+        description.origin.version = Text(version)
         return description
     }
 }

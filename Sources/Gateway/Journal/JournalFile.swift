@@ -18,7 +18,7 @@ public final class JournalFile: JournalSink {
         /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
         public var retryPause = Duration.seconds(1)
         /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its turns.
-        public var gathering = DispatchTimeInterval.milliseconds(10)
+        public var gathering = DispatchTimeInterval.milliseconds(50)
 
         public init(rotationBytes: Int? = nil) { self.rotationBytes = rotationBytes }
     }
