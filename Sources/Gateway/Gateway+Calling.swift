@@ -22,8 +22,8 @@ extension Gateway {
         invite.maxForwards = destination.maxForwards
         invite.body = offer
         invite.alternatives = destination.alternatives
-        invite.onHop = { [weak leg] flow, failure, response, now in
-            destination.onHop?(flow, failure, response, now)
+        invite.onHop = { [weak leg, onHop = destination.onHop] flow, failure, response, now in
+            onHop?(flow, failure, response, now)
             guard let failure, response == nil, let leg else { return }
             leg.scribe.write(.inviteUnanswered, at: now, [.status: .init(failure), .remote: .init(flow.remote.description)])
         }

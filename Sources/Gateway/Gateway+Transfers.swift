@@ -32,7 +32,7 @@ extension Gateway {
         let referredBy = request.referredBy ?? Text("<sip:") + (leg.party.user ?? "anonymous") + "@" + configuration.domain + ">"
         for place in callees.indices {
             callees[place].headers.append((.referredBy, referredBy))
-            callees[place].referral = (request.message, leg.trunk)
+            callees[place].referral = Referral(request.message, from: leg.trunk)
         }
         _ = bridges[bridge]?.receive(.transfer(by: leg.uuid))
         for callee in callees { call(callee, for: staying) }

@@ -20,8 +20,7 @@ struct Destination {
     var trunk: Trunk?
     /// Who we are to a trunk that asks.
     var credentials: Credentials?
-    /// The REFER that asked for the call, and the trunk that it came from.
-    var referral: (refer: Message, trunk: Trunk?)?
+    var referral: Referral?
     /// The gateway calls itself, as a device of one of its lines.
     var isToOurselves = false
     /// Where it goes when the first way is not there, and who wants to know.
@@ -29,6 +28,14 @@ struct Destination {
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
 
     var isDevice: Bool { device != nil }
+}
+
+/// The REFER that asked for a call, and the trunk that it came from. An object: few calls have one, and it would be half of every destination.
+final class Referral {
+    let refer: Message
+    let trunk: Trunk?
+
+    init(_ refer: Message, from trunk: Trunk?) { (self.refer, self.trunk) = (refer, trunk) }
 }
 
 /// Whom a call is from, as the called side is told.
