@@ -120,7 +120,8 @@ public struct GatewayConfiguration: Sendable {
         public var callsPerSecond: Int?
         /// Requests outside of dialogs that one source may send in a second, twice as many at once; more get 503. Nil: no limit.
         public var requestsPerSource: Int?
-        /// Requests outside of dialogs that lay unread for longer are refused with 503, so that calls that are under way get on; zero: none is.
+        /// Where all that comes over UDP has lain unread for longer, and has for as long, requests outside of dialogs are refused with 503, so that calls that
+        /// are under way get on; zero: none is.
         public var backlog = Duration.milliseconds(200)
         /// `Retry-After` of a refusal for want of ports or while draining, in seconds.
         public var retryAfter = 5

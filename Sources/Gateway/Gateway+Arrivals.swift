@@ -20,7 +20,7 @@ extension Gateway: UserAgentDelegate {
 
     public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
         let source = flow.remote.address
-        if isBehind(with: request) {
+        if doorkeeper.isBehind(at: now), mayWait(request) {
             refused(.backlog, source)
             return .refused(retryAfter: configuration.limits.retryAfter)
         }
@@ -36,12 +36,9 @@ extension Gateway: UserAgentDelegate {
         return .admitted
     }
 
-    /// Work that is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). A call of ours to ourselves
-    /// is under way, and an OPTIONS asks whether we are alive.
-    private func isBehind(with request: Message) -> Bool {
-        let most = configuration.limits.backlog
-        return most > .zero && network.backlog > most && request.method != .options && !userAgent.isOwnCall(request)
-    }
+    /// What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). A call of ours to ourselves is under
+    /// way, though, and an OPTIONS asks whether we are alive.
+    private func mayWait(_ request: Message) -> Bool { request.method != .options && !userAgent.isOwnCall(request) }
 
     /// Neither a guest by where it comes from nor, by what it says, one of our lines.
     private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {

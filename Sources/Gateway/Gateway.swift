@@ -186,6 +186,7 @@ public final class Gateway: SignallingEndpoint {
     /// One datagram, or one framed message.
     public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
         enter(now)
+        if flow.transport == .udp { doorkeeper.note(backlog: network.backlog, at: now) }
         if !receiveKeepAlive(bytes, over: flow) { userAgent.receive(bytes, over: flow, at: now) }
         settle()
     }

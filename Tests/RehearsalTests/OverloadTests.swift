@@ -69,11 +69,23 @@ import Testing
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
-    @Test func `requests that lay unread for too long are refused whoever sent them, and what belongs to a call is not`() throws {
+    @Test func `a moment in which nothing was read refuses nobody`() {
+        let stage = Self.stage { _ in }, peer = RawPeer(stage, 9)
+        for number in 1...5 {
+            stage.network.backlog = .milliseconds(500)
+            #expect(Self.calls(1, peer, from: 2 * number) == [200])
+            stage.network.backlog = .zero
+            #expect(Self.calls(1, peer, from: 2 * number + 1) == [200])
+        }
+        #expect(stage.gateway.refusals.isEmpty)
+    }
+
+    @Test func `requests are refused while all lies unread for too long, whoever sent them, and what belongs to a call is not`() throws {
         let stage = Self.stage(trusts: [IPNetwork("192.0.2.0/24")!]) { _ in }, peer = RawPeer(stage, 9)
         stage.network.backlog = .milliseconds(200)
         #expect(Self.calls(1, peer) == [200])
         stage.network.backlog = .milliseconds(201)
+        #expect(Self.calls(2, peer, from: 5) == [200, 200], "not before it has lasted")
         #expect(Self.calls(3, peer, from: 10) == [503, 503, 503])
         #expect(peer.final(.invite, 10)?.headers[.retryAfter] == "5")
         peer.request("REGISTER", "sip:2000@gateway.test", call: "phone", 20)
@@ -88,6 +100,16 @@ import Testing
         stage.network.backlog = .zero
         #expect(Self.calls(1, peer, from: 40) == [200])
         #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `what was too late once is forgotten when nothing comes any more`() {
+        var keeper = Doorkeeper(GatewayConfiguration.Limits())
+        keeper.note(backlog: .milliseconds(300), at: .zero)
+        #expect(!keeper.isBehind(at: .zero + .milliseconds(500)), "it has to last")
+        keeper.note(backlog: .milliseconds(300), at: .zero + .milliseconds(500))
+        #expect(keeper.isBehind(at: .zero + .milliseconds(600)) && !keeper.isBehind(at: .zero + .milliseconds(1_500)))
+        keeper.note(backlog: .milliseconds(100), at: .zero + .milliseconds(600))
+        #expect(!keeper.isBehind(at: .zero + .milliseconds(600)))
     }
 
     @Test func `nobody is refused for lying unread where no limit is wanted`() {

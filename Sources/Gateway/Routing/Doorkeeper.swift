@@ -12,7 +12,7 @@ struct Doorkeeper {
         case callRate = "call-rate"
         /// More requests of one source in a second than `limits.requests-per-source`.
         case source
-        /// The request lay unread for longer than `limits.backlog`: more comes than is got done.
+        /// Messages lie unread for longer than `limits.backlog`, and have for as long: more comes than is got done.
         case backlog
         /// No media port was left.
         case ports
@@ -30,12 +30,24 @@ struct Doorkeeper {
     private var calls: Bucket?
     private let callRate: Double
     private var sources: SourceRates
+    private let longestWait: Duration
+    /// From when to when every message lay unread for longer than that; nil since one did not.
+    private var behind: (since: Instant, until: Instant)?
 
     init(_ limits: GatewayConfiguration.Limits) {
+        longestWait = limits.backlog
         callRate = Double(limits.callsPerSecond ?? 0)
         calls = limits.callsPerSecond.map { Bucket(tokens: Double($0), at: .zero) }
         sources = SourceRates(perSecond: limits.requestsPerSource.map(Double.init))
     }
+
+    /// A message lay unread for so long.
+    mutating func note(backlog: Duration, at now: Instant) {
+        behind = longestWait == .zero || backlog <= longestWait ? nil : (behind?.since ?? now, now)
+    }
+
+    /// Messages have lain unread for too long for as long again: a machine that stood still for a moment catches up before that, and refuses nobody.
+    func isBehind(at now: Instant) -> Bool { behind.map { $0.until - $0.since >= longestWait && now - $0.until < .seconds(1) } ?? false }
 
     /// Sources that are kept in mind at the moment.
     var sourceCount: Int { sources.count }

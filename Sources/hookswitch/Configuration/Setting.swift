@@ -108,7 +108,7 @@ struct Setting: Sendable {
         Setting(path: "limits.requests-per-source", takes: "number", help: "requests outside of calls from one source in a second; more get 503") {
             $0.gateway.limits.requestsPerSource = try $1.integer(1...1_000_000)
         },
-        Setting(path: "limits.backlog", takes: "seconds", help: "requests outside of calls that lay unread for longer get 503; 0: never") {
+        Setting(path: "limits.backlog", takes: "seconds", help: "requests outside of calls get 503 while messages lie unread for longer; 0: never") {
             $0.gateway.limits.backlog = try $1.duration(0...10)
         },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
