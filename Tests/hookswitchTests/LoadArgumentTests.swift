@@ -56,6 +56,14 @@ import Workbench
         #expect(plan.accounts[3].credentials == .init(username: "0101", password: "s-0101"))
     }
 
+    @Test(arguments: [(10.0, 1, 19_962), (3_000, 2, 2_498), (10_000, 1, 4_998), (10_000, 2, 2_498)])
+    func `as many calls may be up at a time as there are ports for, with those that rest`(rate: Double, ends: Int, most: Int) {
+        var plan = LoadPlan()
+        (plan.arrivals, plan.playsBothEnds, plan.concurrent) = (ArrivalPlan(rate: rate), ends == 2, 20_000)
+        #expect(LoadPorts.mostCalls(plan, in: nil) == most)
+        #expect(LoadPorts.mostCalls(plan, in: 10_000...10_007) == 4 / ends)
+    }
+
     @Test func `without bounds a run ends after a minute, and a ramp at its end`() throws {
         #expect(try order("sip:1@127.0.0.1").plan.duration == .seconds(60))
         let ramp = try order("sip:1@127.0.0.1 --ramp 10:30:10:5").plan

@@ -2,7 +2,7 @@ import Primitives
 
 /// Who is listened to when too much comes: rates by source and in all, and what was refused, by cause.
 ///
-/// A value, told the time. Sources that are trusted, and those of trunks, are not brought here.
+/// A value, told the time. The rates of sources that are trusted, and of trunks, are not brought here.
 struct Doorkeeper {
     /// Why something was refused, or passed over in silence.
     enum Cause: String, CaseIterable {

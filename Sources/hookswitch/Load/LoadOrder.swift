@@ -219,7 +219,9 @@ enum LoadPorts {
 
     /// As many calls at a time as there are ports for: in a range that was named as many as go in, else as many as leave room for those that rest.
     static func mostCalls(_ plan: LoadPlan, in range: ClosedRange<UInt16>?) -> Int {
-        max(1, range.map { $0.count / (2 * ends(plan)) } ?? most / (2 * ends(plan)) - resting(plan) - 8)
+        let calls = (range?.count ?? most) / (2 * ends(plan))
+        // No more rest than three for each that may be up, however high the rate is.
+        return max(1, range == nil ? max((calls - 8) / 4, calls - 8 - resting(plan)) : calls)
     }
 
     private static func ends(_ plan: LoadPlan) -> Int { plan.playsBothEnds ? 2 : 1 }
