@@ -58,7 +58,7 @@ extension Gateway {
 
     /// A device that did not answer at all: its binding goes, so that the next call does not wait for it.
     func contactIsDead(_ leg: Leg) {
-        guard configuration.limits.dropsDeadContacts, let destination = leg.destination, let number = destination.device else { return }
+        guard configuration.limits.dropsDeadContacts, let destination = leg.destination?.value, let number = destination.device else { return }
         registrar.drop(destination.target, of: number)
     }
 }

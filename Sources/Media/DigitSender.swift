@@ -1,8 +1,8 @@
 import Primitives
 import RTP
 
-/// Digits on their way out of one leg: the presses, and the number and the timestamp that their packets carry.
-struct DigitSender {
+/// Digits on their way out of one leg: the presses, and the number and the timestamp that their packets carry. An object: few legs have one at a time.
+final class DigitSender {
     let payloadType: UInt8
     private var presses: TelephoneEventSender
     private var timestamp: UInt32 = 0
@@ -18,7 +18,7 @@ struct DigitSender {
     var isIdle: Bool { presses.isIdle }
 
     /// All of them or none; false when they do not fit.
-    mutating func enqueue(_ digits: [DTMFDigit], lasting length: Duration?, at now: Instant) -> Bool {
+    func enqueue(_ digits: [DTMFDigit], lasting length: Duration?, at now: Instant) -> Bool {
         let before = presses
         for digit in digits where !presses.enqueue(digit, lasting: length, at: now) {
             presses = before
@@ -28,12 +28,12 @@ struct DigitSender {
     }
 
     /// Presses a key that is held until `release`; false when there is no room.
-    mutating func press(_ digit: DTMFDigit, at now: Instant) -> Bool { presses.press(digit, at: now) }
+    func press(_ digit: DTMFDigit, at now: Instant) -> Bool { presses.press(digit, at: now) }
 
-    mutating func release() { presses.release() }
+    func release() { presses.release() }
 
     /// Writes the packet that is due and returns its header; nil when none is.
-    mutating func advance(_ stream: inout RTPRewriter, into packet: UnsafeMutableRawBufferPointer, at now: Instant) -> RTPHeader? {
+    func advance(_ stream: inout RTPRewriter, into packet: UnsafeMutableRawBufferPointer, at now: Instant) -> RTPHeader? {
         guard let next = presses.advance(to: now) else { return nil }
         if next.begins { timestamp = stream.beginEvent(at: now) }
         let header = stream.originateEvent(payloadType: payloadType, timestamp: timestamp &+ next.segment, marker: next.begins, at: now)

@@ -8,7 +8,7 @@ extension MediaEngine {
     public func send(_ digits: [DTMFDigit], lasting length: Duration? = nil, on id: MediaLegID, at now: Instant) throws(MediaError) {
         let leg = try leg(id)
         guard leg.canSend else { throw .outOfOrder(.start, in: leg.state) }
-        guard var sender = leg.digitSender else { return try play(digits, lasting: length, on: leg, at: now) }
+        guard let sender = leg.digitSender else { return try play(digits, lasting: length, on: leg, at: now) }
         guard sender.enqueue(digits, lasting: length, at: now) else { throw .tooManyDigits }
         leg.digits = sender
         arm(leg, .digit, at: sender.deadline)
@@ -69,7 +69,7 @@ extension MediaEngine {
     }
 
     private func press(_ digit: DTMFDigit, on leg: MediaLeg, at now: Instant) {
-        if var sender = leg.digitSender {
+        if let sender = leg.digitSender {
             guard sender.press(digit, at: now) else { return }
             leg.digits = sender
             arm(leg, .digit, at: sender.deadline)

@@ -170,9 +170,8 @@ extension MediaEngine {
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
         if leg.connectivity == nil, let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
-        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
         leg.rtcp.reducesSize = leg.plan.audio.reducedSizeRTCP
-        if let compound = leg.rtcp.advance(to: now), leg.plan.audio.sendsRTCP {
+        if let compound = leg.rtcp.advance(to: now, metrics: leg.metrics(leg.statistics(at: now))), leg.plan.audio.sendsRTCP {
             send(compound, on: leg)
             report(.report(leg.statistics(at: now)), of: leg)
         }
@@ -182,8 +181,7 @@ extension MediaEngine {
     /// The last report, with BYE (RFC 3550 §6.6); nothing where RTCP has nowhere to go or no RTP went either way.
     func sayGoodbye(_ leg: MediaLeg, at now: Instant) {
         guard leg.plan.audio.sendsRTCP, leg.total.sent.count + leg.total.received.count > 0 else { return }
-        leg.rtcp.metrics = leg.metrics(leg.statistics(at: now))
-        send(leg.rtcp.goodbye(at: now), on: leg)
+        send(leg.rtcp.goodbye(at: now, metrics: leg.metrics(leg.statistics(at: now))), on: leg)
     }
 
     private func send(_ compound: [UInt8], on leg: MediaLeg) {

@@ -86,7 +86,7 @@ final class MediaLeg {
     var earlierVerdicts: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
     var departed: DirectionVerdict?
     /// Counts of RTCP sessions at other clock rates, before a change of codec.
-    private var earlier = (sending: RTPFigures(), receiving: RTPFigures())
+    private var earlier: Boxed<(sending: RTPFigures, receiving: RTPFigures)>?
     /// Where the packets of both directions are laid down while the leg is recorded.
     @exclusivity(unchecked) private(set) var tap: RecordingTap?
 
@@ -175,8 +175,7 @@ final class MediaLeg {
     func statistics(at now: Instant) -> MediaStatistics {
         var statistics = MediaStatistics()
         let total = total
-        statistics.sending = rtcp.sending + earlier.sending
-        statistics.receiving = rtcp.receiving + earlier.receiving
+        (statistics.sending, statistics.receiving) = figures
         (statistics.roundTrip, statistics.roundTrips) = (rtcp.roundTrip, rtcp.roundTrips)
         (statistics.incoming, statistics.outgoing) = (incomingVerdict(at: now), outgoingVerdict(at: now))
         (statistics.firstSent, statistics.lastSent) = (total.sent.first, total.sent.last)
@@ -187,6 +186,12 @@ final class MediaLeg {
         statistics.peerMetrics = rtcp.peerMetrics
         judge(&statistics)
         return statistics
+    }
+
+    /// Of all RTCP sessions.
+    private var figures: (sending: RTPFigures, receiving: RTPFigures) {
+        guard let earlier = earlier?.value else { return (rtcp.sending, rtcp.receiving) }
+        return (rtcp.sending + earlier.sending, rtcp.receiving + earlier.receiving)
     }
 
     /// What leaves needs a frame every so often.
@@ -246,7 +251,7 @@ final class MediaLeg {
     }
 
     private func changeClock(at now: Instant) {
-        earlier = (rtcp.sending + earlier.sending, rtcp.receiving + earlier.receiving)
+        earlier = Boxed(figures)
         stream.clockRate = plan.audio.primary.codec.clockRate
         stream.pause()
         let old = rtcp

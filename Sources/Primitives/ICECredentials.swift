@@ -2,21 +2,29 @@
 ///
 /// The password has no description, and reflection shows nothing of it.
 public struct ICECredentials: Hashable, Sendable {
-    public let user: Text
-    public let password: Text
+    private struct Words: Hashable, Sendable {
+        let user: Text
+        let password: Text
+    }
+
+    /// Few calls have any, and every call has several places for them.
+    private let words: Boxed<Words>
+
+    public var user: Text { words.value.user }
+    public var password: Text { words.value.password }
 
     /// Nil unless the two have the letters and the lengths that the RFC allows.
     public init?(user: Text, password: Text) {
         guard 4...256 ~= user.count, 22...256 ~= password.count, (user.bytes + password.bytes).allSatisfy(Self.isLetter) else { return nil }
-        (self.user, self.password) = (user, password)
+        words = Boxed(Words(user: user, password: password))
     }
 
     /// 24 and 132 bits of chance (RFC 8445 §5.3).
     public init(using random: inout some RandomNumberGenerator) {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         func text(_ count: Int) -> Text { Text((0..<count).map { _ in letters[Int(random.next() & 63)] }) }
-        user = text(4)
-        password = text(22)
+        let user = text(4)
+        words = Boxed(Words(user: user, password: text(22)))
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -22,6 +22,9 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
     @inlinable public var isEmpty: Bool { bytes.isEmpty }
     @inlinable public var count: Int { bytes.count }
 
+    /// A copy that does not keep the message that it was read from in memory.
+    public var detached: Text { Text(Array(bytes)) }
+
     /// Invalid UTF-8 comes out as replacement characters.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 

@@ -20,13 +20,12 @@ public struct RTCPSession: Sendable {
     public let cname: Text
     /// When `advance` makes the next report.
     public private(set) var deadline: Instant
-    /// What the next report says of the sound that came (RFC 3611); nil for nothing. Its SSRC is filled in.
-    public var metrics: VoIPMetrics?
     /// The peer takes packets that are no compounds (RFC 5506): our name is then left out of two reports in three.
     public var reducesSize = false
     private var reports = 0
     /// What the peer said last of ours.
-    public private(set) var peerMetrics: VoIPMetrics?
+    public var peerMetrics: VoIPMetrics? { extended?.value }
+    private var extended: Boxed<VoIPMetrics>?
     private var random: SeededRandom
     private var reportedPackets: UInt64 = 0
 
@@ -58,18 +57,20 @@ public struct RTCPSession: Sendable {
     public var sending: RTPFigures { sender.figures }
 
     /// The compound that is due: SR or RR, and SDES; nil before `deadline`. After a late call the next is a whole interval away.
-    public mutating func advance(to now: Instant) -> [UInt8]? {
+    ///
+    /// - Parameter metrics: what it says of the sound that came (RFC 3611), nil for nothing; the SSRC is filled in.
+    public mutating func advance(to now: Instant, metrics: VoIPMetrics? = nil) -> [UInt8]? {
         guard now >= deadline else { return nil }
         deadline = now + interval(minimum: .seconds(5))
         defer { reports += 1 }
         // A compound now and then tells whose reports these are (RFC 5506 §4.1).
-        guard reducesSize, !reports.isMultiple(of: 3) else { return RTCPPacket.make(report(at: now)) }
-        return RTCPPacket.make(report(at: now).filter { if case .sourceDescription = $0 { false } else { true } })
+        guard reducesSize, !reports.isMultiple(of: 3) else { return RTCPPacket.make(report(metrics, at: now)) }
+        return RTCPPacket.make(report(metrics, at: now).filter { if case .sourceDescription = $0 { false } else { true } })
     }
 
     /// The last compound, with BYE (RFC 3550 §6.6). It is sent at once: with two members there is no flood to avoid.
-    public mutating func goodbye(at now: Instant) -> [UInt8] {
-        RTCPPacket.make(report(at: now) + [.goodbye([ssrc], reason: nil)])
+    public mutating func goodbye(at now: Instant, metrics: VoIPMetrics? = nil) -> [UInt8] {
+        RTCPPacket.make(report(metrics, at: now) + [.goodbye([ssrc], reason: nil)])
     }
 
     /// Takes a datagram of the peer's; one that is no good RTCP is an error and changes nothing.
@@ -82,7 +83,7 @@ public struct RTCPSession: Sendable {
                 outputs += take(blocks, at: now)
             case .receiverReport(_, let blocks): outputs += take(blocks, at: now)
             case .goodbye: outputs.append(.goodbye)
-            case .extendedReport(_, let metrics): if metrics.ssrc == ssrc { peerMetrics = metrics }
+            case .extendedReport(_, let metrics): if metrics.ssrc == ssrc { extended = Boxed(metrics) }
             case .sourceDescription, .other: break
             }
         }
@@ -96,17 +97,17 @@ public struct RTCPSession: Sendable {
     }
 
     /// A sender report only when something was sent since the last one, else a receiver report (RFC 3550 §6.4).
-    private mutating func report(at now: Instant) -> [RTCPPacket] {
+    private mutating func report(_ metrics: VoIPMetrics?, at now: Instant) -> [RTCPPacket] {
         let blocks = receiver.reportBlock(at: now).map { [$0] } ?? []
         let names = RTCPPacket.sourceDescription([.init(ssrc: ssrc, cname: cname)])
         defer { reportedPackets = sender.packets }
         guard sender.packets > reportedPackets, let info = sender.senderInfo(at: now) else {
-            return [.receiverReport(ssrc: ssrc, blocks), names] + extended(blocks.first?.ssrc)
+            return [.receiverReport(ssrc: ssrc, blocks), names] + extendedReport(metrics, of: blocks.first?.ssrc)
         }
-        return [.senderReport(ssrc: ssrc, info, blocks), names] + extended(blocks.first?.ssrc)
+        return [.senderReport(ssrc: ssrc, info, blocks), names] + extendedReport(metrics, of: blocks.first?.ssrc)
     }
 
-    private func extended(_ source: UInt32?) -> [RTCPPacket] {
+    private func extendedReport(_ metrics: VoIPMetrics?, of source: UInt32?) -> [RTCPPacket] {
         guard var metrics, let source else { return [] }
         metrics.ssrc = source
         return [.extendedReport(ssrc: ssrc, metrics)]

@@ -1,19 +1,22 @@
 /// How a measure was spread: counts in steps that grow with the value, four to each doubling, so that each is right to a fifth.
 ///
 /// From 0 to about 260,000 of whatever unit its owner counts in; more counts as that much. All memory is its own: noting a value allocates nothing.
-public struct Spread: Hashable, Sendable {
-    static let steps = 68
+/// `Count` is as wide as a step may need: packets of days fit 32 bits, reports of four days 16. A step that is full stays so.
+public struct Spread<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Hashable, Sendable {
+    static var steps: Int { 68 }
 
     public private(set) var count: UInt64 = 0
     public private(set) var greatest: UInt32 = 0
-    private var counts = InlineArray<68, UInt32>(repeating: 0)
+    private var counts = InlineArray<68, Count>(repeating: 0)
 
     public init() {}
 
     public mutating func note(_ value: UInt32) {
+        let step = Self.step(of: value)
+        guard counts[step] < .max else { return }
         count += 1
         greatest = max(greatest, value)
-        counts[Self.step(of: value)] &+= 1
+        counts[step] += 1
     }
 
     /// What `percent` of all values were no greater than, to the upper edge of its step; nil before the first.
@@ -46,7 +49,7 @@ public struct Spread: Hashable, Sendable {
         return UInt32(step % 4 + 5) << octave - 1
     }
 
-    public static func == (one: Spread, other: Spread) -> Bool {
+    public static func == (one: Self, other: Self) -> Bool {
         guard one.count == other.count, one.greatest == other.greatest else { return false }
         for step in 0..<steps where one.counts[step] != other.counts[step] { return false }
         return true
@@ -74,7 +77,7 @@ public struct SpreadFigures: Hashable, Sendable, Codable {
     /// Nil for a spread without a value.
     ///
     /// - Parameter unit: what one of its units is here.
-    public init?(_ spread: Spread, unit: Double) {
+    public init?<Count>(_ spread: Spread<Count>, unit: Double) {
         guard let median = spread.percentile(50), let p95 = spread.percentile(95), let p99 = spread.percentile(99) else { return nil }
         count = spread.count
         (self.median, self.p95, self.p99, greatest) = (Double(median) * unit, Double(p95) * unit, Double(p99) * unit, Double(spread.greatest) * unit)

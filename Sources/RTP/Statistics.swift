@@ -36,8 +36,8 @@ public struct ReceiverStatistics: Sendable {
     @usableFromInline var earlierExpected: Int64 = 0
     @usableFromInline var earlierReceived: Int64 = 0
     /// In tenths of a millisecond, and in tenths of a percent.
-    @usableFromInline var jitters = Spread()
-    private var losses = Spread()
+    @usableFromInline var jitters = Spread<UInt32>()
+    private var losses: Boxed<Spread<UInt16>>?
     /// Packets of epochs before this one that came twice.
     @usableFromInline var earlierCopies: Int64 = 0
     private var lastReport: (ntpMiddle: UInt32, cameAt: Instant)?
@@ -182,7 +182,7 @@ public struct ReceiverStatistics: Sendable {
         figures.lost = UInt64(lost)
         figures.lossFraction = expected > 0 ? Double(lost) / Double(expected) : 0
         if epoch.hasJitter { figures.jitter = Double(epoch.jitter) / 16 * 1_000 / Double(clockRate) }
-        (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), SpreadFigures(losses, unit: 0.1))
+        (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), losses?.figures)
         return figures
     }
 
@@ -202,7 +202,7 @@ public struct SenderStatistics: Sendable {
     /// From the last report of the peer's that had one of ours to answer.
     public private(set) var roundTrip: Duration?
     /// In tenths of a millisecond, of a percent, and of a millisecond again.
-    private var jitters = Spread(), losses = Spread(), roundTrips = Spread()
+    private var jitters: Boxed<Spread<UInt16>>?, losses: Boxed<Spread<UInt16>>?, roundTrips: Boxed<Spread<UInt16>>?
 
     public init(clockRate: UInt32) { self.clockRate = clockRate }
 
@@ -240,7 +240,7 @@ public struct SenderStatistics: Sendable {
     public var lastLossPercent: Int? { report.map { (Int($0.fractionLost) * 100 + 255) / 256 } }
 
     /// All round trips that were measured, in milliseconds; nil before the first.
-    public var roundTripDistribution: SpreadFigures? { SpreadFigures(roundTrips, unit: 0.1) }
+    public var roundTripDistribution: SpreadFigures? { roundTrips?.figures }
 
     /// Goes on where the statistics of another clock rate ended.
     mutating func take(over earlier: SenderStatistics) {
@@ -261,9 +261,22 @@ public struct SenderStatistics: Sendable {
         figures.lost = UInt64(lost)
         figures.lossFraction = min(1, Double(lost) / Double(expected(report)))
         figures.jitter = Double(report.jitter) * 1_000 / Double(clockRate)
-        (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), SpreadFigures(losses, unit: 0.1))
+        (figures.jitters, figures.losses) = (jitters?.figures, losses?.figures)
         return figures
     }
+}
+
+/// What comes with a report every five seconds: its memory comes with the first.
+extension Optional where Wrapped == Boxed<Spread<UInt16>> {
+    fileprivate mutating func note(_ value: UInt32) {
+        var spread = self?.value ?? Spread()
+        spread.note(value)
+        self = Boxed(spread)
+    }
+}
+
+extension Boxed where Value == Spread<UInt16> {
+    fileprivate var figures: SpreadFigures? { SpreadFigures(value, unit: 0.1) }
 }
 
 extension Instant {

@@ -29,7 +29,7 @@ public struct LocalMedia: Hashable, Sendable {
         telephoneEvents: Bool = true, offersMux: Bool = true, ptime: Int = 20
     ) {
         (self.address, self.port, self.rtcpPort) = (address, port, rtcpPort)
-        self.codecs = codecs.filter(\.isSound)
+        self.codecs = codecs.allSatisfy(\.isSound) ? codecs : codecs.filter(\.isSound)
         (self.telephoneEvents, self.offersMux, self.ptime) = (telephoneEvents, offersMux, ptime)
     }
 }

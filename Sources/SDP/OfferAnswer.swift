@@ -265,7 +265,8 @@ extension OfferAnswer {
             guard let own = ours.first(where: { $0.codec.matches(format.codec) }) else { continue }
             guard let their = theirs.first(where: { $0.codec.matches(format.codec) }) else { continue }
             var codec = own.codec
-            codec.fmtp = their.codec.fmtp
+            // Of its own: a part of the peer's message would keep all of that, as long as the call lasts.
+            if their.codec.fmtp != codec.fmtp { codec.fmtp = their.codec.fmtp?.detached }
             agreed.append(NegotiatedCodec(codec: codec, receivePayloadType: own.payloadType, sendPayloadType: their.payloadType))
         }
         return agreed

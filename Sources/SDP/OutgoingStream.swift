@@ -55,7 +55,9 @@ struct PayloadNumbers: Sendable {
         let events = local.telephoneEvents ? clocks.sorted(by: >).map(Codec.telephoneEvent) : []
         let clocksOfNoise = Set(local.codecs.filter { !$0.isOpus }.map(\.clockRate))
         let noise = local.comfortNoise ? clocksOfNoise.sorted(by: >).map(Codec.comfortNoise) : []
-        return (local.codecs + noise + events).compactMap { codec in
+        let codecs = local.codecs + noise + events
+        known.reserveCapacity(max(known.count, codecs.count))
+        return codecs.compactMap { codec in
             guard let number = number(for: codec) else { return nil }
             let format = RemoteAudio.Format(payloadType: number, codec: codec)
             record(format)

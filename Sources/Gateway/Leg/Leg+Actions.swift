@@ -10,7 +10,7 @@ import UserAgent
 extension Leg {
     /// reserve < configure < INVITE.
     func performStart() -> Bool {
-        guard state == .new, let destination else { return false }
+        guard state == .new, let destination = destination?.value else { return false }
         do { try media.reserve(negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             gateway.refused(.ports, flow.remote.address)

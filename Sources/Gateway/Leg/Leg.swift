@@ -47,8 +47,8 @@ final class Leg {
     var announcement: Announcement?
     /// The call that it rings a device of its own line for.
     var origination: UUID?
-    /// Where an outgoing leg calls, and as whom.
-    let destination: Destination?
+    /// Where an outgoing leg calls, and as whom; until it is answered.
+    private(set) var destination: Boxed<Destination>?
     /// The way to the peer's signalling, which decides our address and family in SDP.
     private(set) var flow: Flow { didSet { way = Way(flow) } }
     private(set) var way: Way
@@ -103,7 +103,7 @@ final class Leg {
         self.line = line
         self.gateway = gateway
         self.session = session
-        self.destination = destination
+        self.destination = destination.map(Boxed.init)
         self.flow = flow
         way = Way(flow)
         self.scribe = scribe
@@ -120,6 +120,7 @@ final class Leg {
     /// The 2xx left, or was acknowledged.
     func connected() {
         state = .connected
+        destination = nil
         gateway.disarm(.ring, of: self)
         gateway.arm(.duration, of: self, after: line.configuration.maximumDuration)
     }
@@ -354,5 +355,9 @@ extension InviteSession {
 
 extension [Codec] {
     /// These, and behind them those of `others` that are not among them.
-    func merged(with others: [Codec]) -> [Codec] { self + others.filter { other in !contains { $0.matches(other) } } }
+    func merged(with others: [Codec]) -> [Codec] {
+        guard !isEmpty else { return others }
+        let missing = others.filter { other in !contains { $0.matches(other) } }
+        return missing.isEmpty ? self : self + missing
+    }
 }

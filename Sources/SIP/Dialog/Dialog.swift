@@ -143,8 +143,3 @@ extension URI {
     /// A copy that does not keep the message that it was read from in memory.
     public var detached: URI { (try? URI(parsing: text)) ?? self }
 }
-
-extension Text {
-    /// A copy that does not keep the message that it was read from in memory.
-    public var detached: Text { Text(Array(bytes)) }
-}

@@ -23,13 +23,14 @@ struct UnacknowledgedResponse {
 
 extension InviteSession {
     /// Nil when the INVITE has no Contact.
-    convenience init?(incoming request: Message, over flow: Flow, agent: UserAgent) {
+    convenience init?(incoming invite: Boxed<Message>, over flow: Flow, agent: UserAgent) {
+        let request = invite.value
         let tag = agent.makeTag()
         let isSecure = flow.transport == .tls
         guard let dialog = Dialog(callee: request, localTag: tag, sequence: agent.makeSequence(), overTLS: isSecure) else { return nil }
         let asksForSecurity = request.requestURI?.scheme == .sips || request.recordRoutes.first?.uri.scheme == .sips
         let contact = agent.makeContact(user: request.requestURI?.user, over: flow, isSecure: asksForSecurity)
-        self.init(role: .callee, request: request, localTag: tag, flow: flow, contact: contact, authentication: nil, agent: agent)
+        self.init(role: .callee, invite: invite, localTag: tag, flow: flow, contact: contact, authentication: nil, agent: agent)
         self.dialog = dialog
     }
 
@@ -41,7 +42,7 @@ extension InviteSession {
     public func respond(
         status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [], at now: Instant
     ) -> Bool {
-        guard state == .inviting, let transaction = inviteTransaction, transaction.request != nil else { return false }
+        guard state == .inviting, let transaction = inviteTransaction, transaction.isOpen else { return false }
         if (200..<300).contains(status), unpracked?.holdsDescription == true {
             // RFC 3262 §3, §5: the 2xx must not overtake a description that the peer may not have.
             waitingAcceptance = WaitingResponse(status: status, reason: reason, headers: headers, body: body)

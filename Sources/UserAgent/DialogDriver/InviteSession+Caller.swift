@@ -35,7 +35,7 @@ extension InviteSession {
         for (name, value) in invite.headers { request.append(name, value) }
         request.setOffer(invite.body)
         self.init(
-            role: .caller, request: request, localTag: tag, flow: invite.flow, contact: contact,
+            role: .caller, invite: Boxed(request), localTag: tag, flow: invite.flow, contact: contact,
             authentication: agent.makeAuthentication(invite.credentials), agent: agent)
         hops = (invite.alternatives, invite.onHop, invite.offerOver)
     }
@@ -57,7 +57,7 @@ extension InviteSession {
     func raiseInterval(_ response: Message) -> [(HeaderName, Text)]? { timer?.raise(by: response) == true ? timerRequestHeaders : nil }
 
     private func receive(_ outcome: ClientOutcome, of exchange: Exchange, at now: Instant) {
-        request = exchange.request
+        invite = exchange.sent
         contact = request.contact ?? contact
         switch outcome {
         case .response(let response, let flow):
@@ -116,6 +116,8 @@ extension InviteSession {
             var dialog = early?.dialog ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
             dialog.confirm(by: response)
             (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
+            invitation?.forgetBody()
+            if let invitation { invite = invitation.sent }
             refreshTimer(by: response, at: now)
             emit(.accepted(response), at: now)
         } else if dialog?.remoteTag != tag {
@@ -130,7 +132,7 @@ extension InviteSession {
         let sequence = fork.takeSequence()
         let flow = nextHop(of: fork)
         let bye = fork.request(.bye, sequence: sequence, via: agent.makeVia(for: fork.nextHop, over: flow))
-        agent.transact(bye, over: flow, session: self, at: now) { _, _ in }
+        agent.transact(Boxed(bye), over: flow, session: self, at: now) { _, _ in }
     }
 
     /// Gives the call up: CANCEL, as soon as a provisional response allows it (RFC 3261 §9.1). A 2xx that crosses it is delivered as
@@ -148,7 +150,7 @@ extension InviteSession {
         self.cancellation = cancellation
         var cancel = UserAgent.sibling(of: transaction.request, method: .cancel, to: transaction.request.to)
         cancel.add(cancellation.reasons)
-        agent.transact(cancel, over: transaction.flow, session: self, at: now) { _, _ in }
+        agent.transact(Boxed(cancel), over: transaction.flow, session: self, at: now) { _, _ in }
         agent.limit(transaction, to: now + agent.configuration.timers.patience)
     }
 

@@ -20,7 +20,7 @@ struct EarlyDialog {
 }
 
 /// Callee: a reliable provisional response that is repeated until its PRACK (RFC 3262 §3).
-struct UnacknowledgedProvisional {
+final class UnacknowledgedProvisional {
     let sequence: UInt32
     let bytes: [UInt8]
     let flow: Flow
@@ -32,6 +32,11 @@ struct UnacknowledgedProvisional {
     /// nil when it is not repeated any more.
     var due: Instant?
     let limit: Instant
+
+    init(sequence: UInt32, bytes: [UInt8], flow: Flow, holdsOffer: Bool, holdsDescription: Bool, interval: Duration, at now: Instant, limit: Instant) {
+        (self.sequence, self.bytes, self.flow, self.holdsOffer, self.holdsDescription) = (sequence, bytes, flow, holdsOffer, holdsDescription)
+        (self.interval, due, self.limit) = (interval, now + interval, limit)
+    }
 }
 
 /// Callee: a response that waits for the PRACK of the one before.
@@ -87,7 +92,7 @@ extension InviteSession {
         unpracked = UnacknowledgedProvisional(
             sequence: responseSequence, bytes: transaction.lastResponse, flow: transaction.responseFlow,
             holdsOffer: !response.body.isEmpty && request.content.isEmpty && !isEarlyAgreed, holdsDescription: !response.body.isEmpty,
-            interval: timers.t1, due: now + timers.t1, limit: now + timers.patience)
+            interval: timers.t1, at: now, limit: now + timers.patience)
         if !response.body.isEmpty, !request.content.isEmpty { isEarlyAgreed = true }
     }
 
@@ -97,8 +102,8 @@ extension InviteSession {
             unpracked = nil
             return emit(.provisionalTimeout, at: now)
         }
-        unpracked?.interval = waiting.interval * 2
-        unpracked?.due = now + waiting.interval * 2
+        waiting.interval = waiting.interval * 2
+        waiting.due = now + waiting.interval
         traceAgain(waiting.bytes, at: now)
         agent.network.send(waiting.bytes, over: waiting.flow)
     }

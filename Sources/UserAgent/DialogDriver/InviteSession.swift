@@ -24,8 +24,8 @@ public final class InviteSession {
     public let callID: Text
     public let localTag: Text
     public internal(set) var state = State.inviting
-    /// The INVITE: as received, or as it was last sent.
-    public internal(set) var request: Message
+    /// As received, or as it was last sent.
+    var invite: Boxed<Message>
     /// Where messages to the peer go, as far as the dialog's route set and target do not say otherwise.
     public internal(set) var flow: Flow
     /// The dialog. A caller has none until the first 2xx.
@@ -83,12 +83,15 @@ public final class InviteSession {
     var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }
 
-    init(role: Role, request: Message, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
-        (self.role, self.request, self.localTag, self.flow, self.contact) = (role, request, localTag, flow, contact)
-        (self.authentication, self.agent, callID) = (authentication, agent, request.callID.detached)
+    init(role: Role, invite: Boxed<Message>, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
+        (self.role, self.invite, self.localTag, self.flow, self.contact) = (role, invite, localTag, flow, contact)
+        (self.authentication, self.agent, callID) = (authentication, agent, invite.value.callID.detached)
         timer = agent.configuration.sessionTimer.map(SessionTimer.init(policy:))
         alarm = Alarm { [unowned self] now in self.ring(at: now) }
     }
+
+    /// The INVITE: as received, or as it was last sent; of a caller's that was accepted without its body.
+    public var request: Message { invite.value }
 
     /// The peer's tag; nil for a caller without an answer.
     public var remoteTag: Text? { dialog?.remoteTag }

@@ -26,7 +26,7 @@ final class ClientTransaction {
     let id: ClientTransactionID
     /// Counts the agent's transactions, so that a replay treats them in the same order.
     let serial: UInt64
-    let request: Message
+    var sent: Boxed<Message>
     /// Until the final response: nothing is repeated after it.
     var bytes: [UInt8]
     let flow: Flow
@@ -45,17 +45,19 @@ final class ClientTransaction {
     var alarm = Alarm { _ in }
 
     init(
-        id: ClientTransactionID, serial: UInt64, request: Message, bytes: [UInt8], flow: Flow, session: InviteSession?, timers: TimerValues,
+        id: ClientTransactionID, serial: UInt64, request: Boxed<Message>, bytes: [UInt8], flow: Flow, session: InviteSession?, timers: TimerValues,
         handler: @escaping (ClientOutcome, Instant) -> Void
     ) {
-        (self.id, self.serial, self.request, self.flow, self.session, self.handler) = (id, serial, request, flow, session, handler)
+        (self.id, self.serial, sent, self.flow, self.session, self.handler) = (id, serial, request, flow, session, handler)
         self.bytes = bytes
         let isReliable = flow.transport.isReliable
         machine =
-            request.method == .invite
+            request.value.method == .invite
             ? .invite(InviteClientTransaction(isReliable: isReliable, timers: timers))
             : .other(NonInviteClientTransaction(isReliable: isReliable, timers: timers))
     }
+
+    var request: Message { sent.value }
 
     var deadline: Instant? {
         let due: Instant? =

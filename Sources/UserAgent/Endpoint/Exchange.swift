@@ -15,8 +15,8 @@ final class ClientAuthentication {
 /// Each realm is answered once, and again when it only says that the nonce is stale. The user sees neither the challenge nor the
 /// end of the transaction that it answered.
 final class Exchange {
-    /// The request that is on its way now.
-    private(set) var request: Message
+    /// The request that is on its way now, as its transaction and a call have it, too.
+    private(set) var sent: Boxed<Message>
     private(set) var transaction: ClientTransaction?
     /// Cleared when the user has lost interest: a challenge is final then.
     var mayRetry = true
@@ -56,9 +56,22 @@ final class Exchange {
         _ request: Message, over flow: Flow, authentication: ClientAuthentication?, session: InviteSession?, agent: UserAgent,
         takeSequence: @escaping () -> UInt32
     ) {
-        (self.request, self.flow, self.authentication, self.session, self.agent) = (request, flow, authentication, session, agent)
+        (self.flow, self.authentication, self.session, self.agent) = (flow, authentication, session, agent)
         self.takeSequence = takeSequence
-        authentication?.client.authorize(&self.request, clientNonce: agent.makeTag())
+        var request = request
+        authentication?.client.authorize(&request, clientNonce: agent.makeTag())
+        sent = Boxed(request)
+    }
+
+    private(set) var request: Message {
+        get { sent.value }
+        set { sent = Boxed(newValue) }
+    }
+
+    /// It was accepted: nobody needs again what it offered.
+    func forgetBody() {
+        request.content = .empty
+        transaction?.sent = sent
     }
 
     /// Sends the request. Every outcome but those of answered challenges goes to the handler, the last one is `.terminated`.
@@ -73,7 +86,7 @@ final class Exchange {
         turn += 1
         let turn = turn
         let (bytes, way) = prepared()
-        let transaction = agent.transact(request, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
+        let transaction = agent.transact(sent, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
             if turn == self.turn { self.receive(outcome, at: now) }
         }
         self.transaction = transaction
@@ -264,10 +277,12 @@ final class Exchange {
     /// A new request of the same call, with nothing that was meant for the old address.
     private func readdress(to target: URI, over way: Flow) {
         (flow, hasAnswered, staysOnUDP) = (way, false, false)
-        request.startLine = .request(request.method, target.withoutHeaders)
-        request.cseq = CSeq(number: takeSequence(), method: request.method)
-        request.via = newVia(over: flow)
-        for name in [HeaderName.route, .authorization, .proxyAuthorization] { request.headers.remove(name) }
+        var next = request
+        next.startLine = .request(request.method, target.withoutHeaders)
+        next.cseq = CSeq(number: takeSequence(), method: request.method)
+        next.via = newVia(over: flow)
+        for name in [HeaderName.route, .authorization, .proxyAuthorization] { next.headers.remove(name) }
+        request = next
     }
 }
 

@@ -41,8 +41,7 @@ final class ServerTransaction {
     let id: ServerTransactionID
     let flow: Flow
     let responseFlow: Flow
-    /// Until the final response.
-    var request: Message?
+    private var received: Boxed<Message>?
     /// The tag that this agent's answer adds to To.
     let toTag: Text
     /// The CSeq number of the request, and of whatever repeats, acknowledges or cancels it.
@@ -53,16 +52,23 @@ final class ServerTransaction {
     var mergeKey: MergeKey?
     var alarm = Alarm { _ in }
 
-    init(id: ServerTransactionID, request: Message, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
-        (self.id, self.request, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)
-        responseFlow = flow.responseFlow(to: request.via)
-        sequence = request.cseq.number
+    init(id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
+        (self.id, received, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)
+        responseFlow = flow.responseFlow(to: request.value.via)
+        sequence = request.value.cseq.number
         let isReliable = flow.transport.isReliable
         machine =
             id.method == .invite
             ? .invite(InviteServerTransaction(isReliable: isReliable, timers: timers))
             : .other(NonInviteServerTransaction(isReliable: isReliable, timers: timers))
     }
+
+    /// Until the final response.
+    var request: Message? { received?.value }
+    var isOpen: Bool { received != nil }
+
+    /// The final response leaves.
+    func close() { received = nil }
 
     var deadline: Instant? {
         switch machine {

@@ -8,13 +8,14 @@ extension UserAgent {
     ///   - isRepeated: it was sent before another way, where nobody took it.
     @discardableResult
     func transact(
-        _ request: Message, bytes: [UInt8]? = nil, isRepeated: Bool = false, over flow: Flow, session: InviteSession?, at now: Instant,
+        _ sent: Boxed<Message>, bytes: [UInt8]? = nil, isRepeated: Bool = false, over flow: Flow, session: InviteSession?, at now: Instant,
         handler: @escaping (ClientOutcome, Instant) -> Void
     ) -> ClientTransaction {
+        let request = sent.value
         let id = ClientTransactionID(branch: (request.via.branch ?? .empty).detached, isCancel: request.method == .cancel)
         clientSerial += 1
         let transaction = ClientTransaction(
-            id: id, serial: clientSerial, request: request, bytes: bytes ?? request.serialized(), flow: flow, session: session, timers: configuration.timers, handler: handler)
+            id: id, serial: clientSerial, request: sent, bytes: bytes ?? request.serialized(), flow: flow, session: session, timers: configuration.timers, handler: handler)
         transaction.wasSent = isRepeated
         transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         clientTransactions[id] = transaction
@@ -25,7 +26,7 @@ extension UserAgent {
     func receiveResponse(_ response: Message, over flow: Flow, at now: Instant) {
         guard let branch = response.via.branch, let status = response.status else { return }
         let id = ClientTransactionID(branch: branch, isCancel: response.method == .cancel)
-        guard let transaction = clientTransactions[id], transaction.request.method == response.method else { return }
+        guard let transaction = clientTransactions[id], transaction.sent.value.method == response.method else { return }
         let isRepeated = noteRepeated(response, status, transaction)
         if isRepeated == nil { return }
         transaction.session?.trace(.received, response, retransmission: isRepeated == true, at: now)

@@ -35,7 +35,7 @@ extension UserAgent {
     }
 
     private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
-        let transaction = begin(request, id, over: flow, session: session, at: now)
+        let transaction = begin(Boxed(request), id, over: flow, session: session, at: now)
         session?.trace(.received, request, retransmission: false, at: now)
         if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil) {
             respond(transaction, refusal, at: now)
@@ -47,18 +47,19 @@ extension UserAgent {
     private func receiveOutside(_ request: Message, _ id: ServerTransactionID, over flow: Flow, at now: Instant) {
         let isMerged = unmerged[MergeKey(request)] != nil
         if request.method != .invite || isMerged {
-            let transaction = begin(request, id, over: flow, session: nil, at: now)
+            let transaction = begin(Boxed(request), id, over: flow, session: nil, at: now)
             if let refusal = isMerged ? Refusal(482) : refusal(of: request, over: flow, isKnownDialog: true) { return respond(transaction, refusal, at: now) }
             return handle(request, transaction, over: flow, at: now)
         }
         if let refusal = refusal(of: request, over: flow, isKnownDialog: true) ?? refusalOfSession(request) {
-            return respond(begin(request, id, over: flow, session: nil, at: now), refusal, at: now)
+            return respond(begin(Boxed(request), id, over: flow, session: nil, at: now), refusal, at: now)
         }
-        guard let session = InviteSession(incoming: request, over: flow, agent: self) else {
-            return respond(begin(request, id, over: flow, session: nil, at: now), Refusal(400, reason: "Missing Contact"), at: now)
+        let invite = Boxed(request)
+        guard let session = InviteSession(incoming: invite, over: flow, agent: self) else {
+            return respond(begin(invite, id, over: flow, session: nil, at: now), Refusal(400, reason: "Missing Contact"), at: now)
         }
         sessions[session.localTag] = session
-        session.inviteTransaction = begin(request, id, over: flow, session: session, at: now)
+        session.inviteTransaction = begin(invite, id, over: flow, session: session, at: now)
         guard let delegate else {
             session.respond(status: 480, at: now)
             return
@@ -87,12 +88,12 @@ extension UserAgent {
     /// RFC 3261 §9.2. The CANCEL is answered in any case; what it does to the INVITE is the session's to decide.
     private func receiveCancel(_ request: Message, _ via: Via, _ id: ServerTransactionID, over flow: Flow, at now: Instant) {
         let invite = serverTransactions[ServerTransactionID(request, via, method: .invite)]
-        let transaction = begin(request, id, over: flow, session: invite?.session, at: now)
+        let transaction = begin(Boxed(request), id, over: flow, session: invite?.session, at: now)
         // A CANCEL has the CSeq and tags of its INVITE, and neither is a copy of the other.
         invite?.session?.trace(.received, request, retransmission: false, at: now)
         guard let invite else { return respond(transaction, Refusal(481), at: now) }
         respond(transaction, Refusal(200, toTag: invite.toTag), at: now)
-        if invite.request != nil { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
+        if invite.isOpen { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }
 
     /// A new request under a branch that another one still has (RFC 3261 §8.1.1.7): it cannot be told from that one later, and so it is none.
@@ -223,7 +224,7 @@ extension UserAgent {
         to id: ServerTransactionID, status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [],
         contentType: Text = "application/sdp", at now: Instant
     ) -> Bool {
-        guard let transaction = serverTransactions[id], transaction.request != nil else { return false }
+        guard let transaction = serverTransactions[id], transaction.isOpen else { return false }
         respond(transaction, status: status, reason: reason, headers: headers, body: body, contentType: contentType, at: now)
         return true
     }
@@ -231,7 +232,7 @@ extension UserAgent {
     /// The same with a response that was made with `Message.response(to:…)`; a To tag is added if it has none.
     @discardableResult
     public func respond(to id: ServerTransactionID, with response: Message, at now: Instant) -> Bool {
-        guard let transaction = serverTransactions[id], transaction.request != nil else { return false }
+        guard let transaction = serverTransactions[id], transaction.isOpen else { return false }
         var response = response
         if response.to.tag == nil, response.status != 100 { response.to.tag = transaction.toTag }
         respond(response, to: transaction, at: now)

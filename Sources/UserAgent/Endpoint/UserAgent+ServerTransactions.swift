@@ -2,10 +2,11 @@ import Primitives
 import SIP
 
 extension UserAgent {
-    func begin(_ request: Message, _ id: ServerTransactionID, over flow: Flow, session: InviteSession?, at now: Instant) -> ServerTransaction {
+    func begin(_ received: Boxed<Message>, _ id: ServerTransactionID, over flow: Flow, session: InviteSession?, at now: Instant) -> ServerTransaction {
+        let request = received.value
         let toTag = session?.localTag ?? request.to.tag?.detached ?? makeTag()
         let transaction = ServerTransaction(
-            id: id, request: request, flow: flow, toTag: toTag, session: session, timers: configuration.timers)
+            id: id, request: received, flow: flow, toTag: toTag, session: session, timers: configuration.timers)
         transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         serverTransactions[id] = transaction
         if request.to.tag == nil {
@@ -18,7 +19,7 @@ extension UserAgent {
     /// Sends a response through its transaction; what may not be sent any more is not.
     func respond(_ response: Message, to transaction: ServerTransaction, at now: Instant) {
         guard let status = response.status else { preconditionFailure("a request is no response") }
-        if status >= 200 { transaction.request = nil }
+        if status >= 200 { transaction.close() }
         switch transaction.machine {
         case .invite(var machine):
             let outputs = machine.respond(status: status, at: now)
