@@ -224,7 +224,7 @@ final class MediaLeg {
     }
 
     private func makePlayer(_ codec: AudioCodec?) throws(CodecError) -> Player? {
-        guard let codec else { return nil }
+        guard let codec, plan.source.isMadeHere else { return nil }
         let settings = codec == .opus ? opus.honouring(OpusParameters(plan.audio.primary.codec.fmtp)) : opus
         return try Player(plan.source, codec: codec, milliseconds: plan.audio.frameLength(of: codec), opus: settings)
     }

@@ -13,7 +13,7 @@ import Testing
 
     @Test func `a full batch goes out without a flush, the rest with one`() {
         var limits = Journal.Limits()
-        limits.batchBytes = 500
+        (limits.batchBytes, limits.batchEvents) = (500, 4)
         let sink = MemorySink()
         let journal = Self.journal(sink, limits: limits)
         for _ in 1...10 { journal.record(.gatewayStopped, at: .zero) }
@@ -25,13 +25,18 @@ import Testing
         #expect(JournalReader.parse(sink.bytes, name: "m").events.map(\.sequence) == Array(1...10))
     }
 
-    @Test func `a violation is told of at once and journalled`() {
+    @Test(arguments: [1, 64]) func `a violation is told of when its turn is over, or a batch full, and journalled`(batchEvents: Int) {
         let sink = MemorySink()
-        let journal = Self.journal(sink)
+        var limits = Journal.Limits()
+        limits.batchEvents = batchEvents
+        let journal = Self.journal(sink, limits: limits)
         var told: [Violation] = []
         journal.onViolation = { told.append($0) }
         journal.record(.mediaStarted, call: Self.call(1), line: "1", at: .zero)
+        #expect(told.isEmpty == (batchEvents > 1))
+        journal.flush()
         #expect(told.map(\.rule) == [.M1, .M2])
+        #expect(journal.violations == 2)
         journal.finish(at: .zero)
         let events = JournalReader.parse(sink.bytes, name: "m").events
         #expect(events.map(\.kind) == [.mediaStarted, .auditViolation, .auditViolation])

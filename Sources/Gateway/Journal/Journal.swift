@@ -27,17 +27,19 @@ public final class Journal {
     public struct Limits: Sendable {
         /// Bytes after which a batch goes to the sink without waiting for `flush()`.
         public var batchBytes = 32 * 1024
+        /// Events after which they are written and audited without waiting for `flush()`.
+        public var batchEvents = 64
 
         public init() {}
     }
 
-    /// Told of each violation at the moment at which it happens, after it was journalled.
+    /// Told of each violation when the turn is over in which it happened (`flush()`), after it was journalled.
     public var onViolation: ((Violation) -> Void)?
     /// Events recorded so far; the sequence number of the last.
     @exclusivity(unchecked) public private(set) var count: UInt64 = 0
     /// The same by kind: indexed by the kind's ordinal.
     @exclusivity(unchecked) private var counts = [UInt64](repeating: 0, count: JournalEvent.Kind.allCases.count)
-    /// Violations found so far.
+    /// Violations found until the last `flush()`.
     public private(set) var violations = 0
 
     /// The date of the last event.
@@ -51,59 +53,80 @@ public final class Journal {
     @exclusivity(unchecked) private var audit: Audit?
     // Several accesses for each event, which the compiler cannot prove apart; asking the runtime would cost as much as writing the event.
     @exclusivity(unchecked) private var batch: [UInt8] = []
+    /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go cold.
+    @exclusivity(unchecked) private var pending: [JournalEvent] = []
     @exclusivity(unchecked) private var stamp = JournalEncoder.Stamp()
 
     /// A journal without a sink only audits; one without an audit only writes.
     public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {
         (self.lane, self.clock, self.sink, self.audit, self.limits) = (lane, clock, sink, audit, limits)
         batch.reserveCapacity(limits.batchBytes)
+        pending.reserveCapacity(limits.batchEvents)
     }
 
     /// Writes one event down. The time is the lane's; `line` is empty for what concerns the gateway.
     public func record(
         _ kind: JournalEvent.Kind, call: CallUUID? = nil, line: Text = .empty, at now: Instant, _ details: JournalEvent.Details = [:]
     ) {
-        let event = note(kind, call: call, line: line, at: now, details)
-        guard let found = audit?.observe(event), !found.isEmpty else { return }
-        report(found, at: now)
+        pending.append(make(kind, call: call, line: line, at: now, details))
+        if pending.count >= limits.batchEvents { settle() }
     }
 
     /// Ends the audit: what must hold when nothing is left to happen. Call it after `gateway.stopped`; flushes.
     public func finish(at now: Instant) {
+        settle()
         report(audit?.finish() ?? [], at: now)
         flush()
     }
 
-    /// Hands what is gathered to the sink. To be called when the lane has done the work of a wake-up.
+    /// Audits what was recorded, and hands it to the sink. To be called when the lane has done the work of a wake-up.
     public func flush() {
+        settle()
+        handOver()
+    }
+
+    private func handOver() {
         guard !batch.isEmpty else { return }
         sink?.accept(batch)
         batch.removeAll(keepingCapacity: true)
     }
 
+    private func settle() {
+        guard !pending.isEmpty else { return }
+        var found: [Violation] = []
+        pending.withUnsafeBufferPointer { events in
+            if sink != nil { for event in events.indices { write(events[event]) } }
+            if audit != nil { for event in events.indices { found += audit?.observe(events[event]) ?? [] } }
+        }
+        pending.removeAll(keepingCapacity: true)
+        report(found, at: latest)
+    }
+
     /// Events recorded so far, of every kind there is.
     public var countsByKind: [(kind: JournalEvent.Kind, count: UInt64)] { JournalEvent.Kind.allCases.map { ($0, counts[$0.ordinal]) } }
 
-    private func note(
+    private func make(
         _ kind: JournalEvent.Kind, call: CallUUID?, line: Text, at now: Instant, _ details: JournalEvent.Details
     ) -> JournalEvent {
         count += 1
         counts[kind.ordinal] += 1
         latest = max(latest, now)
-        let event = JournalEvent(
+        return JournalEvent(
             sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind, details: details)
-        guard sink != nil else { return event }
+    }
+
+    private func write(_ event: JournalEvent) {
         JournalEncoder.append(event, &stamp, to: &batch)
-        if batch.count >= limits.batchBytes { flush() }
-        return event
+        if batch.count >= limits.batchBytes { handOver() }
     }
 
     private func report(_ found: [Violation], at now: Instant) {
         for violation in found {
             violations += 1
-            _ = note(
+            let event = make(
                 .auditViolation, call: violation.call, line: .empty, at: now,
                 [.rule: .init(violation.rule.rawValue), .count: .init(violation.sequence), .text: .init(violation.sentence)])
+            if sink != nil { write(event) }
             onViolation?(violation)
         }
     }

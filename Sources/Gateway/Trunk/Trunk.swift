@@ -52,7 +52,9 @@ final class Trunk {
     }
 
     var deadline: Instant? {
-        (locations.map(\.due) + [nextHealth, keeper?.deadline]).compactMap(\.self).min()
+        var next = min(nextHealth ?? .distantFuture, keeper?.deadline ?? .distantFuture)
+        for index in locations.indices { next = min(next, locations[index].due ?? .distantFuture) }
+        return next == .distantFuture ? nil : next
     }
 
     func advance(to now: Instant) {
