@@ -28,7 +28,7 @@ public struct IdentityTable<Value> {
             guard let entry = entry(for: name) else { return nil }
             return entries[entry]
         }
-        @inline(__always) _modify {
+        _modify {
             let place = makePlace(for: name), entry = Int(numbers[place]) - 1
             defer { if entries[entry] == nil { vacate(place) } }
             yield &entries[entry]
@@ -37,7 +37,7 @@ public struct IdentityTable<Value> {
 
     @inlinable public subscript(name: UInt128, default value: @autoclosure () -> Value) -> Value {
         get { self[name] ?? value() }
-        @inline(__always) _modify {
+        _modify {
             let entry = Int(numbers[makePlace(for: name)]) - 1
             if entries[entry] == nil { entries[entry] = value() }
             yield &entries[entry]!

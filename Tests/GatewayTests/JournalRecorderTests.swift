@@ -31,7 +31,10 @@ import Testing
         limits.batchEvents = batchEvents
         let journal = Self.journal(sink, limits: limits)
         var told: [Violation] = []
-        journal.onViolation = { told.append($0) }
+        journal.onViolation = {
+            told.append($0)
+            journal.record(.gatewayStopped, at: .zero)   // whoever is told may have something to say
+        }
         journal.record(.mediaStarted, call: Self.call(1), line: "1", at: .zero)
         #expect(told.isEmpty == (batchEvents > 1))
         journal.flush()
@@ -39,8 +42,9 @@ import Testing
         #expect(journal.violations == 2)
         journal.finish(at: .zero)
         let events = JournalReader.parse(sink.bytes, name: "m").events
-        #expect(events.map(\.kind) == [.mediaStarted, .auditViolation, .auditViolation])
-        #expect(events.last?.details.text(.rule) == "M2")
+        #expect(events.map(\.kind) == [.mediaStarted, .auditViolation, .gatewayStopped, .auditViolation, .gatewayStopped])
+        #expect(events.map(\.sequence) == Array(1...5))
+        #expect(events.compactMap { $0.details.text(.rule) } == ["M1", "M2"])
     }
 }
 

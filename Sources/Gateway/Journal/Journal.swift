@@ -92,14 +92,16 @@ public final class Journal {
     }
 
     private func settle() {
-        guard !pending.isEmpty else { return }
-        var found: [Violation] = []
-        pending.withUnsafeBufferPointer { events in
-            if sink != nil { for event in events.indices { write(events[event]) } }
-            if audit != nil { for event in events.indices { found += audit?.observe(events[event]) ?? [] } }
+        // Again for the violations, which are events themselves.
+        while !pending.isEmpty {
+            var found: [Violation] = []
+            pending.withUnsafeBufferPointer { events in
+                if sink != nil { for event in events.indices { write(events[event]) } }
+                if audit != nil { for event in events.indices { found += audit?.observe(events[event]) ?? [] } }
+            }
+            pending.removeAll(keepingCapacity: true)
+            report(found, at: latest)
         }
-        pending.removeAll(keepingCapacity: true)
-        report(found, at: latest)
     }
 
     /// Events recorded so far, of every kind there is.
@@ -123,10 +125,10 @@ public final class Journal {
     private func report(_ found: [Violation], at now: Instant) {
         for violation in found {
             violations += 1
-            let event = make(
-                .auditViolation, call: violation.call, line: .empty, at: now,
-                [.rule: .init(violation.rule.rawValue), .count: .init(violation.sequence), .text: .init(violation.sentence)])
-            if sink != nil { write(event) }
+            let details: JournalEvent.Details = [
+                .rule: .init(violation.rule.rawValue), .count: .init(violation.sequence), .text: .init(violation.sentence),
+            ]
+            pending.append(make(.auditViolation, call: violation.call, line: .empty, at: now, details))
             onViolation?(violation)
         }
     }

@@ -162,7 +162,7 @@ extension CallFacts {
         switch message.status ?? 0 {
         case 100: receivedProvisional = true
         case 101..<200: (receivedProvisional, receivedEarly) = (true, true)
-        case 200..<300 where !receivedOK: (receivedOK, winnerTag) = (true, message.remoteTag)
+        case 200..<300 where !receivedOK: (receivedOK, winnerTag) = (true, message.remoteTag?.detached)
         case 200..<300: break
         default:
             receivedFinal = message.status
