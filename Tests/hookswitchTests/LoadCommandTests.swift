@@ -20,8 +20,7 @@ import Workbench
         #expect(report.findings.isEmpty && report.slo.allSatisfy(\.isKept))
         #expect(report.metrics["setup"]??.count == 20 && report.metrics["jitter"]??.count == 20)
         #expect(report.metrics["mos"]??.count == 20 && report.metrics["delay"] == .some(nil), "one end cannot measure one-way delay")
-        // Descriptors are those of the whole process, with all its other tests.
-        #expect(report.leaks?.leftovers.filter { !$0.hasSuffix("descriptors") } == [])
+        #expect(report.leaks?.leftovers == [])
         #expect(report.validity.packetLateness?.count ?? 0 > 500, "the tool's own lateness is measured")
     }
 
@@ -66,7 +65,8 @@ import Workbench
         let report = try load("sip:echo@\(target.address) --find-knee --ramp 5:50:5:2 --hold 2 --concurrent 16 --slo failed<5%"), knee = try #require(report.knee)
         #expect(knee.lastKept == 5 && knee.firstNotOffered == 10 && knee.firstBroken == nil, "10 a second of 2 s are 20 at a time: \(knee)")
         let step = try #require(report.steps.dropFirst().first)
-        #expect(step.notBegun > 0 && step.isKept == nil && report.steps.count < 5 && report.exitCode != 1)
+        #expect(step.notBegun > 0 && step.isKept == nil && report.steps.count < 5, "\(report.steps)")
+        #expect(report.exitCode != 1, "\(report.leaks?.leftovers ?? []), \(report.slo), \(report.validity.notes)")
         #expect(LoadText.lines(report).contains { $0.contains("knee         5.00 calls a second held; at 10.0 the tool began fewer") })
     }
 
@@ -102,7 +102,7 @@ import Workbench
         #expect(report.encryption.share == 100 && report.slo.allSatisfy(\.isKept))
         #expect(report.calls.allSatisfy { $0.caller?.encryption == MediaEncryption(rawValue: keying) })
         #expect(LoadText.lines(report).contains { $0.hasPrefix("encryption   signalling TLS; 100 % of 6 ends: 6 SRTP by \(keying.uppercased())") })
-        #expect(report.leaks?.leftovers.filter { !$0.hasSuffix("descriptors") } == [])
+        #expect(report.leaks?.leftovers == [])
     }
 
     @Test func `a target in the clear is taken where encryption is optional, and breaks a level that wants it`() throws {
@@ -121,9 +121,12 @@ import Workbench
         #expect(report.counts.good == 0 && report.validity.notes.contains { $0.hasPrefix("TLS: the peer's certificate is not trusted") }, "\(report.validity.notes)")
     }
 
+    /// Descriptors are those of the whole process, with all its other tests, and left out here: by themselves they would make an exit code of 1.
     private func load(_ arguments: String) throws -> LoadReport {
         let command = try #require(try Hookswitch.parseAsRoot(("load " + arguments).split(separator: " ").map(String.init)) as? Load)
-        return try LoadRun(command.options.order(), teller: Teller(nil)).perform()
+        var report = try LoadRun(command.options.order(), teller: Teller(nil)).perform()
+        report.leaks?.leftovers.removeAll { $0.hasSuffix("descriptors") }
+        return report
     }
 }
 

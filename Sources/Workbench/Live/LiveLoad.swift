@@ -28,7 +28,6 @@ public final class LiveLoad: Sendable {
         public var elapsed: Duration
         public var evidence: ValidityEvidence?
         public var leaks: LeakReport
-        public var brokenSteps: Int?
     }
 
     private let plan: LoadPlan
@@ -59,18 +58,21 @@ public final class LiveLoad: Sendable {
 
     /// Waits for the end. `watch` is called about every `interval`, from this thread.
     public func run(every interval: Duration = .seconds(1), watch: (LoadSnapshot) -> Void) -> Outcome {
-        var mostPorts = 0, broken: Int?, trend = MemoryTrend(allowance: Self.allowance)
+        var mostPorts = 0, broken: Int?, stepsOver = 0, trend = MemoryTrend(allowance: Self.allowance)
         while ledger.finished.wait(timeout: .now() + .nanoseconds(Int(interval.wholeNanoseconds))) == .timedOut {
             guard let (snapshot, ports) = look() else { break }
             mostPorts = max(mostPorts, ports)
             trend.note(resident: MachineReading.residentBytes(), over: snapshot.judged, up: snapshot.progress.active)
             watch(snapshot)
+            // Beyond its limit a machine has no time for the judge, and a search that waits for it would only add to the load.
+            if knee != nil, ledger.read({ $0.steps.count < stepsOver }) { _ = ledger.settle() }
+            stepsOver = ledger.read(\.stepsOver)
             if broken == nil, let step = firstNotKept() {
                 broken = step
                 phone.post { client, now in client.endArrivals(at: now) }
             }
         }
-        return conclude(mostPorts, broken, trend)
+        return conclude(mostPorts, trend)
     }
 
     /// What is kept of a call for the report takes 1 to 4 kB.
@@ -94,11 +96,12 @@ public final class LiveLoad: Sendable {
     private func firstNotKept() -> Int? {
         guard let knee else { return nil }
         return ledger.read { state in
-            state.steps.sorted { $0.key < $1.key }.first { $0.value.notBegun > 0 || ($0.value.tried >= 5 && knee.isBroken(by: $0.value)) }?.key
+            let broken = state.steps.filter { $0.value.tried >= 5 && knee.isBroken(by: $0.value) }.keys.min()
+            return [broken, state.firstNotOffered].compactMap(\.self).min()
         }
     }
 
-    private func conclude(_ mostPorts: Int, _ broken: Int?, _ trend: MemoryTrend) -> Outcome {
+    private func conclude(_ mostPorts: Int, _ trend: MemoryTrend) -> Outcome {
         let last = look(), now = MonotonicClock.now, urgency = phone.ask { client, _ in client.phone.urgency } ?? .normal
         let state = ledger.settle(), elapsed = state.began.map { now - $0 } ?? .zero, after = MachineReading.now
         let transport = phone.transportCounts?.datagrams
@@ -115,7 +118,7 @@ public final class LiveLoad: Sendable {
         let leaks = leaks(since: state.before, trend)
         phone.close()
         return Outcome(
-            failure: state.failure, state: state, progress: last?.0.progress ?? LoadProgress(), elapsed: elapsed, evidence: evidence, leaks: leaks, brokenSteps: broken)
+            failure: state.failure, state: state, progress: last?.0.progress ?? LoadProgress(), elapsed: elapsed, evidence: evidence, leaks: leaks)
     }
 
     /// What is still there. Transactions that only wait for copies are let go by moving their clock on.

@@ -11,6 +11,9 @@ final class LoadLedger: Sendable {
         /// By what happened in the window of each that is over.
         var steps: [Int: LoadTally] = [:]
         var judge = StepJudge()
+        /// Steps whose windows are over, judged or not; and the first of them in which the tool did not begin all its calls.
+        var stepsOver = 0
+        var firstNotOffered: Int?
         /// Of packets, by step of the plan.
         var stepLateness: [Int: Lateness] = [:]
         var punctuality = Punctuality()
@@ -19,6 +22,12 @@ final class LoadLedger: Sendable {
         var before: MachineReading?
         var began: Instant?
         var failure: String?
+
+        /// The window of a step is over. Whether it could be offered needs no judge.
+        mutating func close(_ reading: StepReading) {
+            stepsOver += 1
+            if reading.notBegun > 0, firstNotOffered == nil { firstNotOffered = reading.window.step }
+        }
     }
 
     /// What is kept of each call is about 1 kB.
@@ -41,7 +50,9 @@ final class LoadLedger: Sendable {
             let reading = MachineReading.now
             state.withLock { ($0.before, $0.began) = (reading, now) }
         case .call(let call): queue.async { self.judge(call) }
-        case .step(let reading): queue.async { self.state.withLock { $0.steps[reading.window.step] = $0.judge.close(reading) } }
+        case .step(let reading):
+            state.withLock { $0.close(reading) }
+            queue.async { self.state.withLock { $0.steps[reading.window.step] = $0.judge.close(reading) } }
         case .finished(let failure):
             state.withLock { $0.failure = failure }
             finished.signal()
@@ -67,7 +78,7 @@ final class LoadLedger: Sendable {
 
     func read<Value>(_ look: (State) -> Value) -> Value { state.withLock { look($0) } }
 
-    /// Everything that was heard until now is judged.
+    /// Everything that was heard until now is judged, by this thread where the machine leaves none to the judge.
     func settle() -> State {
         queue.wait()
         return state.withLock { $0 }
