@@ -184,7 +184,8 @@ import Testing
         #expect(await rig.load { _ in } == Code.loadingInterrupted.rawValue)
         #expect(rig.entries == Self.entries)
 
-        limits.loadTime = .milliseconds(1)
+        // Long enough for the extension to say who is to be told of it.
+        limits.loadTime = .milliseconds(500)
         let slow = Rig(limits: limits)
         let kept = Kept()
         #expect(await slow.load { kept.context.withLock { [context = Unchecked(value: $0)] in $0 = context } } == Code.loadingInterrupted.rawValue)
