@@ -2,14 +2,17 @@ import Primitives
 
 extension OfferAnswer {
     /// `receive(offer:)` of a body as it came.
-    public mutating func receive(offer body: [UInt8]) throws(NegotiationError) { try receive(offer: Self.parse(body)) }
+    public mutating func receive(offer body: [UInt8]) throws(NegotiationError) { try receive(offer: Text(body)) }
+
+    /// As above, of a body that is kept anyway: what the negotiation keeps are slices of it.
+    public mutating func receive(offer content: Text) throws(NegotiationError) { try receive(offer: Self.parse(content)) }
 
     /// `receive(answer:)` of a body as it came. A body that is no description ends the exchange like any other error.
     @discardableResult
     public mutating func receive(answer body: [UInt8]) throws(NegotiationError) -> NegotiatedAudio {
         let description: SessionDescription
         do throws(NegotiationError) {
-            description = try Self.parse(body)
+            description = try Self.parse(Text(body))
         } catch {
             if state == .haveLocalOffer { rollback() }
             throw error
@@ -17,9 +20,9 @@ extension OfferAnswer {
         return try receive(answer: description)
     }
 
-    private static func parse(_ body: [UInt8]) throws(NegotiationError) -> SessionDescription {
+    private static func parse(_ content: Text) throws(NegotiationError) -> SessionDescription {
         do throws(SessionDescription.ParseError) {
-            return try SessionDescription(parsing: body)
+            return try SessionDescription(parsing: content)
         } catch {
             throw .malformed(error)
         }

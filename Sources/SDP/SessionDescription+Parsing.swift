@@ -4,11 +4,14 @@ extension SessionDescription {
     /// Reads a description whose lines end in CRLF or LF, in any order after the `v=` line.
     ///
     /// A missing `s=` or `t=` is made good; a missing `o=` is an error. RFC 8866 §5.
-    public init(parsing bytes: [UInt8]) throws(ParseError) {
-        guard bytes.count <= Limits.bytes else { throw .tooLarge }
+    public init(parsing bytes: [UInt8]) throws(ParseError) { try self.init(parsing: Text(bytes)) }
+
+    /// As above. What it keeps are slices of the text.
+    public init(parsing text: Text) throws(ParseError) {
+        guard text.count <= Limits.bytes else { throw .tooLarge }
         var reader = Reader()
         var number = 0
-        var rest = bytes[...]
+        var rest = text.bytes
         while !rest.isEmpty {
             let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
             number += 1

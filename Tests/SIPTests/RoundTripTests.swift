@@ -106,6 +106,22 @@ extension String {
         }
     }
 
+    @Test func `a message that is kept is the same, and all of it in one buffer that has no more room than it needs`() throws {
+        for seed in UInt64(0)..<200 {
+            var writer = MessageWriter(seed: seed)
+            var message = try Message(parsing: writer.message())
+            message.via.stamp(source: try #require(SocketAddress("192.0.2.99:7000")))
+            let bytes = message.serialized(), kept = message.compacted
+            #expect(kept.serialized() == bytes && kept.startLine == message.startLine && kept.content == message.content, "seed \(seed)")
+            #expect(kept.via == message.via && kept.from == message.from && kept.to == message.to && kept.cseq == message.cseq && kept.contacts == message.contacts, "seed \(seed)")
+            #expect(kept.headers.buffer.capacity <= bytes.count + 64 && kept.headers.fields.capacity <= kept.headers.count + 2, "seed \(seed)")
+            let isShared = kept.headers.buffer.withUnsafeBytes { buffer in
+                kept.content.bytes.withUnsafeBytes { $0.isEmpty || buffer.baseAddress! <= $0.baseAddress! && $0.baseAddress! < buffer.baseAddress! + buffer.count }
+            }
+            #expect(isShared, "seed \(seed)")
+        }
+    }
+
     /// The octets that a message is written as: its own, with a fold in the head as two spaces (RFC 3261 §7.3.1).
     private static func unfolded(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes, at = 0

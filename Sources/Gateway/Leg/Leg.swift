@@ -226,7 +226,7 @@ final class Leg {
     func takeOffer() -> Bool {
         guard let session, !session.request.content.isEmpty else { return true }
         do throws(NegotiationError) {
-            try negotiation.receive(offer: session.request.body)
+            try negotiation.receive(offer: session.request.content)
             gateway.prepareChecks(&negotiation)
             if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
             return true

@@ -30,6 +30,12 @@ public struct Headers: Sendable {
         fields.reserveCapacity(count)
     }
 
+    /// Lets go the room for further fields.
+    mutating func trimIndex() { fields = fields.withUnsafeBufferPointer { Array($0) } }
+
+    /// Bytes of all lines; the buffer may hold some that were replaced.
+    var byteCount: Int { fields.reduce(0) { $0 + Int($1.lineEnd &- $1.name.start) } }
+
     public var count: Int { fields.count }
     public var isEmpty: Bool { fields.isEmpty }
 

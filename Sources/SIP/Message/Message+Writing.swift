@@ -13,8 +13,15 @@ extension Message {
         Self.serialize(startLine: startLine, headers: headers, content: content, into: &bytes)
     }
 
+    /// The same in as little memory as it takes, all of it in one buffer: for a message that is kept.
+    public var compacted: Message {
+        guard var message = try? Message(parsing: serialized()) else { return self }
+        message.trimIndex()
+        return message
+    }
+
     static func serialize(startLine: StartLine, headers: Headers, content: Text, into bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + headers.buffer.count + content.count + 128)
+        bytes.reserveCapacity(bytes.count + greatestCount(startLine) + headers.byteCount + longestLength + content.count)
         write(startLine, into: &bytes)
         var hasLength = false
         // Lines that follow each other in the buffer are written with one copy.
@@ -43,6 +50,16 @@ extension Message {
         if !hasLength { writeLength(content.count, into: &bytes) }
         bytes += "\r\n" as StaticString
         bytes += content
+    }
+
+    /// Of "Content-Length" with its line end, and the empty line behind it.
+    private static let longestLength = 32
+
+    private static func greatestCount(_ startLine: StartLine) -> Int {
+        switch startLine {
+        case .request(let method, let uri): method.count + uri.layout.whole.count + 11
+        case .response(_, let reason): reason.count + 14
+        }
     }
 
     private static func writeLength(_ length: Int, into bytes: inout [UInt8]) {

@@ -49,6 +49,9 @@ public struct Message: Sendable, CustomStringConvertible {
         fields.touchedCore = false
     }
 
+    /// Lets go the room for further header fields.
+    mutating func trimIndex() { fields.trimIndex() }
+
     /// Adds a header field at the end, in place; through `headers` it would be a copy of them all.
     /// - Precondition: it is none of those of which a message has just one.
     public mutating func append(_ name: HeaderName, _ value: Text) {

@@ -22,6 +22,9 @@ public enum Method: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text.description }
 
+    /// Bytes of the name.
+    var count: Int { if case .other(let text) = self { text.count } else { literal.utf8CodeUnitCount } }
+
     /// The name on the wire; empty for `other`.
     var literal: StaticString {
         switch self {

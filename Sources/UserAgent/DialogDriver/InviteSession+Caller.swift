@@ -118,6 +118,7 @@ extension InviteSession {
             (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
             invitation?.forgetBody()
             if let invitation { invite = invitation.sent }
+            contact = request.contact ?? contact
             refreshTimer(by: response, at: now)
             emit(.accepted(response), at: now)
         } else if dialog?.remoteTag != tag {

@@ -70,7 +70,9 @@ final class Exchange {
 
     /// It was accepted: nobody needs again what it offered.
     func forgetBody() {
-        request.content = .empty
+        var accepted = request
+        accepted.content = .empty
+        request = accepted.compacted
         transaction?.sent = sent
     }
 

@@ -54,7 +54,8 @@ extension UserAgent {
         if let refusal = refusal(of: request, over: flow, isKnownDialog: true) ?? refusalOfSession(request) {
             return respond(begin(Boxed(request), id, over: flow, session: nil, at: now), refusal, at: now)
         }
-        let invite = Boxed(request)
+        // Kept as long as the call is.
+        let invite = Boxed(request.compacted)
         guard let session = InviteSession(incoming: invite, over: flow, agent: self) else {
             return respond(begin(invite, id, over: flow, session: nil, at: now), Refusal(400, reason: "Missing Contact"), at: now)
         }
