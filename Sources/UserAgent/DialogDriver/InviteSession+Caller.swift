@@ -118,6 +118,7 @@ extension InviteSession {
             (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
             invitation?.forgetBody()
             if let invitation { invite = invitation.sent }
+            // The one read before is a slice of what the exchange has forgotten.
             contact = request.contact ?? contact
             refreshTimer(by: response, at: now)
             emit(.accepted(response), at: now)
