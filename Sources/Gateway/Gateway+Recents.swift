@@ -3,15 +3,19 @@ import Foundation
 import Primitives
 
 /// Where an incoming leg came from, for the recents of both lines.
-struct CallOrigin {
+final class CallOrigin {
     /// The line of ours that calls, as it proved; nil for anybody else.
-    var line: Line?
-    var caller: CallerIdentity
-    var handle: CXHandle
-    var dialled: Text
-    var began: Date
+    let line: Line?
+    let caller: CallerIdentity
+    let handle: CXHandle
+    let dialled: Text
+    let began: Date
     var name: String?
     var connected: Date?
+
+    init(line: Line?, caller: CallerIdentity, handle: CXHandle, dialled: Text, began: Date) {
+        (self.line, self.caller, self.handle, self.dialled, self.began) = (line, caller, handle, dialled, began)
+    }
 }
 
 /// The recents: what a line's calls came to.

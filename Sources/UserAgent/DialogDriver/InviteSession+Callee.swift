@@ -141,6 +141,7 @@ extension InviteSession {
         trace(.received, request, retransmission: index == nil, at: now)
         guard let index else { return }
         if unacknowledged.remove(at: index).isFirst, state == .answered { state = .confirmed }
+        if unacknowledged.isEmpty { unacknowledged = [] }   // its memory, too: a call is long
         refreshAlarm()
         emit(.acknowledged(body: request.content.isEmpty ? nil : request.body), at: now)
         sendQueuedBye(at: now)

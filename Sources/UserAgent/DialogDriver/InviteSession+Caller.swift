@@ -66,7 +66,7 @@ extension InviteSession {
         case .timedOut: reject(408, nil, at: now)
         case .transportFailed: reject(503, nil, at: now)
         case .terminated:
-            acknowledgements.removeAll { $0.sequence == request.cseq.number }
+            acknowledgements = acknowledgements.filter { $0.sequence != request.cseq.number }
             invitation = nil
         }
     }

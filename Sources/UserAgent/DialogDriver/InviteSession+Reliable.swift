@@ -40,11 +40,15 @@ final class UnacknowledgedProvisional {
 }
 
 /// Callee: a response that waits for the PRACK of the one before.
-struct WaitingResponse {
+final class WaitingResponse {
     let status: Int
     let reason: Text?
     let headers: [(HeaderName, Text)]
     let body: [UInt8]
+
+    init(status: Int, reason: Text?, headers: [(HeaderName, Text)], body: [UInt8]) {
+        (self.status, self.reason, self.headers, self.body) = (status, reason, headers, body)
+    }
 }
 
 // Caller.
@@ -55,7 +59,7 @@ extension InviteSession {
         guard let tag = response.to.tag, let index = earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) else { return false }
         guard earlyDialogs[index].takes(sequence) else { return false }
         if !response.content.isEmpty { earlyDialogs[index].isAgreed = true }
-        provisionalToAcknowledge = (tag.detached, ResponseAcknowledgement(response: sequence, cseq: response.cseq))
+        provisionalToAcknowledge = Boxed((tag.detached, ResponseAcknowledgement(response: sequence, cseq: response.cseq)))
         return true
     }
 
@@ -63,7 +67,7 @@ extension InviteSession {
     ///
     /// What the delegate does not acknowledge inside of the event is acknowledged below, without a body.
     public func acknowledgeProvisional(body: [UInt8] = [], at now: Instant) {
-        guard let (tag, acknowledgement) = provisionalToAcknowledge, state == .inviting else { return }
+        guard let (tag, acknowledgement) = provisionalToAcknowledge?.value, state == .inviting else { return }
         provisionalToAcknowledge = nil
         let exchange = makeExchange(.prack, early: tag, at: now) {
             $0.headers.append(.rack, acknowledgement.value)

@@ -40,7 +40,7 @@ public final class InviteSession {
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [EarlyDialog] = []
     /// Caller: the reliable response that waits for its PRACK to be sent.
-    var provisionalToAcknowledge: (tag: Text, ResponseAcknowledgement)?
+    var provisionalToAcknowledge: Boxed<(tag: Text, ResponseAcknowledgement)>?
     /// Caller: our INVITE.
     var invitation: Exchange?
     var cancellation: Cancellation?

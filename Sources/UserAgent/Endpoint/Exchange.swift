@@ -40,7 +40,7 @@ final class Exchange {
     private var alternatives: [URI] = []
     private var tried: [URI] = []
     /// The response that named other addresses last.
-    private var redirection: (response: Message, flow: Flow)?
+    private var redirection: Boxed<(response: Message, flow: Flow)>?
     /// Where one of them is is being asked.
     private var isLooking = false
     private let authentication: ClientAuthentication?
@@ -210,7 +210,7 @@ final class Exchange {
     private func redirect(after response: Message, over way: Flow, at now: Instant) -> Bool {
         guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), attempts < Self.maximumAttempts else { return false }
         if status < 400 {
-            redirection = (response, way)
+            redirection = Boxed((response, way))
             alternatives += response.contacts.prefix(Self.maximumAttempts).map(\.uri).filter(mayFollow)
         }
         return follow(at: now)
@@ -261,7 +261,7 @@ final class Exchange {
     }
 
     private func found(_ flows: [Flow], _ target: URI, at now: Instant) {
-        guard isLooking, let (response, way) = redirection else { return }
+        guard isLooking, let (response, way) = redirection?.value else { return }
         isLooking = false
         if mayRetry, let first = flows.first {
             readdress(to: target, over: first)

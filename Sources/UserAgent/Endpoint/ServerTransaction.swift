@@ -10,8 +10,8 @@ public struct ServerTransactionID: Hashable, Sendable {
     /// - Parameter method: that of the transaction looked for; an ACK or CANCEL looks for its INVITE.
     init(_ request: Message, _ via: Via, method: Method) {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(96)
         if via.hasMagicCookie, let branch = via.branch {
+            bytes.reserveCapacity(branch.count + via.host.count + 4)
             bytes.append(contentsOf: branch.bytes)
         } else {
             Self.appendOldStyle(request, via, to: &bytes)
@@ -40,7 +40,7 @@ final class ServerTransaction {
 
     let id: ServerTransactionID
     let flow: Flow
-    let responseFlow: Flow
+    private let responsePort: UInt16
     private var received: Boxed<Message>?
     /// The tag that this agent's answer adds to To.
     let toTag: Text
@@ -54,13 +54,20 @@ final class ServerTransaction {
 
     init(id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
         (self.id, received, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)
-        responseFlow = flow.responseFlow(to: request.value.via)
+        responsePort = flow.responseFlow(to: request.value.via).remote.port
         sequence = request.value.cseq.number
         let isReliable = flow.transport.isReliable
         machine =
             id.method == .invite
             ? .invite(InviteServerTransaction(isReliable: isReliable, timers: timers))
             : .other(NonInviteServerTransaction(isReliable: isReliable, timers: timers))
+    }
+
+    /// Where its responses go.
+    var responseFlow: Flow {
+        var flow = flow
+        flow.remote.port = responsePort
+        return flow
     }
 
     /// Until the final response.
