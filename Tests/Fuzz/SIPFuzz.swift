@@ -21,6 +21,10 @@ private func fuzzMessage(_ bytes: [UInt8]) {
         guard let again = try? Message(parsing: written) else { preconditionFailure("cannot read what was written") }
         precondition(again.serialized() == written, "unstable")
         _ = (message.vias, message.contacts, message.routes, message.recordRoutes, message.paths, message.reasons, message.expires, message.contentType)
+        if let reduced = message.reducedToDescription {
+            precondition(reduced.content.count <= message.content.count && reduced.reducedToDescription == nil, "reduced again")
+            precondition((try? Message(parsing: reduced.serialized()))?.content == reduced.content, "cannot read what was reduced")
+        }
         guard message.isRequest else { return }
         var response = Message.response(to: message, status: 200, toTag: "t")
         response.via.stamp(source: SocketAddress(.loopback, port: 1))

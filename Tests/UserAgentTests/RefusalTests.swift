@@ -21,8 +21,11 @@ import UserAgent
         Row("unknown method", 405, .allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK") { $0.method = "FROBNICATE" },
         Row("PRACK without a dialog", 481) { $0.method = "PRACK" },
         Row("REGISTER without a registrar", 405) { $0.method = "REGISTER" },
-        Row("unknown body", 415, .accept, "application/sdp") { ($0.body, $0.type) = ("<x/>", "application/xml") },
+        Row("unknown body", 415, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") { ($0.body, $0.type) = ("<x/>", "application/xml") },
         Row("packed body", 415, "Accept-Encoding", "identity") { ($0.body, $0.headers) = ("zip", ["Content-Encoding: gzip"]) },
+        Row("part that must be understood", 415) {
+            ($0.body, $0.type) = ("--x\r\nContent-Type: a/b\r\nContent-Disposition: render;handling=required\r\n\r\n?\r\n--x--\r\n", "multipart/mixed;boundary=x")
+        },
         Row("body without a type", 415) { ($0.body, $0.type) = ("v=0", "") },
         Row("unknown scheme", 416) { $0.uri = "nobody:knows" },
         Row("sips where we have no TLS", 416) { $0.uri = "sips:phone@192.0.2.2" },
@@ -36,7 +39,7 @@ import UserAgent
         Row("other version", 505) { $0.version = "SIP/3.0" },
         Row("no Contact", 400) { $0.contact = nil },
         Row("broken header", 400) { $0.maxForwards = "many" },
-        Row("OPTIONS", 200, .accept, "application/sdp") { $0.method = "OPTIONS" },
+        Row("OPTIONS", 200, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") { $0.method = "OPTIONS" },
         Row("OPTIONS at the last hop", 200, .allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK") { ($0.method, $0.maxForwards) = ("OPTIONS", "0") },
     ]
 

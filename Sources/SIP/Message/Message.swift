@@ -152,9 +152,7 @@ extension Message {
 
     /// `type/subtype` in lower case, without parameters.
     public var contentType: Text? {
-        guard let value = headers[.contentType] else { return nil }
-        let type = value.bytes.prefix { $0 != 0x3B }
-        return Text(type.filter { $0 != 0x20 && $0 != 0x09 }).lowercased
+        headers[.contentType].map { ContentType($0).name }
     }
 
     /// Digits as a number of seconds, saturating at 2³²-1; nil for what is not digits.

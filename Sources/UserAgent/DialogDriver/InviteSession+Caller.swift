@@ -186,11 +186,6 @@ extension InviteSession {
     }
 }
 
-extension Text {
-    /// The type of a session description (RFC 8866 §8.1).
-    static let sdp: Text = "application/sdp"
-}
-
 extension Message {
     mutating func add(_ reasons: [Reason]) {
         for reason in reasons { append(.reason, reason.value) }

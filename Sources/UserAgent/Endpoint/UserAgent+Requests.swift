@@ -161,21 +161,13 @@ extension UserAgent {
         return SessionTimer(policy: policy).refusal(of: request).map { Refusal(422, headers: [(.minSE, $0)]) }
     }
 
-    /// RFC 3261 §8.2.3. Bodies of other methods are their receiver's affair.
+    /// RFC 3261 §8.2.3, of what `reducedToDescription` has left. Bodies of other methods are their receiver's affair.
     private func refusalOfBody(_ request: Message) -> Refusal? {
-        guard [.invite, .update, .prack].contains(request.method), !request.content.isEmpty, !isOptionalBody(request) else { return nil }
+        guard [.invite, .update, .prack].contains(request.method), !request.content.isEmpty else { return nil }
         if let encoding = request.headers[.contentEncoding], !encoding.equalsIgnoringCase("identity") {
             return Refusal(415, headers: [("Accept-Encoding", "identity")])
         }
-        let isAccepted = configuration.acceptedBodies.contains { $0 == request.contentType ?? .empty }
-        return isAccepted ? nil : Refusal(415, headers: [(.accept, accepted)])
-    }
-
-    private func isOptionalBody(_ request: Message) -> Bool {
-        guard let disposition = request.headers[.contentDisposition], let start = disposition.bytes.firstIndex(of: 0x3B),
-            let parameters = try? Parameters(parsing: Text(disposition.bytes[start...]))
-        else { return false }
-        return parameters["handling"]?.equalsIgnoringCase("optional") == true
+        return request.contentType == .sdp ? nil : Refusal(415, headers: [(.accept, accepted)])
     }
 
     private func isLoop(_ request: Message) -> Bool {

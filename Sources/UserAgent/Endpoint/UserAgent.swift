@@ -42,7 +42,7 @@ public final class UserAgent {
     ) {
         (self.configuration, self.network, self.random, self.hash) = (configuration, network, random, hash)
         allowed = Self.list(configuration.allowedMethods.map(\.text))
-        accepted = Self.list(configuration.acceptedBodies)
+        accepted = Self.list(Message.acceptedBodies)
         supported = Self.list(configuration.options)
         branchPrefix = Text(Array(Via.magicCookie.bytes) + Self.hexadecimal(self.random.next(), digits: 8))
     }
@@ -53,6 +53,7 @@ public final class UserAgent {
     public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
         do {
             var message = try Message(parsing: bytes)
+            if let reduced = message.reducedToDescription { message = reduced }
             guard message.isRequest else { return receiveResponse(message, over: flow, at: now) }
             var via = message.via
             via.stamp(source: flow.remote)

@@ -15,8 +15,6 @@ public struct UserAgentConfiguration {
     public var sessionTimer: SessionTimer.Policy?
     /// When our provisional responses wait for a PRACK (RFC 3262).
     public var reliability = Reliability.whenRequired
-    /// Body types of INVITE, UPDATE and PRACK; others are answered 415.
-    public var acceptedBodies: [Text] = ["application/sdp"]
     /// INVITEs beyond so many sessions are answered 503 with Retry-After.
     public var maximumSessions = 20_000
     /// Requests beyond so many server transactions are answered 503 without making one.

@@ -131,6 +131,8 @@ enum TortureBody: Sendable {
     case none
     case description(TortureDescription)
     case other(Text, String)
+    /// A description behind another part.
+    case severalParts(TortureDescription)
 
     static let offer = TortureBody.description(TortureDescription())
 }

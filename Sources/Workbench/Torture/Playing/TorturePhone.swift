@@ -122,11 +122,21 @@ final class TorturePhone {
             message.headers.append(.contentType, type)
             message.body = Array(text.utf8)
         case .description(let description):
-            version += 1
             message.headers.append(.contentType, "application/sdp")
-            let text = description.text(address: setting.flow.local.address, port: setting.mediaPort, session: 4_475, version: version)
-            message.body = Array(text.utf8)
+            message.body = Array(nextText(of: description).utf8)
+        case .severalParts(let description):
+            message.headers.append(.contentType, "multipart/mixed; boundary=\"part-of-it\"")
+            let parts = [
+                "Content-Type: application/x-nobody\r\nContent-Disposition: render;handling=optional\r\n\r\n<audio/>\r\n",
+                "Content-Type: application/sdp\r\n\r\n" + nextText(of: description),
+            ]
+            message.body = Array((parts.map { "--part-of-it\r\n" + $0 + "\r\n" }.joined() + "--part-of-it--\r\n").utf8)
         }
+    }
+
+    private func nextText(of description: TortureDescription) -> String {
+        version += 1
+        return description.text(address: setting.flow.local.address, port: setting.mediaPort, session: 4_475, version: version)
     }
 
     /// ACK of a refusal, or CANCEL: what the INVITE has that they must have too (RFC 3261 §9.1, §17.1.1.3).
