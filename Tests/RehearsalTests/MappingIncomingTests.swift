@@ -66,6 +66,26 @@ import Testing
             play.device.answer(try play.device.received(.cancel), 200)
             play.device.answer(try play.called, 487)
         },
+        MappingRow("the time that the INVITE gives (Expires) goes by: unanswered, 487, and the devices stop ringing") { play in
+            play.invite(headers: ["Expires: 20"])
+            play.device.answer(try play.called, 180)
+            play.stage.run(seconds: 19)
+            #expect(play.answer == nil && play.device.request(.cancel) == nil)
+            play.stage.run(seconds: 2)
+            #expect(play.answer?.status == 487 && play.reasons(of: .reportEnded) == ["unanswered"])
+            let cancel = try play.device.received(.cancel)
+            #expect(cancel.headers[.reason] == "Q.850;cause=102;text=\"Invitation expired\"")
+            play.device.answer(cancel, 200)
+            play.device.answer(try play.called, 487)
+        },
+        MappingRow("an INVITE that was answered in its time expires no more") { play in
+            play.invite(headers: ["Expires: 20"])
+            play.device.answer(try play.called, 200, body: play.device.description("0"))
+            play.acknowledge()
+            play.stage.run(seconds: 25)
+            #expect(play.caller.request(.bye) == nil && play.reasons(of: .reportEnded).isEmpty)
+            play.hangUp()
+        },
     ] + [
         ("I10", "SIP;cause=200;text=\"Call completed elsewhere\"", "answeredElsewhere"), ("I11", "SIP;cause=600", "declinedElsewhere"),
         ("I11", "SIP;cause=603", "declinedElsewhere"), ("I11", "SIP;cause=607", "declinedElsewhere"), ("I11", "SIP;cause=608", "declinedElsewhere"),

@@ -75,6 +75,18 @@ struct Pair {
         #expect(pair.bob.traces == ["> 100 INVITE", "> 486 INVITE", "< ACK"])
     }
 
+    @Test(arguments: ["0", "5"]) func `an invitation ends with the time that it gives`(seconds: String) {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        bench.send(RawRequest(headers: ["Expires: \(seconds)"]).text)
+        #expect(bench.statuses == (seconds == "0" ? [180, 487] : [180]))
+        bench.link.run(seconds: 5)
+        #expect(Set(bench.statuses) == [180, 487])
+        #expect(bench.phone.events == ["incoming", "cancelled Q.850/102"])
+        bench.link.run()
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
     @Test func `a ringing call is cancelled with its reasons`() {
         let pair = Pair()
         pair.bob.onIncoming = { session, now in session.respond(status: 180, at: now) }

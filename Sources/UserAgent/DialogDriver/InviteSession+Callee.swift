@@ -77,6 +77,21 @@ extension InviteSession {
         return true
     }
 
+    /// The invitation lasts as long as its Expires says, if it says anything (RFC 3261 §13.3.1).
+    func noteExpiry(at now: Instant) {
+        expiry = request.expires.map { now + .seconds(Int64($0)) }
+        refreshAlarm()
+    }
+
+    /// Nobody answered in the time that the caller gave. An answer that waits for a PRACK is one.
+    func expire(at now: Instant) {
+        guard let due = expiry, now >= due else { return }
+        expiry = nil
+        guard state == .inviting, waitingAcceptance == nil else { return }
+        emit(.cancelled([Reason(protocol: "Q.850", cause: 102, text: "Invitation expired")]), at: now)
+        respond(status: 487, at: now)
+    }
+
     func send(
         _ status: Int, _ reason: Text?, _ headers: [(HeaderName, Text)], _ body: [UInt8], over transaction: ServerTransaction, at now: Instant
     ) {

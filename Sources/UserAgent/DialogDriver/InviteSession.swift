@@ -51,6 +51,8 @@ public final class InviteSession {
     var unpracked: UnacknowledgedProvisional?
     var waitingProvisional: WaitingResponse?
     var waitingAcceptance: WaitingResponse?
+    /// Callee: when the caller does not wait any longer, where its INVITE says so.
+    var expiry: Instant?
     /// Callee: the RSeq of the last reliable response.
     var responseSequence: UInt32 = 0
     /// Callee: offer and answer were exchanged in reliable responses, and a new offer may come before the 2xx.
@@ -172,6 +174,7 @@ extension InviteSession {
         if case .waiting(let retry) = offer?.state { due = sooner(due, retry) }
         if let waiting = unpracked, let next = waiting.due { due = sooner(due, min(next, waiting.limit)) }
         if let timerDeadline { due = sooner(due, timerDeadline) }
+        if let expiry, state == .inviting { due = sooner(due, expiry) }
         agent.alarms.set(alarm, to: due)
     }
 
@@ -182,6 +185,7 @@ extension InviteSession {
         repeatUnacknowledged(at: now)
         repeatUnpracked(at: now)
         retryOffer(at: now)
+        expire(at: now)
         advanceTimer(to: now)
         refreshAlarm()
     }

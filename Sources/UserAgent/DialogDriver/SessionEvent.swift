@@ -10,7 +10,8 @@ public enum SessionEvent {
     case traced(Direction, Message, retransmission: Bool)
 
     // Callee
-    /// The INVITE was cancelled; 200 (to the CANCEL) and 487 (to the INVITE) were sent. The session is over.
+    /// The INVITE was cancelled; 200 (to the CANCEL) and 487 (to the INVITE) were sent. Or the time went by that it gave (Expires); 487 is
+    /// sent after this event. The session is over.
     case cancelled([Reason])
     /// The ACK of our 2xx came, to the first INVITE or to a re-INVITE, or the PRACK of a provisional response that held our offer; `body` is
     /// the answer to that.

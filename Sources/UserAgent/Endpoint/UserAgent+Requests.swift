@@ -61,6 +61,7 @@ extension UserAgent {
         }
         sessions[session.localTag] = session
         session.inviteTransaction = begin(invite, id, over: flow, session: session, at: now)
+        session.noteExpiry(at: now)
         guard let delegate else {
             session.respond(status: 480, at: now)
             return
