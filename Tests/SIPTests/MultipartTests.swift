@@ -110,6 +110,17 @@ import Testing
         #expect(try Self.message("multipart/mixed;boundary=b", Self.body([Self.described()]), method: method).reducedToDescription == nil)
     }
 
+    @Test(arguments: [(60, true), (5_000, false)]) func `a header may be folded, and not for ever`(count: Int, isRead: Bool) throws {
+        let folds = String(repeating: " ;a=b\r\n", count: count)
+        let found = try Self.message("multipart/mixed;boundary=b", Self.body([Self.part(["Content-Type: application/sdp\r\n\(folds)X: y"], Self.sdp)])).reducedToDescription
+        #expect(found?.content.description == (isRead ? Self.sdp : nil))
+    }
+
+    @Test(arguments: [(15, true), (16, false)]) func `a part has so many header fields, and no more`(count: Int, isRead: Bool) throws {
+        let fields = [String](repeating: "X: y", count: count) + ["Content-Type: application/sdp"]
+        #expect(try Self.message("multipart/mixed;boundary=b", Self.body([Self.part(fields, Self.sdp)])).reducedToDescription?.content.description == (isRead ? Self.sdp : nil))
+    }
+
     @Test func `bytes of any kind neither trap nor take long`() throws {
         var random = SeededRandom(seed: 5_621)
         let alphabet: [UInt8] = Array("--b\r\n: ;ac=\u{0}".utf8)

@@ -18,7 +18,7 @@ struct MultipartBody {
 
     let parts: [Part]
 
-    /// nil for what lacks its delimiters, or has more parts than anybody needs.
+    /// nil for what lacks its delimiters, or has more parts or header fields than anybody needs.
     init?(_ content: Text, boundary: Text) {
         guard !boundary.isEmpty, boundary.count <= 70 else { return nil }
         let delimiter = Text("--") + boundary
@@ -31,8 +31,9 @@ struct MultipartBody {
             let rest = content.bytes[line..<end]
             if rest.starts(with: delimiter.bytes), let kind = Delimiter(Text(rest.dropFirst(delimiter.count))) {
                 if let start {
-                    guard parts.count < Self.mostParts else { return nil }
-                    parts.append(Part(content.bytes[start..<Self.withoutLineEnd(line, from: start, in: content.bytes)]))
+                    let bytes = content.bytes[start..<Self.withoutLineEnd(line, from: start, in: content.bytes)]
+                    guard parts.count < Self.mostParts, let part = Part(bytes) else { return nil }
+                    parts.append(part)
                 }
                 start = min(end + 1, content.bytes.endIndex)
                 isClosed = kind == .last
@@ -60,17 +61,22 @@ struct MultipartBody {
 }
 
 extension MultipartBody.Part {
-    /// Its header fields to the first empty line, and what is behind that.
-    fileprivate init(_ bytes: ArraySlice<UInt8>) {
+    private static let longestFolded = 512, mostFields = 16
+
+    /// Its header fields to the first empty line, and what is behind that; nil where those are more than anybody needs.
+    fileprivate init?(_ bytes: ArraySlice<UInt8>) {
         var (fields, line): ([(name: Text, value: Text)], Int) = ([], bytes.startIndex)
         while line < bytes.endIndex {
             let end = bytes[line...].firstIndex(of: 0x0A) ?? bytes.endIndex
             let text = Text(bytes[line..<end])
             line = min(end + 1, bytes.endIndex)
             if text.trimmed.isEmpty { break }
-            if let first = text.bytes.first, first == 0x20 || first == 0x09, let last = fields.popLast() {
-                fields.append((last.name, last.value + Text(" ") + text.trimmed))
-            } else if let colon = text.bytes.firstIndex(of: 0x3A), fields.count < 16 {
+            if let first = text.bytes.first, first == 0x20 || first == 0x09 {
+                // Each fold copies what was there: a long line of many would cost the square of it.
+                guard let last = fields.last, last.value.count + text.count <= Self.longestFolded else { return nil }
+                fields[fields.count - 1].value = last.value + Text(" ") + text.trimmed
+            } else if let colon = text.bytes.firstIndex(of: 0x3A) {
+                guard fields.count < Self.mostFields else { return nil }
                 fields.append((Text(text.bytes[..<colon]).trimmed, Text(text.bytes[(colon + 1)...]).trimmed))
             }
         }
