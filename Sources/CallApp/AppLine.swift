@@ -249,7 +249,7 @@ extension AppLine: UserAgentDelegate {
 
 extension AppCaller {
     init(_ from: NameAddress) {
-        let user = from.uri.user ?? "anonymous"
+        let user = from.uri.plainUser ?? "anonymous"
         isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
         handle = isNumber ? user.description : "sip:\(user)@\(from.uri.host)"
         name = from.displayName?.description

@@ -43,7 +43,7 @@ extension Gateway: UserAgentDelegate {
     /// Neither a guest by where it comes from nor, by what it says, one of our lines.
     private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {
         guard !configuration.access.guests.contains(where: { $0.contains(source) }) else { return false }
-        let claimed = request.method == .register ? request.to.uri.decodedUser : request.from.uri.user
+        let claimed = request.method == .register ? request.to.uri.decodedUser : Routing.dialledNumber(request.from.uri)
         return claimed.flatMap(line(numbered:)) == nil
     }
 
@@ -81,7 +81,7 @@ extension Gateway: UserAgentDelegate {
     /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
     /// admitted, and are challenged elsewhere.
     func admission(of request: Message, from source: IPAddress) -> Admission {
-        let claimed = request.from.uri.user.flatMap(line(numbered:))
+        let claimed = Routing.dialledNumber(request.from.uri).flatMap(line(numbered:))
         var caller = identity(in: request, from: source)
         // A call of ours to one of our own lines: who it is for was proved when it began.
         if userAgent.isOwnCall(request) { return .admitted(named(caller, claimed), claimed) }
@@ -103,7 +103,7 @@ extension Gateway: UserAgentDelegate {
     private func identity(in request: Message, from source: IPAddress) -> CallerIdentity {
         let asserted = configuration.access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
         let address = asserted ?? request.from
-        var caller = CallerIdentity(user: Routing.dialledNumber(address.uri), host: address.uri.host, displayName: address.displayName)
+        var caller = CallerIdentity(user: Routing.callerNumber(address.uri), host: address.uri.host, displayName: address.displayName)
         let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map { Text($0).trimmed }
         caller.isPrivate = privacy.contains { ["id", "user", "header"].contains($0) }
         return caller

@@ -23,6 +23,15 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test func `a caller is named without escapes that it does not need`() throws {
+        let world = stage(asserting: "192.0.2.1/32")
+        for (asserted, user) in [("%2B15550100", "+15550100"), ("a%3Eb", "a%3Eb"), ("j%20doe", "j%20doe")] {
+            let (_, device, invite) = try called(world, ["P-Asserted-Identity: <sip:\(asserted)@carrier.test>"])
+            #expect(invite.from.uri.user == Text(user))
+            over(world, device)
+        }
+    }
+
     @Test func `an identity is believed of peers that assert, and of nobody else`() throws {
         for (network, user) in [("192.0.2.1/32", "+15550100"), ("192.0.2.2/32", "peer")] {
             let stage = stage(asserting: network)
@@ -76,6 +85,19 @@ import Testing
         let caller = RawPeer(stage, 1)
         caller.request("MESSAGE", target, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
         #expect(caller.final(.message, 1)?.status == status)
+        stage.expectQuiet()
+    }
+
+    @Test(arguments: ["sip:2000@hookswitch.test", "sip:%32000@hookswitch.test", "sip:%32%30%30%30@hookswitch.test", "tel:2000", "tel:20-00"]) func `whoever names a line of ours proves to be it, however it writes the name`(uri: String) {
+        let stage = Stage { configuration in
+            configuration.access.trusted = []
+            configuration.access.guests = [IPNetwork("192.0.2.0/24")!]
+            configuration.lines[0].isOpen = false
+            configuration.lines[0].password = "secret"
+        }
+        let caller = RawPeer(stage, 1)
+        caller.request("INVITE", "sip:9196@hookswitch.test", call: "spoof", 1, body: caller.description(), from: "<\(uri)>")
+        #expect(caller.final(.invite, 1)?.status == 401)
         stage.expectQuiet()
     }
 

@@ -182,6 +182,15 @@ import Testing
         #expect(caller.final(.invite, 1)?.status == status)
     }
 
+    @Test(arguments: [
+        ("sip:%33000@gateway.test", 200), ("sip:3%30%300@gateway.test", 200), ("sip:%2533000@gateway.test", 484), ("sip:3000%00@gateway.test", 484),
+        ("sip:3000%20@gateway.test", 404),
+    ])
+    func `a number is the same with escapes that it does not need, and one with a percent sign is nobody's`(uri: String, status: Int) {
+        let stage = Self.stage { $0.endpoint = .script(LineScript(.answer)) }
+        #expect(Self.call(stage, uri).final(.invite, 1)?.status == status)
+    }
+
     @Test(arguments: [("Max-Forwards: 0", 483), ("Max-Forwards: 1", 200)])
     func `a call that has gone too far is refused`(header: String, status: Int) throws {
         let stage = Self.stage { $0.endpoint = .script(LineScript(.answer)) }

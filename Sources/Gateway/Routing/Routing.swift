@@ -30,12 +30,16 @@ struct Routing {
     /// The index of the line that has just this number.
     func line(numbered number: Text) -> Int? { byNumber[number] }
 
-    /// The number that a request URI dials: the user part of a SIP URI, or the number of a tel URI without its visual separators.
+    /// The number that a URI dials: the user part of a SIP URI with its escapes decoded, as phones send the "#" of a feature code, or the number
+    /// of a tel URI without its visual separators. nil where nobody can have it: with a control character, or a "%", which would be an escape again.
     static func dialledNumber(_ uri: URI) -> Text? {
         switch uri.scheme {
-        case .sip, .sips: uri.user
+        case .sip, .sips: uri.decodedUser.flatMap { user in user.bytes.contains { $0 == 0x25 || $0 < 0x20 || $0 == 0x7F } ? nil : user }
         case .tel: Text((uri.user ?? uri.host).bytes.filter { !"-.() ".utf8.contains($0) })
         case .other: nil
         }
     }
+
+    /// The number of a caller, as it may stand in a URI and in a handle.
+    static func callerNumber(_ uri: URI) -> Text? { uri.isSIP ? uri.plainUser : dialledNumber(uri) }
 }

@@ -85,6 +85,14 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// The user with its %-escapes decoded.
     public var decodedUser: Text? { user?.percentDecoded }
 
+    /// The user as most write it: without escapes where none of them is needed (RFC 3261 §19.1.4), else as on the wire; safe to stand in a URI.
+    public var plainUser: Text? {
+        user.map { user in
+            let decoded = user.percentDecoded
+            return decoded.bytes.allSatisfy { CharacterSet.user.contains($0) } ? decoded : user
+        }
+    }
+
     public var password: Text? { layout.password.isEmpty ? nil : buffer[layout.password] }
 
     /// Host name or address as written: IPv6 in brackets. Empty unless the scheme is sip or sips.
