@@ -14,8 +14,8 @@ extension Message {
     /// what others bring is their receiver's affair.
     ///
     /// Of several parts (RFC 5621) the first that is a description counts, of alternatives the last. A body that need not be understood
-    /// (RFC 3261 §20.11) is passed over, and so is a part that does not say that it must be: RFC 5621 §6 wants such calls refused, but the
-    /// location or the billing data that a carrier puts beside its offer hardly ever says anything.
+    /// (RFC 3261 §20.11) is passed over, and so is a part that does not say that it must be: by that section it should be taken as if it did,
+    /// but the location or the billing data that a carrier puts beside its offer hardly ever says anything.
     public var reducedToDescription: Message? {
         guard !content.isEmpty, method == .invite || method == .ack || method == .update || method == .prack else { return nil }
         if headers[.contentEncoding]?.equalsIgnoringCase("identity" as StaticString) ?? true, let value = headers[.contentType] {
@@ -69,13 +69,7 @@ extension Message {
     private static func find(in part: MultipartBody.Part, depth: Int) -> Finding {
         // An early session's description (RFC 3959) is none of ours.
         if part.type.name == .sdp, part.disposition?.name ?? "session" == "session" { return part.isPlain ? .description(part.content) : .unusable }
-        if part.isPlain {
-            switch find(in: part.content, part.type, depth: depth + 1) {
-            case .description(let description): return .description(description)
-            case .nothing: return .nothing
-            case .unusable: break
-            }
-        }
+        if MultipartBody.understood.contains(part.type.name) { return part.isPlain ? find(in: part.content, part.type, depth: depth + 1) : .unusable }
         return part.disposition?.handling == "required" ? .unusable : .nothing
     }
 }

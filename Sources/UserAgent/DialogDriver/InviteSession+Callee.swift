@@ -79,7 +79,8 @@ extension InviteSession {
 
     /// The invitation lasts as long as its Expires says, if it says anything (RFC 3261 §13.3.1).
     func noteExpiry(at now: Instant) {
-        expiry = request.expires.map { now + .seconds(Int64($0)) }
+        guard let seconds = request.expires else { return }
+        expiry = now + .seconds(Int64(seconds))
         refreshAlarm()
     }
 

@@ -59,7 +59,7 @@ extension TortureCase {
                 .final(.caller, .invite, .any(but: [400, 415, 500])),
             ]),
         TortureCase(
-            .offerAnswer, "several-parts", "RFC 5621 §3", "an offer that comes behind another part, which need not be understood, is answered",
+            .offerAnswer, "several-parts", "RFC 5621 §4", "an offer that comes behind another part, which need not be understood, is answered",
             [call(.severalParts(TortureDescription())), .final(.caller, .invite, .success), .describes(.caller, .audio(formats: ["0"], streams: 1))], hangUp),
         TortureCase(
             .offerAnswer, "unknown-extension", "RFC 3261 §8.2.2.3", "Require of what nobody knows is refused: 420 with Unsupported",
