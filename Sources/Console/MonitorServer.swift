@@ -38,6 +38,7 @@ final class MonitorDesk: LaneResident {
         var connection: TCPConnection
         var question = HTTPQuestion()
         var due: Instant
+        var isAnswered = false
     }
 
     private unowned let lane: any LaneDoor
@@ -54,11 +55,10 @@ final class MonitorDesk: LaneResident {
     var deadline: Instant? { visitors.values.lazy.map(\.due).min() }
 
     func advance(to now: Instant) {
-        for (id, visitor) in visitors where visitor.due <= now {
-            visitor.connection.close()
-            visitors[id] = nil
-        }
+        for (id, visitor) in visitors where visitor.due <= now { drop(id) }
     }
+
+    private func drop(_ id: UInt64) { visitors.removeValue(forKey: id)?.connection.close() }
 
     private func accept(_ accepted: consuming TCPListener.Accepted, at now: Instant) {
         guard visitors.count < Self.mostConnections else { return }
@@ -71,7 +71,7 @@ final class MonitorDesk: LaneResident {
     private func visitor(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {
         switch event {
         case .received(let bytes): received(bytes, from: id, at: now)
-        case .peerFinished: break
+        case .peerFinished: if visitors[id]?.isAnswered == false { drop(id) }
         case .ended: visitors[id] = nil
         case .connected: break
         }
@@ -80,6 +80,7 @@ final class MonitorDesk: LaneResident {
     private func received(_ bytes: [UInt8], from id: UInt64, at now: Instant) {
         guard var visitor = visitors[id] else { return }
         let verdict = visitor.question.receive(bytes)
+        visitor.isAnswered = verdict != .incomplete
         visitors[id] = visitor
         switch verdict {
         case .incomplete: return

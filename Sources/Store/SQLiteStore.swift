@@ -53,6 +53,7 @@ public final class SQLiteStore: LineStore, Sendable {
                 _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
             }
             database = try DatabaseQueue(path: path, configuration: configuration)
+            guard try !database.read(Schema.migrator.hasBeenSuperseded) else { throw OpenError(description: "it was written by a later version of hookswitch") }
             try Schema.migrator.migrate(database)
             try database.write { try $0.execute(sql: "INSERT OR REPLACE INTO opened (id, date) VALUES (1, ?)", arguments: [Date().timeIntervalSince1970]) }
         } catch { throw OpenError(description: "the database \(path): \(Self.cause(error))") }

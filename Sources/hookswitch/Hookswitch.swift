@@ -13,6 +13,8 @@ import Foundation
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
     static func main() {
+        // Who reads our output may go: that ends what only prints, and hangs a call up; a server does not stop for it.
+        signal(SIGPIPE, SIG_IGN)
         var arguments = SettingFlags.expand(Array(CommandLine.arguments.dropFirst()))
         do {
             arguments = try ScenarioFile.expand(arguments)
@@ -28,7 +30,7 @@ import Foundation
             let code = exitCode(for: error)
             let text = fullMessage(for: error)
             guard code != .success else {
-                print(text)
+                try? StandardOutput.print(text)
                 Foundation.exit(0)
             }
             if error is ExitCode { Foundation.exit(code.rawValue) }
@@ -43,8 +45,8 @@ import Foundation
         return "hookswitch \(name) --help"
     }
 
-    private static func complain(_ message: String) {
-        FileHandle.standardError.write(Data("hookswitch: \(message)\n".utf8))
+    static func complain(_ message: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("hookswitch: \(message.onOneLine)\n".utf8))
     }
 }
 
@@ -60,7 +62,7 @@ struct Failure: Error {
 /// Every setting is a flag too: `--media-ports 20000-20099` stands for `--set media.ports=20000-20099`.
 enum SettingFlags {
     static func expand(_ arguments: [String]) -> [String] {
-        guard let command = arguments.first, ["serve", "check"].contains(command) else { return arguments }
+        guard let command = arguments.first, ["serve", "check", "doctor"].contains(command) else { return arguments }
         var expanded: [String] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {

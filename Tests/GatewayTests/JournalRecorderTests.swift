@@ -74,6 +74,24 @@ import Testing
         #expect(folder.read("j") == expected)
     }
 
+    @Test func `a killed writer's half line stays alone, and the next run is clean`() throws {
+        let folder = try Folder(), path = folder.path + "/j"
+        for (round, isKilled) in [true, false].enumerated() {
+            let file = try JournalFile(path: path) { _ in Issue.record("no report is due") }
+            let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: file)
+            journal.record(.gatewayStarted, at: Instant(nanoseconds: UInt64(2_000 + round)))
+            journal.record(.gatewayStopped, at: Instant(nanoseconds: UInt64(3_000 + round)))
+            journal.flush()
+            file.synchronize()
+            if isKilled { #expect(truncate(path, off_t(file.counts.writtenBytes - 20)) == 0) }
+        }
+        let result = try JournalReader.read(path: path)
+        #expect(result.brokenLines.map(\.line) == [2])
+        #expect(result.events.map(\.kind) == [.gatewayStarted, .gatewayStarted, .gatewayStopped])
+        var audit = Audit()
+        #expect((result.events.flatMap { audit.observe($0) } + audit.finish()).isEmpty)
+    }
+
     @Test func `a file is rotated before it grows too long, and the oldest goes`() throws {
         let folder = try Folder()
         var settings = JournalFile.Settings(rotationBytes: 10)

@@ -99,5 +99,15 @@ import Testing
         #expect(lines.allSatisfy { $0.count <= width })
     }
 
+    @Test func `times that run backwards, as after a restart of the machine, are negative`() {
+        var script = JournalScript()
+        script.received("INVITE", JournalScript.alice)
+        script.add(.sipReceived, JournalScript.alice, [.method: "INVITE", .cseq: 1, .retransmission: true])
+        var events = script.events
+        (events[events.count - 2].time, events[events.count - 1].time) = (Instant(nanoseconds: 12_345_678), .zero)
+        let text = Ladder(events, options: LadderOptions(width: 72)).text
+        #expect(text.hasSuffix("    -12.345  │╌╌╌╌╌╌╌╌╌ INVITE ╌╌╌╌╌╌╌╌▶│\n"))
+    }
+
     @Test func `a journal without calls says so`() { #expect(Ladder([]).text == "no calls\n") }
 }

@@ -21,6 +21,9 @@ extension Strains {
             ("lines:\n  - { number: \"1001\", pasword: x }\n", ":2: line 1001: pasword: unknown setting (did you mean 'password'?)"),
             ("lines:\n  - { number: \"1\", password: a }\n  - { number: \"1\", password: b }\n", ":3: line 1 is there already"),
             ("domain: [\n", ": is no YAML"),
+            ("domain: pbx.example.test:5060\n", ":1: domain: takes a host name or an address alone"),
+            ("media:\n  codecs: []\n", ":2: media.codecs: takes one codec or more"),
+            ("domain: a.test\ndomain: b.test\n", ":1: 'domain' is set twice"),
             ("lines:\n  - { number: \"1\", open: true, directories: [spam] }\n", ":2: line 1: directories: no directory is named 'spam'"),
         ]
 
@@ -47,6 +50,15 @@ extension Strains {
             let yaml = "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\ndata: \(folder.file("data"))\n"
             let file = try folder.write(yaml, to: "hookswitch.yaml")
             try await Self.fails(["serve", "--config", file], code: 3, saying: "the database \(database): file is not a database")
+        }
+
+        @Test func `a second server on the same data is one clear line and exit code 3`() async throws {
+            let gateway = try await Gateway.start(), ports = try await Ports.take(100), folder = try Folder()
+            let data = gateway.folder.file("data")
+            let yaml = "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\ndata: \(data)\n"
+            let file = try folder.write(yaml, to: "hookswitch.yaml")
+            try await Self.fails(["serve", "--config", file], code: 3, saying: "the folder \(data) is in use by another hookswitch")
+            try await gateway.stop()
         }
 
         private static func fails(_ arguments: [String], code: Int32, saying text: String) async throws {

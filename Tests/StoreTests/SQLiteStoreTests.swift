@@ -113,6 +113,12 @@ import Testing
         #expect(error.description == "the database \(folder.path): file is not a database")
     }
 
+    @Test func `the database of a later version is left alone, in one clear line`() throws {
+        try open().database.write { try $0.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('of tomorrow')") }
+        let error = try #require(throws: SQLiteStore.OpenError.self) { try open() }
+        #expect(error.description == "the database \(folder.path): it was written by a later version of hookswitch")
+    }
+
     @Test func `a folder that is not there is one clear line`() throws {
         let error = try #require(throws: SQLiteStore.OpenError.self) { try SQLiteStore(path: "/nowhere/x.sqlite", recents: 1) { _ in } }
         #expect(error.description == "the database /nowhere/x.sqlite: unable to open database file")

@@ -61,6 +61,22 @@ import UserAgent
         ("lines:\n  - { number: \"1\", open: true, record: \"a.mp3\" }", "FILE:2: line 1: record: knows no format '.mp3'; there are .wav and .opus"),
         ("lines:\n  - { number: \"1\", open: true, record: /dev/null/x/ }", "FILE:2: line 1: record: the folder '/dev/null/x/' cannot be written"),
         ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
+        ("\ndomain: pbx.example.test:5060", "FILE:2: domain: takes a host name or an address alone as pbx.example.test, got 'pbx.example.test:5060'; write 'pbx.example.test'"),
+        ("domain: sip.a.test:5060", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'sip.a.test:5060'; write 'sip.a.test'"),
+        ("domain: \"sip:a\"", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'sip:a'; write 'a'"),
+        ("domain: https://pbx.test/", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'https://pbx.test/'; write 'pbx.test'"),
+        ("domain: \"[2001:db8::1]:5060\"", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got '[2001:db8::1]:5060'; write '[2001:db8::1]'"),
+        ("domain: my pbx", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'my pbx'"),
+        ("domain: ü.test", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'ü.test'"),
+        ("domain: \"a.test\\r\\nVia: x\"", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'a.test\\r\\nVia: x'"),
+        ("lines:\n  - { number: \"1\", open: true, domain: \"a:1\" }", "FILE:2: line 1: domain: takes a host name or an address alone as pbx.example.test, got 'a:1'; write 'a'"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, domain: \"b:1\" } }", "FILE:2: trunk.domain: takes a host name or an address alone as pbx.example.test, got 'b:1'; write 'b'"),
+        ("media: { codecs: [] }", "FILE:1: media.codecs: takes one codec or more, got none"),
+        ("access: { digests: \"\" }", "FILE:1: access.digests: takes one digest or more, got none"),
+        ("media:\n  targets: { allow: [] }", "FILE:2: media.targets.allow: takes one network or more, got none; without the setting media may go anywhere"),
+        ("a: 1\ndomain: a\ndomain: b", "FILE:2: 'domain' is set twice"),
+        ("lines:\n  - number: \"1\"\n    password: a\n    password: b", "FILE:3: 'password' is set twice"),
+        ("# ü\r\ndomain: a\u{1}b", "FILE:2: is no YAML: control characters are not allowed (U+1)"),
         ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
     ])
     func `a mistake gets one line with its place and the nearest valid name`(yaml: String, line: String) {
@@ -113,6 +129,47 @@ import UserAgent
         #expect(configuration.gateway.callInfo == "https://example.test/card")
         #expect(complaint(yaml, environment: ["HOOKSWITCH_DIRECTORIES_CALL_INFO": "http://x"])
             == "environment: HOOKSWITCH_DIRECTORIES_CALL_INFO: takes an address as https://example.test/card, got 'http://x'")
+    }
+
+    @Test(arguments: [
+        ("pbx_1.example.test.", "pbx_1.example.test."), ("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "[2001:db8::1]"), ("[2001:db8::1]", "[2001:db8::1]"), ("localhost", "localhost"),
+    ])
+    func `a domain is a name or an address`(written: String, domain: String) throws {
+        #expect(try load("domain: \"\(written)\"").gateway.domain.description == domain)
+    }
+
+    @Test func `an empty list is refused in a variable and a flag too`() {
+        #expect(complaint("", environment: ["HOOKSWITCH_MEDIA_CODECS": ""]) == "environment: HOOKSWITCH_MEDIA_CODECS: takes one codec or more, got none")
+        #expect(complaint("", flags: ["media.codecs="]) == "--set media.codecs: takes one codec or more, got none")
+    }
+
+    @Test(arguments: [
+        ("/nowhere/a.yaml", "/nowhere/a.yaml: cannot be read (No such file or directory)"), ("/tmp", "/tmp: cannot be read (Is a directory)"),
+    ])
+    func `a file that cannot be read is told with the cause`(path: String, line: String) throws {
+        let error = try #require(throws: ConfigurationError.self) { try ConfigurationFile.load(path, environment: [:], flags: []) }
+        #expect(error.description == line)
+    }
+
+    @Test(arguments: [Array("domain: ".utf8) + [0xFC], [0xFF, 0xFE, 0x61, 0x00]])
+    func `a file that is no UTF-8 is called that`(bytes: [UInt8]) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-\(UUID()).yaml")
+        try Data(bytes).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = try #require(throws: ConfigurationError.self) { try ConfigurationFile.load(file.path, environment: [:], flags: []) }
+        #expect(error.description == "\(file.path): is not UTF-8 text")
+    }
+
+    @Test func `a configuration is read from a pipe`() throws {
+        let path = NSTemporaryDirectory() + "hookswitch-\(UUID()).fifo"
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        Thread.detachNewThread {
+            let file = FileHandle(forWritingAtPath: path)
+            try? file?.write(contentsOf: Data("domain: piped.test".utf8))
+            try? file?.close()
+        }
+        #expect(try ConfigurationFile.load(path, environment: [:], flags: []).gateway.domain == "piped.test")
     }
 
     @Test func `what is no YAML is said with its line`() {
@@ -186,8 +243,10 @@ import UserAgent
 
     @Test func `every setting is a flag and a variable of its own`() {
         for setting in Setting.all {
-            let expanded = SettingFlags.expand(["serve", "--\(SettingFlags.flagName(setting))", "x"])
-            #expect(expanded == ["serve", "--set", "\(setting.path)=x"])
+            for command in ["serve", "check", "doctor"] {
+                let expanded = SettingFlags.expand([command, "--\(SettingFlags.flagName(setting))", "x"])
+                #expect(expanded == [command, "--set", "\(setting.path)=x"])
+            }
         }
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)
     }

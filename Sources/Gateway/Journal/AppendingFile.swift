@@ -15,15 +15,26 @@ struct AppendingFile: ~Copyable {
     let path: String
     private var descriptor: Int32
     private(set) var size: Int
+    /// A writer was killed in the middle of the last line: ours is not to be glued to it.
+    private var endsMidLine = false
 
     init(path: String) throws(JournalFileError) {
         self.path = path
         (descriptor, size) = try Self.open(path)
+        endsMidLine = Self.endsMidLine(path, size)
     }
 
     deinit { close(descriptor) }
 
     mutating func append(_ bytes: [UInt8]) throws(JournalFileError) {
+        if endsMidLine {
+            try write([0x0A])
+            endsMidLine = false
+        }
+        try write(bytes)
+    }
+
+    private mutating func write(_ bytes: [UInt8]) throws(JournalFileError) {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress! + written, $0.count - written) }
@@ -66,6 +77,7 @@ struct AppendingFile: ~Copyable {
         let fresh = try Self.open(path)
         close(descriptor)
         (descriptor, size) = fresh
+        endsMidLine = Self.endsMidLine(path, size)
     }
 
     private static func open(_ path: String) throws(JournalFileError) -> (Int32, Int) {
@@ -78,5 +90,12 @@ struct AppendingFile: ~Copyable {
             throw JournalFileError(operation: "open", path: path, code: code)
         }
         return (descriptor, Int(status.st_size))
+    }
+
+    private static func endsMidLine(_ path: String, _ size: Int) -> Bool {
+        guard size > 0, case let reader = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), reader >= 0 else { return false }
+        defer { close(reader) }
+        var last: UInt8 = 0x0A
+        return pread(reader, &last, 1, off_t(size - 1)) == 1 && last != 0x0A
     }
 }

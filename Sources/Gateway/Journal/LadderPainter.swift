@@ -132,9 +132,10 @@ struct LadderPainter {
     private mutating func putTime(_ time: Instant, in row: inout LadderRow) {
         guard time != lastTime else { return }
         lastTime = time
-        let microseconds = (time - (ladder.events.first?.time ?? time)).wholeNanoseconds / 1000
+        // Below zero after a restart of the machine: the clock of each run is its own.
+        let offset = (time - (ladder.events.first?.time ?? time)).wholeNanoseconds / 1000, microseconds = offset.magnitude
         let fraction = String(microseconds % 1000)
-        let text = "\(microseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+        let text = "\(offset < 0 ? "-" : "")\(microseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
         row.put(text, at: max(0, LadderLayout.timeWidth - text.count))
     }
 }

@@ -42,12 +42,11 @@ public final class WAVFile {
     private var resampler: Resampler?
     private var patched = 0
 
-    /// Makes the file, or empties it.
+    /// Makes the file, or empties it. A device stays the device that it is.
     public init(path: String) throws(WAVFileError) {
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else {
-            throw .cannotWrite(path, "it cannot be made")
-        }
-        (self.path, self.file) = (path, file)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .cannotWrite(path, String(cString: strerror(errno))) }
+        (self.path, file) = (path, FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }
 
     /// Adds one channel of samples. The first call's rate is the file's; others are converted.

@@ -52,7 +52,7 @@ struct Answer: ParsableCommand {
         let plan = try plan(), teller = Teller(json ? .standardError : .standardOutput)
         defer { teller.finish() }
         try AnswerRun(plan, teller: teller) { number, result, file in
-            if json { printJSONLine(result) } else { teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file))) }
+            if json { try printJSONLine(result) } else { teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file))) }
         }.perform()
     }
 

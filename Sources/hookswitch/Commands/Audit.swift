@@ -7,7 +7,8 @@ struct AuditCommand: ParsableCommand {
         commandName: "audit", abstract: "Check journals against the rules of the contract.",
         discussion: """
             Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read. Rotated files \
-            may be given together, in any order: they are read as one journal.
+            may be given together, in any order: they are read as one journal. Calls that were up when a run was killed ("unfinished") and places where \
+            events are missing ("gaps") are told of, and are no violations.
             """)
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
@@ -18,12 +19,16 @@ struct AuditCommand: ParsableCommand {
         var events = 0, calls = 0
         var violations: [Finding] = []
         var unreadable: [String] = []
+        /// Places where sequence numbers are missing.
+        var gaps = 0
+        /// Calls that were up when a run ended without `gateway.stopped`.
+        var unfinishedCalls: [String] = []
         var isClean: Bool { violations.isEmpty && unreadable.isEmpty }
     }
 
     func run() throws {
         let report = try Self.check(files)
-        if json { try printJSON(report) } else { printText(report) }
+        if json { try printJSON(report) } else { try StandardOutput.print(Self.text(report)) }
         if !report.isClean { throw ExitCode(1) }
     }
 
@@ -49,7 +54,7 @@ struct AuditCommand: ParsableCommand {
             } catch { throw Failure.cannotRun("\(file): cannot be read") }
         }
         audit.finish().forEach(note)
-        report.calls = calls.count
+        (report.calls, report.gaps, report.unfinishedCalls) = (calls.count, audit.gaps, audit.unfinishedCalls.map(\.description))
         return report
     }
 
@@ -58,26 +63,17 @@ struct AuditCommand: ParsableCommand {
         return events.flatMap { audit.observe($0) } + audit.finish()
     }
 
-    private func printText(_ report: Report) {
-        for line in report.unreadable { print("unreadable  \(line)") }
-        for finding in report.violations {
-            print("violation   \(finding.rule)  event \(finding.event)  call \(finding.call ?? "-")  \(finding.text)")
-        }
-        print("\(report.events) events, \(report.calls) calls: \(report.isClean ? "clean" : "\(report.violations.count) violations, \(report.unreadable.count) unreadable lines")")
+    static func text(_ report: Report) -> String {
+        let lines =
+            report.unreadable.map { "unreadable  \($0)" }
+            + report.violations.map { "violation   \($0.rule)  event \($0.event)  call \($0.call ?? "-")  \($0.text)" }
+            + report.unfinishedCalls.map { "unfinished  call \($0) was up when its run was killed" }
+            + (report.gaps > 0 ? ["missing     events are missing in \(report.gaps) places: what is told of calls there proves nothing"] : [])
+        return (lines + ["\(report.events) events, \(report.calls) calls: \(verdict(report))"]).joined(separator: "\n")
     }
-}
 
-/// The one shape of `--json` output: sorted keys, one object, one newline.
-func printJSON(_ value: some Encodable) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    print(String(decoding: try encoder.encode(value), as: UTF8.self))
-}
-
-/// One object on one line, keys sorted: the shape of `--json` where there are several.
-func printJSONLine(_ value: some Encodable) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let line = try? encoder.encode(value) else { preconditionFailure("a result that is no JSON") }
-    try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
+    private static func verdict(_ report: Report) -> String {
+        guard report.isClean else { return "\(report.violations.count) violations, \(report.unreadable.count) unreadable lines" }
+        return report.events == 0 ? "nothing to check" : "clean"
+    }
 }

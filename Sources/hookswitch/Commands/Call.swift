@@ -48,7 +48,7 @@ struct Call: ParsableCommand {
         let plan = try plan(), teller = Teller(json ? nil : .standardOutput)
         let outcome = try CallRun(plan, teller: teller).perform()
         teller.finish()
-        if json { try printJSON(outcome.result) } else { print(CallText.result(outcome.result, recordedIn: outcome.recordedIn)) }
+        if json { try printJSON(outcome.result) } else { try StandardOutput.print(CallText.result(outcome.result, recordedIn: outcome.recordedIn)) }
         if let complaint = outcome.complaint { throw complaint }
         if !outcome.result.isGood { throw ExitCode(1) }
     }

@@ -30,8 +30,7 @@ struct Check: ParsableCommand {
         let summary = StartupSummary(configuration, listeners: configuration.listeners, ephemeral: EphemeralPortRange.current)
         let trunks = TrunkLookup.all(of: configuration)
         if json { return try printJSON(Report(summary: summary, trunks: trunks)) }
-        print("the configuration is good\n\(summary.text)")
-        for trunk in trunks { print("  trunk       \(trunk.text)") }
+        try StandardOutput.print((["the configuration is good", summary.text] + trunks.map { "  trunk       \($0.text)" }).joined(separator: "\n"))
     }
 
     /// Call directories are read to their ends: a line that is wrong is named here, not at the start.

@@ -30,7 +30,7 @@ struct Demo: ParsableCommand {
         if json {
             try printJSON(report)
         } else {
-            print("\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: isatty(1) == 1)))\n\(report.text)")
+            try StandardOutput.print("\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: isatty(1) == 1)))\n\(report.text)")
         }
         if !report.isGood { throw ExitCode(1) }
     }

@@ -23,7 +23,7 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let report = try examine()
-        if json { try printJSON(report) } else { print(report.text) }
+        if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
         if report.isSick { throw ExitCode(1) }
     }
 

@@ -12,7 +12,7 @@ struct LadderCommand: ParsableCommand {
     @Option(help: "Columns of text.") var width = 120
 
     func run() throws {
-        let journal: JournalReader.Result
+        let width = try Bounded.whole(width, option: "--width", of: "columns", in: 1...10_000), journal: JournalReader.Result
         do { journal = try JournalReader.read(path: file) } catch { throw Failure.cannotRun("\(file): cannot be read") }
         var wanted: CallUUID?
         if let call {
@@ -21,6 +21,7 @@ struct LadderCommand: ParsableCommand {
             wanted = uuid
         }
         let calls = wanted.map { Ladder.calls(joinedWith: $0, in: journal.events) }
-        print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: isatty(1) == 1)).text)
+        try StandardOutput.print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: isatty(1) == 1)).text)
+        if let first = journal.brokenLines.first { Hookswitch.complain("\(journal.brokenLines.count) lines cannot be read, the first is \(first)") }
     }
 }

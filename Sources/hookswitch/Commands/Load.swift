@@ -36,7 +36,7 @@ struct Load: ParsableCommand {
         let report = try LoadRun(order, teller: teller).perform()
         teller.finish()
         try order.outputs.write(report)
-        if !order.outputs.printsToStandardOutput { print(LoadText.lines(report).joined(separator: "\n")) }
+        if !order.outputs.printsToStandardOutput { try StandardOutput.print(LoadText.lines(report).joined(separator: "\n")) }
         if report.exitCode != 0 { throw ExitCode(report.exitCode) }
     }
 }

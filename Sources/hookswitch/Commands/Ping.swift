@@ -28,7 +28,7 @@ struct Ping: ParsableCommand {
         if json {
             try printJSON(Report(target: self.target, status: status, milliseconds: status.map { _ in Double(elapsed) / 1e6 }))
         } else {
-            print(status.map { "\(self.target) answered \($0) after \(elapsed / 1_000_000) ms" } ?? "\(self.target) did not answer within \(timeout) s")
+            try StandardOutput.print(status.map { "\(self.target) answered \($0) after \(elapsed / 1_000_000) ms" } ?? "\(self.target) did not answer within \(timeout) s")
         }
         if status.map({ !(200..<300).contains($0) }) ?? true { throw ExitCode(1) }
     }

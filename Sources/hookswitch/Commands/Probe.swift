@@ -24,7 +24,7 @@ struct Probe: ParsableCommand {
 
     func run() throws {
         let report = try examine()
-        if json { try printJSON(report) } else { print(report.text) }
+        if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
         if report.isDead { throw ExitCode(1) }
     }
 

@@ -30,18 +30,20 @@ struct Serve: ParsableCommand {
         let configuration = try options.load()
         let log = Self.logger(configuration)
         try Self.makeFolder(configuration)
+        let claim = try configuration.dataFolder.map(FolderClaim.init)
+        defer { withExtendedLifetime(claim) {} }
         ProcessResources.raiseDescriptorLimit()
         let stop = StopSignals()
         let store = try Self.openStore(configuration, log)
         let server = try Self.start(configuration, store, log)
         let monitor = try Self.monitor(server, configuration)
         let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
+        // It serves whether anybody reads this or not.
         if json {
-            try printJSON(summary)
+            try? printJSON(summary)
         } else {
-            print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
+            try? StandardOutput.print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
-        fflush(nil)
         stop.onReload = { server.reload() }
         withExtendedLifetime(monitor) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
         guard let store else { return }
@@ -174,7 +176,7 @@ final class StopSignals: Sendable {
 
 /// The end of a server: a signal, then a drain, then exit 0.
 ///
-/// Calls end by themselves until the deadline; then those that are left are ended, and given a moment for their BYEs.
+/// Calls end by themselves until the deadline, or a second signal; then those that are left are ended, and given a moment for their BYEs.
 struct Drain {
     private let server: GatewayServer
     private let deadline: Duration
@@ -188,9 +190,9 @@ struct Drain {
         server.drain()
         log.notice("draining: \(server.legs) calls are up")
         let isEarly = wait(signals, for: deadline)
-        if !isEarly, server.legs > 0 {
+        if server.legs > 0 {
             server.endAll()
-            _ = wait(signals, for: .seconds(2))
+            _ = wait(signals, for: isEarly ? .milliseconds(500) : .seconds(2))
         }
         let refusals = server.refusals
         if !refusals.isEmpty { log.notice("refused in this run: \(refusals.map { "\($0.count) (\($0.cause))" }.joined(separator: ", "))") }

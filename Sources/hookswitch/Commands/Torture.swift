@@ -41,13 +41,14 @@ struct Torture: ParsableCommand {
         let report = try TortureRun(order, teller: teller).perform()
         teller.finish()
         try order.junit?.write(TortureJUnit.text(report))
-        if json { try printJSON(report) } else { print(TortureText.summary(report).joined(separator: "\n")) }
+        if json { try printJSON(report) } else { try StandardOutput.print(TortureText.summary(report).joined(separator: "\n")) }
         if report.exitCode != 0 { throw ExitCode(report.exitCode) }
     }
 
     private func printList(_ cases: [TortureCase]) throws {
         if json { return try printJSON(cases.map(TortureListing.init)) }
-        for test in cases { print("\(test.group.rawValue.padded(to: 13))\(test.name.padded(to: 31))\(test.title) (\(test.reference))") }
+        let lines = cases.map { "\($0.group.rawValue.padded(to: 13))\($0.name.padded(to: 31))\($0.title) (\($0.reference))" }
+        try StandardOutput.print(lines.joined(separator: "\n"))
     }
 }
 

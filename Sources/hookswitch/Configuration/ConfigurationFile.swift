@@ -1,6 +1,7 @@
 import Audio
 import Foundation
 import Gateway
+import Glibc
 import Primitives
 import Yams
 
@@ -37,28 +38,40 @@ struct ConfigurationFile {
     }
 
     private mutating func read(_ file: String) throws {
-        let text: String
-        do { text = try String(contentsOfFile: file, encoding: .utf8) } catch {
-            throw ConfigurationError(place: file, message: "cannot be read (\(Self.reason(error)))")
-        }
+        guard let text = String(validating: try Self.bytes(of: file), as: UTF8.self) else { throw ConfigurationError(place: file, message: "is not UTF-8 text") }
         let root: Node?
-        do { root = try Yams.compose(yaml: text) } catch { throw Self.syntaxError(error, file) }
+        do { root = try Yams.compose(yaml: text) } catch { throw Self.syntaxError(error, file, text) }
         guard let root else { return }
         guard case .mapping(let mapping) = root else { throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'") }
         try walk(mapping, prefix: "", file: file)
     }
 
-    private static func reason(_ error: any Error) -> String {
-        (error as NSError).userInfo[NSUnderlyingErrorKey].map { String(cString: strerror(Int32(($0 as? NSError)?.code ?? 0))) }
-            ?? "no such file or not readable"
+    /// To the end and not by its length, which a pipe has none of.
+    private static func bytes(of file: String) throws -> [UInt8] {
+        let unreadable = { ConfigurationError(place: file, message: "cannot be read (\(String(cString: strerror(errno))))") }
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable() }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable() }
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+        }
     }
 
-    private static func syntaxError(_ error: any Error, _ file: String) -> ConfigurationError {
+    /// - Parameter text: what was read.
+    static func syntaxError(_ error: any Error, _ file: String, _ text: String) -> ConfigurationError {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
             ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(problem)")
-        case .duplicatedKeysInMapping(let keys, _):
-            ConfigurationError(place: file, message: "'\(keys.first ?? "?")' is set twice")
+        case .duplicatedKeysInMapping(let keys, let context):
+            ConfigurationError(place: "\(file):\(context.mark.line)", message: "'\(keys.first ?? "?")' is set twice")
+        case .reader(let problem, let offset?, let value, _):
+            ConfigurationError(
+                place: "\(file):\(text.prefix(offset).count(where: \.isNewline) + 1)", message: "is no YAML: \(problem) (U+\(Text(String(value, radix: 16).uppercased())))")
         default: ConfigurationError(place: file, message: "is no YAML: \(error)")
         }
     }

@@ -50,7 +50,7 @@ struct LineReader {
         case "trunk": try setEndpoint(.trunk(try TrunkReader(file: file).read(node, value)), of: &line)
         case "group": try setEndpoint(.group(try group(node, value)), of: &line)
         case "script": try setEndpoint(.script(try script(node, value)), of: &line)
-        case "domain": line.domain = Text(try value.text)
+        case "domain": line.domain = try value.host
         case "match":
             guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
             line.match = pattern

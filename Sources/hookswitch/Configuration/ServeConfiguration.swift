@@ -140,6 +140,7 @@ struct ConfigurationError: Error, CustomStringConvertible {
     var message: String
     var kind = Kind.usage
 
-    var description: String { place.isEmpty ? message : "\(place): \(message)" }
+    /// One line, whatever it quotes.
+    var description: String { (place.isEmpty ? message : "\(place): \(message)").onOneLine }
     var exitCode: Int32 { kind == .usage ? 2 : 3 }
 }

@@ -22,7 +22,7 @@ struct Setting: Sendable {
     static let all: [Setting] = basic + refusals + directories + features
 
     private static let basic: [Setting] = [
-        Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = Text(try $1.text) },
+        Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = try $1.host },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
         Setting(path: "sip.tcp-above", takes: "bytes", help: "longer requests go over TCP instead of UDP (1300); none: never") {
@@ -54,7 +54,7 @@ struct Setting: Sendable {
         },
         Setting(path: "media.ports", takes: "first-last", help: "UDP ports for media") { $0.gateway.media.ports = try $1.portRange },
         Setting(path: "media.codecs", takes: "names", help: "codecs in order of preference") {
-            $0.gateway.media.codecs = try $1.list { try $0.codec }
+            $0.gateway.media.codecs = try $1.someOf("codec") { try $0.codec }
         },
         Setting(path: "media.opus.complexity", takes: "0-10", help: "effort of the Opus encoder where sound is transcoded or made here") {
             $0.gateway.media.opus.complexity = Int32(try $1.integer(0...10))
@@ -72,7 +72,7 @@ struct Setting: Sendable {
             $0.gateway.media.hearsKeys = try $1.flag
         },
         Setting(path: "media.targets.allow", takes: "networks", help: "where media may go by what peers say; absent: anywhere") {
-            $0.gateway.media.allowedTargets = try $1.list { try $0.network }
+            $0.gateway.media.allowedTargets = try $1.someOf("network", otherwise: "; without the setting media may go anywhere") { try $0.network }
         },
         Setting(path: "media.targets.deny", takes: "networks", help: "where media may not go, whatever peers say") {
             $0.gateway.media.deniedTargets = try $1.list { try $0.network }
@@ -96,7 +96,7 @@ struct Setting: Sendable {
             $0.gateway.access.isSilent = try $1.flag
         },
         Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
-            $0.gateway.access.digests = try $1.list { try $0.digest }
+            $0.gateway.access.digests = try $1.someOf("digest") { try $0.digest }
         },
         Setting(path: "access.asserting", takes: "networks", help: "peers whose P-Asserted-Identity is believed, and that are told ours") {
             $0.gateway.access.asserting = try $1.list { try $0.network }

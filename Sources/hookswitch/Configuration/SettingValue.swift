@@ -28,6 +28,36 @@ struct SettingValue {
         return elements
     }
 
+    /// A list of one or more; `otherwise` says what the empty one would have meant.
+    func someOf<Element>(_ what: String, otherwise: String = "", _ convert: (SettingValue) throws -> Element) throws -> [Element] {
+        let elements = try list(convert)
+        guard !elements.isEmpty else { throw fail("takes one \(what) or more, got none\(otherwise)") }
+        return elements
+    }
+
+    /// What may stand as the host of a URI (RFC 3261 §25.1): a name or an address, without scheme and port. IPv6 gets its brackets.
+    var host: Text {
+        get throws {
+            let written = Text(try text)
+            if let host = Self.host(written) { return host }
+            throw fail("takes a host name or an address alone as pbx.example.test, got \(shown)\(Self.hostWithin(written).map { "; write '\($0)'" } ?? "")")
+        }
+    }
+
+    private static func host(_ text: Text) -> Text? {
+        let host = IPAddress(text.withoutBrackets)?.family == .v6 ? "[" + text.withoutBrackets + "]" : text
+        guard let uri = try? URI(parsing: "sip:" + host), uri.host == host, uri.text == "sip:" + host else { return nil }
+        return host
+    }
+
+    /// The host of an address with a scheme, a user, a port or a path.
+    private static func hostWithin(_ text: Text) -> Text? {
+        var rest = text.description
+        for scheme in ["sips:", "sip:", "https:", "http:"] where rest.hasPrefix(scheme) { rest.removeFirst(scheme.count) }
+        let place = rest.split(separator: "/").first ?? ""
+        return (try? URI(parsing: Text("sip:\(place)"))).flatMap { host($0.host) }
+    }
+
     var flag: Bool {
         get throws {
             switch try text {
@@ -130,7 +160,14 @@ struct SettingValue {
 }
 
 extension String {
+    /// With control characters as Swift writes them.
+    var onOneLine: String { unicodeScalars.contains { $0.properties.generalCategory == .control } ? unicodeScalars.map(\.shown).joined() : self }
+
     var trimmingSpaces: String { Text(self).trimmed.description }
+}
+
+extension Unicode.Scalar {
+    fileprivate var shown: String { properties.generalCategory == .control ? escaped(asASCII: false) : String(self) }
 }
 
 /// The valid name that is nearest to a mistyped one.

@@ -32,7 +32,7 @@ struct TrunkReader {
         switch name {
         case "username": trunk.user = Text(try value.text)
         case "password": trunk.password = Text(try value.text)
-        case "domain": trunk.domain = Text(try hostName(value).host.description)
+        case "domain": trunk.domain = try value.host
         case "register": trunk.registration = try value.flag ? trunk.registration ?? .init() : nil
         case "health": trunk.health = try value.text == "none" ? nil : value.duration(1...3600)
         case "sources": trunk.sources = try list(node, value).map { try $0.network }

@@ -2,6 +2,7 @@ import Gateway
 import Media
 import Primitives
 import Runtime
+import SIP
 
 /// The doctor's questions, one after the other.
 struct Examination {
@@ -110,7 +111,7 @@ struct Examination {
         let hosts = gateway.lines.flatMap { line -> [String] in
             guard case .trunk(let trunk) = line.endpoint else { return [] }
             return trunk.targets.map(\.host.description).filter { IPAddress($0) == nil }
-        } + (IPAddress("\(gateway.domain)") == nil && gateway.domain != "localhost" ? ["\(gateway.domain)"] : [])
+        } + (IPAddress(gateway.domain.withoutBrackets) == nil && gateway.domain != "localhost" ? ["\(gateway.domain)"] : [])
         return Array(Set(hosts)).sorted().map { host in
             guard let time = machine.resolve(host) else { return Finding(grade: .note, subject: "names", text: "\(host) has no address here", remedy: "its entry in DNS, or the resolver of this machine") }
             let isSlow = time > 1_000

@@ -16,7 +16,7 @@ struct AnswerPlan {
 
 /// A telephone of our own that answers until it is told to stop.
 struct AnswerRun {
-    typealias Report = @Sendable (_ number: UInt64, CallResult, _ recordedIn: String?) -> Void
+    typealias Report = @Sendable (_ number: UInt64, CallResult, _ recordedIn: String?) throws -> Void
 
     private let plan: AnswerPlan
     private let teller: Teller
@@ -38,7 +38,7 @@ struct AnswerRun {
         let place = "\(plan.settings.transport) \(phone.address)"
         teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
         let desk = desk
-        let signals = HangupSignals {
+        let signals = HangupSignals(teller) {
             phone.stop()
             desk.finish(after: .seconds(5))   // a peer that does not answer our BYE must not keep us
         }
@@ -67,7 +67,7 @@ struct AnswerRun {
 private final class Desk: Sendable {
     private struct State {
         var isRegistered = false
-        var failure: Failure?
+        var failure: (any Error)?
 
         /// True the first time.
         mutating func becomesRegistered() -> Bool {
@@ -87,7 +87,7 @@ private final class Desk: Sendable {
         (self.recordings, self.teller, self.report) = (recordings, teller, report)
     }
 
-    var failure: Failure? { state.withLock { $0.failure } }
+    var failure: (any Error)? { state.withLock { $0.failure } }
 
     func hear(_ event: LoadClient.Event) {
         switch event {
@@ -126,10 +126,13 @@ private final class Desk: Sendable {
         if let recordings, record.answered != nil {
             if let error = recordings.finish(call) { note(Failure(message: error.description, exitCode: 3)) } else { file = recordings.path(of: call) }
         }
-        report(call, record.result(), file)
+        do { try report(call, record.result(), file) } catch {
+            note(error)
+            teller.readerHasGone()
+        }
     }
 
-    private func note(_ failure: Failure) { state.withLock { $0.failure = $0.failure ?? failure } }
+    private func note(_ failure: any Error) { state.withLock { $0.failure = $0.failure ?? failure } }
 
     func finish(after delay: Duration) { queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay.wholeMilliseconds))) { self.finished.signal() } }
 

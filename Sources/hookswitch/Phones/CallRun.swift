@@ -36,7 +36,7 @@ struct CallRun {
     func perform() throws -> CallOutcome {
         let phone = try start()
         defer { phone.close() }
-        let signals = HangupSignals { phone.stop() }
+        let signals = HangupSignals(teller) { phone.stop() }
         ending.wait()
         withExtendedLifetime(signals) {}
         var outcome = story.told { record, failure, digitsAreSent in self.outcome(record, failure, digitsAreSent) }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Dispatch
 import Foundation
 import Synchronization
@@ -11,6 +12,12 @@ final class Teller: Sendable {
     let isTerminal: Bool
     /// The length of the line that is to be written over. Only on the queue.
     private let pending = Mutex(0)
+    private let reader = Mutex(Reader())
+
+    private struct Reader {
+        var hasGone = false
+        var onGone: (@Sendable () -> Void)?
+    }
 
     /// - Parameter file: nil tells nothing.
     init(_ file: FileHandle?) {
@@ -33,6 +40,24 @@ final class Teller: Sendable {
         return Int(size.ws_col)
     }
 
+    /// Does it when nobody reads any more what is told, at once where that was before.
+    func whenReaderGoes(_ action: @escaping @Sendable () -> Void) {
+        let hasGone = reader.withLock { reader in
+            reader.onGone = action
+            return reader.hasGone
+        }
+        if hasGone { action() }
+    }
+
+    /// What is to be told cannot be any more.
+    func readerHasGone() {
+        let action = reader.withLock { reader in
+            defer { reader.hasGone = true }
+            return reader.hasGone ? nil : reader.onGone
+        }
+        action?()
+    }
+
     /// Returns when all is written.
     func finish() {
         queue.sync { if pending.withLock({ $0 }) > 0 { write("", stays: false) } }
@@ -45,6 +70,8 @@ final class Teller: Sendable {
             return length
         }
         let erased = old > 0 ? "\r\u{1B}[K" : ""   // to the end of the line, however wide it was
-        try? file.write(contentsOf: Data((erased + line + (stays ? "\n" : "")).utf8))
+        do { try StandardOutput.write(erased + line + (stays ? "\n" : ""), to: file.fileDescriptor) } catch {
+            if error as? ExitCode == StandardOutput.readerHasGone { readerHasGone() }
+        }
     }
 }

@@ -40,17 +40,9 @@ enum ScenarioFile {
     static func arguments(from file: String) throws -> [String] {
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { throw Failure.cannotRun("\(file): cannot be read") }
         let root: Node?
-        do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(syntaxError(error, file)) }
+        do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, file, text).description) }
         guard case .mapping(let mapping) = root else { throw Failure.usage("\(file): is no scenario: a list of settings as 'rate: 10'") }
         return try mapping.flatMap { key, value in try option(key, value, file) }
-    }
-
-    private static func syntaxError(_ error: any Error, _ file: String) -> String {
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _): "\(file):\(mark.line): is no YAML: \(problem)"
-        case .duplicatedKeysInMapping(let keys, _): "\(file): '\(keys.first ?? "?")' is set twice"
-        default: "\(file): is no YAML: \(error)"
-        }
     }
 
     private static func option(_ key: Node, _ value: Node, _ file: String) throws -> [String] {

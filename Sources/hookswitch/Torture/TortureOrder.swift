@@ -13,25 +13,6 @@ struct TortureOrder {
     var junit: ReportFile?
 }
 
-/// A file that a report goes to; its place was writable before the run.
-struct ReportFile {
-    var path: String
-
-    /// - Throws: exit code 3.
-    init(_ path: String) throws {
-        var isFolder: ObjCBool = false
-        let folder = URL(filePath: path).deletingLastPathComponent().path, isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        guard FileManager.default.isWritableFile(atPath: isThere ? path : folder), !isFolder.boolValue else {
-            throw Failure.cannotRun("\(path) cannot be written: the place is not writable")
-        }
-        self.path = path
-    }
-
-    func write(_ text: String) throws {
-        do { try text.write(toFile: path, atomically: true, encoding: .utf8) } catch { throw Failure.cannotRun("\(path) cannot be written") }
-    }
-}
-
 extension Torture {
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files.
     func order() throws -> TortureOrder {

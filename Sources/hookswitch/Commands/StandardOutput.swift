@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+
+/// Where results go. One that cannot be written is told of, and not lost.
+enum StandardOutput {
+    /// What a shell says of a program that SIGPIPE has ended.
+    static let readerHasGone = ExitCode(141)
+
+    /// Writes the text and a newline.
+    /// - Throws: a `Failure` with exit code 3; `readerHasGone`, without a word, when nobody reads any more.
+    static func print(_ text: String) throws { try write(text + "\n", to: STDOUT_FILENO) }
+
+    static func write(_ text: String, to descriptor: Int32) throws {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EPIPE { throw readerHasGone }
+            guard count > 0 else { throw Failure.cannotRun("standard output cannot be written: \(String(cString: strerror(count < 0 ? errno : ENOSPC)))") }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+/// The one shape of `--json` output: sorted keys, one object, one newline.
+func printJSON(_ value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    try StandardOutput.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+}
+
+/// One object on one line, keys sorted: the shape of `--json` where there are several.
+func printJSONLine(_ value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    try StandardOutput.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+}

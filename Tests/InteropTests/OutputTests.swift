@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+extension Strains {
+    /// Those who read what we say, and monitors that do not ask: they may go, and the disk may be full.
+    @Suite(.serialized, .timeLimit(.minutes(3))) struct OutputTests {
+        /// In a shell: `$0` is the command.
+        private static func shell(_ script: String, in folder: Folder) async throws -> (code: Int32, lines: [String]) {
+            try await Program.run("/bin/sh", ["-c", script, Place.hookswitch], in: folder.path)
+        }
+
+        private static let yaml = "sip: { udp: [\"127.0.0.1:PORT\"] }\nmedia: { ports: FIRST-LAST }\ndata: data\nlines:\n  - { number: \"9196\", application: echo }\n"
+
+        @Test func `a server whose reader is gone still drains, and ends with 0`() async throws {
+            let folder = try Folder(), ports = try await Ports.take(100)
+            let yaml = Self.yaml.replacing("PORT", with: "\(ports[0])").replacing("FIRST", with: "\(ports[10])").replacing("LAST", with: "\(ports[30])")
+            _ = try folder.write(yaml, to: "hookswitch.yaml")
+            let run = try await Self.shell("mkfifo p; \"$0\" serve --config hookswitch.yaml > p 2>&1 & read line < p; kill -TERM $!; wait $!; echo code $?", in: folder)
+            #expect(run.lines.last == "code 0", "\(run.lines)")
+            let journal = try Journal(file: folder.file("data/journal.jsonl"))
+            #expect(journal.count("gateway.stopped") == 1)
+        }
+
+        @Test func `a call whose reader is gone hangs up`() async throws {
+            let gateway = try await Gateway.start()
+            let run = try await Self.shell("mkfifo p; \"$0\" call 9196 --server \(gateway.address) --duration 25 > p & read line < p; wait $!; echo code $?", in: gateway.folder)
+            #expect(run.lines.last == "code 141", "\(run.lines)")
+            let journal = try await gateway.stop()
+            #expect(journal.all("sip.rx").contains { ["BYE", "CANCEL"].contains($0.text("method")) })
+        }
+
+        @Test func `a second signal ends the calls that are up, and the contract holds`() async throws {
+            let gateway = try await Gateway.start(.init(settings: ["drain: 60"]))
+            let caller = try Program(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "60"])
+            try await caller.line(containing: "answered")
+            gateway.program.signal(SIGTERM)
+            try await gateway.program.line(containing: "draining: 1 calls are up")
+            gateway.program.signal(SIGTERM)
+            #expect(try await gateway.program.exitCode(within: .seconds(10)) == 0)
+            #expect(gateway.program.lines.all.contains { $0.contains("0 violations") }, "\(gateway.program.transcript)")
+            try await gateway.cleanJournal().expectNothingLeft()
+            try await caller.exitCode(within: .seconds(10))
+        }
+
+        @Test(.enabled(if: getuid() == 0, "a full device is made")) func `results that a full disk does not take, and readers that are gone`() async throws {
+            let gateway = try await Gateway.start()
+            _ = try await Program.run(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "1"])
+            try await gateway.stop()
+            // Like /dev/full, which other programs need.
+            try #require(mknod(gateway.folder.file("full"), S_IFCHR | 0o666, 1 << 8 | 7) == 0)
+            for command in ["audit", "audit --json", "ladder"] {
+                let run = try await Self.shell("\"$0\" \(command) data/journal.jsonl > full; echo code $?", in: gateway.folder)
+                #expect(run.lines == ["hookswitch: standard output cannot be written: No space left on device", "code 3"])
+            }
+            let run = try await Self.shell("mkfifo q; \"$0\" ladder data/journal.jsonl > q & exec 3< q; exec 3<&-; wait $!; echo code $?", in: gateway.folder)
+            #expect(run.lines == ["code 141"] || run.lines == ["code 0"], "\(run.lines)")
+        }
+
+        @Test func `visitors that leave without a question hold no place`() async throws {
+            let ports = try await Ports.take(1)
+            var setup = Gateway.Setup()
+            (setup.others, setup.settings) = (ports, ["metrics: { listen: \"127.0.0.1:\(ports[0])\" }"])
+            let gateway = try await Gateway.start(setup)
+            for _ in 0..<200 { _ = try TCPPeer(port: ports[0]) }
+            let asked = ContinuousClock.now
+            try await eventually("it answers", within: .seconds(5)) {
+                try await Program.run("/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(ports[0]); printf 'GET /health/live HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"]).lines.contains { $0.hasPrefix("HTTP/1.1 200") }
+            }
+            #expect(ContinuousClock.now - asked < .seconds(5))
+            try await gateway.stop()
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Testing
+import Workbench
+
+@testable import hookswitch
+
+/// What is printed and written of a run, and where it cannot be.
+@Suite struct ReportTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-reports-\(UUID())")
+
+    private func inFolder<Value>(_ body: (String) throws -> Value) throws -> Value {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try body(folder.appending(path: "report").path)
+    }
+
+    private func audit(_ lines: [String]) throws -> AuditCommand.Report {
+        try inFolder { path in
+            try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
+            return try AuditCommand.check([path])
+        }
+    }
+
+    private static func line(_ sequence: Int, _ kind: String) -> String {
+        #"{"seq":\#(sequence),"t":\#(sequence * 1_000_000),"wall":1790000000000000000,"lane":"s0","kind":"\#(kind)"}"#
+    }
+
+    @Test func `an audit tells of missing events, and they are no violation`() throws {
+        let report = try audit([Self.line(1, "gateway.started"), Self.line(4, "gateway.stopped")])
+        #expect(report.isClean && report.gaps == 1 && report.unfinishedCalls.isEmpty)
+        #expect(AuditCommand.text(report) == "missing     events are missing in 1 places: what is told of calls there proves nothing\n2 events, 0 calls: clean")
+        let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+        #expect(json.contains(#""gaps":1"#) && json.contains(#""unfinishedCalls":[]"#))
+    }
+
+    @Test func `an audit names the calls that were up when the server was killed`() throws {
+        let call = UUID().uuidString
+        let invite = #"{"seq":2,"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"sip.rx","details":{"method":"INVITE","cseq":1}}"#
+        let report = try audit([Self.line(1, "gateway.started"), invite])
+        #expect(report.isClean && report.unfinishedCalls == [call])
+        #expect(AuditCommand.text(report) == "unfinished  call \(call) was up when its run was killed\n2 events, 1 calls: clean")
+    }
+
+    @Test func `an empty journal is not called clean`() throws {
+        #expect(AuditCommand.text(try audit([])) == "0 events, 0 calls: nothing to check")
+    }
+
+    /// A device of our own: the machine's is not to be risked.
+    @Test(.enabled(if: getuid() == 0, "a device is made")) func `a report that a full disk does not take is exit code 3`() throws {
+        try inFolder { path in
+            try #require(mknod(path, S_IFCHR | 0o666, 1 << 8 | 7) == 0)
+            let failure = try #require(throws: Failure.self) { try ReportFile(path).write("x") }
+            #expect(failure.exitCode == 3 && failure.message.hasPrefix("\(path) cannot be written: "))
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR, "the device is still one")
+        }
+    }
+
+    @Test(.enabled(if: getuid() == 0, "a device is made")) func `a recording into a device leaves the device`() throws {
+        try inFolder { path in
+            try #require(mknod(path, S_IFCHR | 0o666, 1 << 8 | 3) == 0)
+            let file = try WAVFile(path: path)
+            file.append([1, 2, 3], sampleRate: 8_000)
+            file.finish()
+            var status = stat()
+            #expect(file.failure == nil && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+        }
+    }
+
+    @Test func `a data folder belongs to one server at a time`() throws {
+        try inFolder { _ in
+            do {
+                let first = try FolderClaim(folder.path)
+                let failure = try #require(throws: Failure.self) { _ = try FolderClaim(folder.path) }
+                #expect(failure.exitCode == 3 && failure.message == "the folder \(folder.path) is in use by another hookswitch")
+                withExtendedLifetime(first) {}
+            }
+            _ = try FolderClaim(folder.path)
+        }
+    }
+
+    @Test func `a reader that goes is told of once, also to who asks later`() {
+        let teller = Teller(nil)
+        nonisolated(unsafe) var count = 0
+        teller.readerHasGone()
+        teller.readerHasGone()
+        teller.whenReaderGoes { count += 1 }
+        teller.readerHasGone()
+        #expect(count == 1)
+    }
+
+    @Test(arguments: [("10001", 2), ("99999999999", 2), ("0", 2)]) func `the width of a ladder has bounds`(width: String, code: Int32) throws {
+        let command = try #require(try Hookswitch.parseAsRoot(["ladder", "/dev/null", "--width", width]) as? LadderCommand)
+        let failure = try #require(throws: Failure.self) { try command.run() }
+        #expect(failure.exitCode == code && failure.message == "--width takes columns from 1 to 10000, got \(width)")
+    }
+}
