@@ -97,7 +97,7 @@ public final class Journal {
             var found: [Violation] = []
             pending.withUnsafeBufferPointer { events in
                 if sink != nil { for event in events.indices { write(events[event]) } }
-                if audit != nil { for event in events.indices { found += audit?.observe(events[event]) ?? [] } }
+                if audit != nil { for event in events.indices { audit?.observe(events[event], into: &found) } }
             }
             pending.removeAll(keepingCapacity: true)
             report(found, at: latest)
@@ -117,7 +117,7 @@ public final class Journal {
             sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind, details: details)
     }
 
-    private func write(_ event: JournalEvent) {
+    private func write(_ event: borrowing JournalEvent) {
         JournalEncoder.append(event, &stamp, to: &batch)
         if batch.count >= limits.batchBytes { handOver() }
     }

@@ -58,24 +58,24 @@ public struct Audit: Sendable {
     /// The violations of one event.
     public mutating func observe(_ event: JournalEvent) -> [Violation] {
         var violations: [Violation] = []
+        observe(event, into: &violations)
+        return violations
+    }
+
+    /// Appends the violations of one event: nothing is allocated where there is none.
+    mutating func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         switch event.kind {
-        case .auditViolation, .journalFailed, .journalRecovered:
-            noteSequence(event)
-            return []
-        case .gatewayStarted: violations = begin()
+        case .auditViolation, .journalFailed, .journalRecovered: return noteSequence(event)
+        case .gatewayStarted: violations += begin()
         default: noteSequence(event)
         }
         (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
         lastSequence = event.sequence
         dropForgotten(at: event.time, into: &violations)
         facts.look(at: event)
-        if isCut {
-            violations += facts.judge(event, by: rules[event.kind.ordinal].filter { canJudge(event, by: $0) })
-        } else {
-            violations += facts.judge(event, by: rules[event.kind.ordinal])
-        }
+        let rules = rules[event.kind.ordinal]
+        facts.judge(event, by: isCut ? rules.filter { canJudge(event, by: $0) } : rules, into: &violations)
         if facts.note(event), let call = event.call { lingering.append((call, event.time + lingerTime)) }
-        return violations
     }
 
     /// The violations of what is missing when nothing more will happen.
@@ -98,7 +98,7 @@ extension Audit {
     private static let mostLingering = 65_536
 
     /// In a journal whose beginning is missing: only calls that are all there, and sessions only of lines of which it is known how they are.
-    private func canJudge(_ event: JournalEvent, by rule: AuditRule) -> Bool {
+    private func canJudge(_ event: borrowing JournalEvent, by rule: AuditRule) -> Bool {
         guard facts.current.hasBegun else { return false }
         switch rule.id {
         case .M2, .M5s, .M9, .R16: return facts.knowsLine(event.line)
@@ -106,7 +106,7 @@ extension Audit {
         }
     }
 
-    private mutating func noteSequence(_ event: JournalEvent) {
+    private mutating func noteSequence(_ event: borrowing JournalEvent) {
         if let lastSequence { if event.sequence != lastSequence + 1 { gaps += 1 } } else { isCut = event.sequence != 1 }
         lastSequence = event.sequence
     }

@@ -112,14 +112,13 @@ extension AuditFacts {
         if current.line.isEmpty { current.line = event.line }
     }
 
-    /// What the event breaks. Here and not in `Audit`, so that each rule borrows the facts and none copies them.
-    func judge(_ event: JournalEvent, by rules: [AuditRule]) -> [Violation] {
-        var violations: [Violation] = []
+    /// What the event breaks. Here and not in `Audit`, and not inlined there, so that each rule borrows the facts and none copies them.
+    @inline(never)
+    func judge(_ event: borrowing JournalEvent, by rules: [AuditRule], into violations: inout [Violation]) {
         for rule in rules {
             guard let sentence = rule.check(event, self) else { continue }
             violations.append(Violation(rule: rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
         }
-        return violations
     }
 
     /// True when the event's call is over since this event.

@@ -33,6 +33,8 @@ struct CallFacts: Sendable {
     var sentBye = false, receivedBye = false
     /// Sequence of the event by which the far end ended the call.
     var remoteEnd: UInt64?
+    /// Sequence of the far end's BYE by which it would end the call, until it is answered: one that is refused ends nothing (RFC 3261 §15.1.2).
+    var openBye: UInt64?
 
     // CallKit.
     var report = Report.none
@@ -115,25 +117,35 @@ extension CallFacts {
             message.isSent ? noteSentResponse(message, at: event.time) : noteReceivedResponse(message, of: event)
         } else if !message.isSent, message.isInviteResponse(100..<200) {
             laterProvisional = message.cseq
+        } else if message.isSent, message.method == .bye {
+            noteAnswerToBye(message.status ?? 0)
         }
     }
 
     private mutating func noteReceivedRequest(_ message: AuditMessage, of event: JournalEvent) {
         switch message.method {
-        case .invite where !isEstablished && report == .none:
-            if direction == .unknown { direction = .incoming }
+        // What the far end of a call of ours asks for is in its dialog, and begins none.
+        case .invite where !isEstablished && report == .none && direction != .outgoing:
+            direction = .incoming
             if sentFinal != nil { (invitesReceived, sentTrying, sentFinal, receivedCancel, remoteEnd) = (0, false, nil, false, nil) }
             invitesReceived += 1
             inviteCSeq = message.cseq
         case .ack where sentOK != nil: receivedACK = true
-        case .cancel where sentOK == nil:
+        case .cancel where sentOK == nil && direction != .outgoing:
             receivedCancel = true
             noteRemoteEnd(event)
         case .bye where !isLostFork(message):
             receivedBye = true
             noteRemoteEnd(event)
+            if remoteEnd == event.sequence { openBye = remoteEnd }
         default: break
         }
+    }
+
+    private mutating func noteAnswerToBye(_ status: Int64) {
+        guard let bye = openBye, status >= 200 else { return }
+        openBye = nil
+        if status >= 300, remoteEnd == bye { (receivedBye, remoteEnd) = (false, nil) }
     }
 
     private mutating func noteSentRequest(_ message: AuditMessage) {
