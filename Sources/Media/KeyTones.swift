@@ -36,7 +36,7 @@ struct KeyTones {
     /// The key that is held was down for so long.
     mutating func release(lasting length: Duration) {
         guard let index = presses.firstIndex(where: { $0.length == nil }) else { return }
-        presses[index].length = Self.samples(max(length, Self.leastLength))
+        presses[index].length = Self.samples(min(max(length, Self.leastLength), Self.greatestLength))
     }
 
     /// Writes the next samples; false when all has been played.

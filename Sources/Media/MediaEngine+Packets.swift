@@ -1,3 +1,4 @@
+import Audio
 import Primitives
 import RTP
 import SDP
@@ -82,6 +83,7 @@ extension MediaEngine {
             }
         } else if let partner = leg.partner, partner.isRelaying {
             if role == .keys, partner.plan.audio.telephoneEvents.isEmpty { return }   // it hears them as sound
+            if partner.isTranscoding || partner.isSendingKey { endKey(of: leg, by: header, role, over: partner, at: now) }
             if leg.inbandKeys?.isSuspected == true, mutes(packet, header, role, from: leg, over: partner, at: now) { return }
             if role == .keys || partner.isTranscoding, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
             relay(packet, header, from: leg, over: partner, at: now)
@@ -129,13 +131,21 @@ extension MediaEngine {
         if other.converter?.incomingRate != leg.keys.clockRate || other.converter?.outgoingRate != agreed.codec.clockRate {
             other.converter = TelephoneEventConverter(from: leg.keys.clockRate, to: agreed.codec.clockRate)
         }
-        guard let key = other.converter?.convert(payload, header: header) else { return }
-        if key.begins { other.keyTimestamp = other.stream.beginEvent(at: now) }
-        other.keyHeardAt = now
-        let made = other.stream.originateEvent(
-            payloadType: agreed.sendPayloadType, timestamp: other.keyTimestamp &+ key.segment, marker: key.begins, at: now)
-        key.event.write(to: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]))
-        sendMade(made, TelephoneEvent.size, on: other, timed: false, at: now)
+        other.converter?.convert(payload, header: header) { key in
+            if key.begins { other.keyTimestamp = other.stream.beginEvent(at: now) }
+            other.keyHeardAt = now
+            let made = other.stream.originateEvent(
+                payloadType: agreed.sendPayloadType, timestamp: other.keyTimestamp &+ key.segment, marker: key.begins, at: now)
+            key.event.write(to: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]))
+            sendMade(made, TelephoneEvent.size, on: other, timed: false, at: now)
+        }
+    }
+
+    /// Sound from behind a key says that it is up again, though all its ends were lost: what comes now is to be heard.
+    private func endKey(of leg: MediaLeg, by header: RTPHeader, _ role: PayloadRole, over other: MediaLeg, at now: Instant) {
+        guard case .audio(let codec) = role, UInt32(codec.clockRate) == leg.keys.clockRate, leg.keys.isOver(at: header) else { return }
+        other.converter?.stop()
+        heardKeys(leg.keys.stop(), on: leg, at: now)
     }
 
     private func relay(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {

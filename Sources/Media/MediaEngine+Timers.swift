@@ -192,7 +192,8 @@ extension MediaEngine {
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {
         guard let limit = leg.plan.silenceLimit else { return }
         let due = (leg.received.last ?? leg.started) + limit
-        guard due <= now, leg.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: max(due, now + limit)) }
+        guard due <= now else { return arm(leg, .silence, at: due) }
+        guard leg.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: now + limit) }
         if !leg.isSilent {
             leg.isSilent = true
             report(.silent, of: leg)

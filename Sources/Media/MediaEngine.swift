@@ -108,9 +108,9 @@ public final class MediaEngine {
         if let recorder = leg.recorder, plan.sink == .none { flush(recorder, of: leg) }
         let old = leg.plan
         leg.pauseHearing(at: now)
-        try leg.update(plan, at: now)
+        try leg.update(plan, using: &random, at: now)
         do throws(MediaError) { try seat(leg, at: now) } catch {
-            try leg.update(old, at: now)
+            try leg.update(old, using: &random, at: now)
             try seat(leg, at: now)
             throw error
         }

@@ -132,7 +132,7 @@ final class MediaLeg {
     }
 
     /// Takes a new plan as a whole. Throws before anything has changed.
-    func update(_ new: MediaPlan, at now: Instant) throws(MediaError) {
+    func update(_ new: MediaPlan, using random: inout some RandomNumberGenerator, at now: Instant) throws(MediaError) {
         let old = plan
         plan = new
         do throws(MediaError) { try makeCodecs(replacing: old) } catch {
@@ -153,7 +153,7 @@ final class MediaLeg {
             aim()
         }
         if new.source != old.source || new.audio.isSilenced != old.audio.isSilenced { stream.pause() }
-        if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(at: now) }
+        if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(using: &random, at: now) }
         if keys.clockRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
     }
@@ -250,10 +250,9 @@ final class MediaLeg {
         rtcpSocket?.aim(at: connectivity == nil && plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
     }
 
-    private func changeClock(at now: Instant) {
+    private func changeClock(using random: inout some RandomNumberGenerator, at now: Instant) {
         earlier = Boxed(figures)
-        stream.clockRate = plan.audio.primary.codec.clockRate
-        stream.pause()
+        stream.renew(clockRate: plan.audio.primary.codec.clockRate, using: &random)
         let old = rtcp
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: old.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
         rtcp.take(over: old)

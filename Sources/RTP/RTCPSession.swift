@@ -42,7 +42,7 @@ public struct RTCPSession: Sendable {
         deadline = now + interval(minimum: .milliseconds(2_500))
     }
 
-    /// The session of the same stream at another clock rate: what was measured goes on, in time and not in ticks.
+    /// The session of the stream that follows at another clock rate: what was measured goes on, in time and not in ticks.
     public mutating func take(over earlier: RTCPSession) {
         receiver.take(over: earlier.receiver)
         sender.take(over: earlier.sender)

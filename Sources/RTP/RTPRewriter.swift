@@ -27,8 +27,8 @@ public struct RTPRewriter: Sendable {
     @usableFromInline static let timestampTolerance: Int64 = 10
 
     public let ssrc: UInt32
-    /// Ticks per second of the outgoing codec's clock. A change takes effect with the next source.
-    public var clockRate: UInt32
+    /// Ticks per second of the outgoing codec's clock.
+    public let clockRate: UInt32
 
     /// The highest sequence number that was sent, and the newest timestamp with the time at which it was.
     @usableFromInline var lastSequence: UInt16
@@ -77,6 +77,11 @@ public struct RTPRewriter: Sendable {
         self.init(
             ssrc: .random(in: 1 ... .max, using: &random), sequence: .random(in: 0 ... .max, using: &random),
             timestamp: .random(in: 0 ... .max, using: &random), clockRate: clockRate, payloadTypes: payloadTypes)
+    }
+
+    /// A new stream from here on, of another source with random beginnings, as another clock needs one (RFC 7160 §4.1).
+    public mutating func renew(clockRate: UInt32, using random: inout some RandomNumberGenerator) {
+        self = RTPRewriter(clockRate: clockRate, payloadTypes: payloadTypes, using: &random)
     }
 
     /// Held, or the far end of the relay changes: whatever comes next is a new beginning in the same stream.

@@ -244,7 +244,7 @@ public struct SenderStatistics: Sendable {
 
     /// Goes on where the statistics of another clock rate ended.
     mutating func take(over earlier: SenderStatistics) {
-        (jitters, losses, roundTrips, roundTrip, first) = (earlier.jitters, earlier.losses, earlier.roundTrips, earlier.roundTrip, earlier.first)
+        (jitters, losses, roundTrips, roundTrip) = (earlier.jitters, earlier.losses, earlier.roundTrips, earlier.roundTrip)
     }
 
     /// Sequence numbers up to the highest that the peer has seen; all packets where it counts from somewhere else.

@@ -5,7 +5,7 @@ public struct TelephoneEventConverter: Sendable {
     public struct Packet: Hashable, Sendable {
         /// The first of a press: take a new timestamp (`RTPRewriter.beginEvent`) and set the marker.
         public var begins: Bool
-        /// Ticks behind that timestamp: a long press goes on in a new segment (§2.5.1.3).
+        /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full (§2.5.1.3).
         public var segment: UInt32
         public var event: TelephoneEvent
     }
@@ -13,11 +13,12 @@ public struct TelephoneEventConverter: Sendable {
     private static let longestSegment = UInt64(UInt16.max)
 
     private struct Press: Sendable {
+        var event: UInt8
         var ssrc: UInt32
         var timestamp: UInt32
-        var duration: UInt16
-        /// Ticks of the segments before this one.
+        /// Ticks of the segments before this one, as they come and as they leave.
         var earlier: UInt64 = 0
+        var segment: UInt64 = 0
         var isOver = false
     }
 
@@ -31,17 +32,23 @@ public struct TelephoneEventConverter: Sendable {
         (self.incomingRate, self.outgoingRate) = (max(1, incomingRate), max(1, outgoingRate))
     }
 
-    /// Nil for a payload that is no event, and for a late packet of an earlier press.
-    public mutating func convert(_ payload: UnsafeRawBufferPointer, header: RTPHeader) -> Packet? {
-        guard let event = TelephoneEvent(parsing: payload) else { return nil }
-        let begins = follow(event, header)
-        guard let current = press, current.timestamp == header.timestamp, current.ssrc == header.ssrc else { return nil }
-        press?.duration = max(current.duration, event.duration)
-        if event.isEnd { press?.isOver = true }
-        let ticks = (current.earlier + UInt64(event.duration)) * UInt64(outgoingRate) / UInt64(incomingRate)
+    /// Gives none for a payload that is no event or for a late packet of an earlier press, two where a new segment begins, and else one.
+    public mutating func convert(_ payload: UnsafeRawBufferPointer, header: RTPHeader, _ output: (Packet) -> Void) {
+        guard let event = TelephoneEvent(parsing: payload) else { return }
+        var begins = follow(event, header)
+        guard var current = press, current.timestamp == header.timestamp, current.ssrc == header.ssrc else { return }
+        let ticks = (current.earlier + UInt64(event.duration)) &* UInt64(outgoingRate) / UInt64(incomingRate)
         let segment = ticks == 0 ? 0 : (ticks - 1) / Self.longestSegment * Self.longestSegment
-        let converted = TelephoneEvent(event: event.event, isEnd: event.isEnd, volume: event.volume, duration: UInt16(ticks - segment))
-        return Packet(begins: begins, segment: UInt32(truncatingIfNeeded: segment), event: converted)
+        func make(_ segment: UInt64, isEnd: Bool, _ duration: UInt64) {
+            let made = TelephoneEvent(event: event.event, isEnd: isEnd, volume: event.volume, duration: UInt16(duration))
+            output(Packet(begins: begins, segment: UInt32(truncatingIfNeeded: segment), event: made))
+            begins = false
+        }
+        if segment > current.segment { make(segment - Self.longestSegment, isEnd: false, Self.longestSegment) }
+        make(segment, isEnd: event.isEnd, ticks - segment)
+        current.segment = max(current.segment, segment)
+        current.isOver = current.isOver || event.isEnd
+        press = current
     }
 
     /// No more of the press that is under way will come.
@@ -51,15 +58,16 @@ public struct TelephoneEventConverter: Sendable {
     private mutating func follow(_ event: TelephoneEvent, _ header: RTPHeader) -> Bool {
         guard let current = press, current.ssrc == header.ssrc else { return begin(event, header) }
         let ahead = timestampDistance(from: current.timestamp, to: header.timestamp)
-        if ahead == Int64(UInt16.max), current.duration == .max, !current.isOver {
-            press = Press(ssrc: header.ssrc, timestamp: header.timestamp, duration: 0, earlier: current.earlier + UInt64(UInt16.max))
+        if ahead == Int64(UInt16.max), current.event == event.event, !current.isOver {   // also where the full packet was lost
+            press?.timestamp = header.timestamp
+            press?.earlier += Self.longestSegment
             return false
         }
         return ahead > 0 || ahead < -Int64(incomingRate) * 2 ? begin(event, header) : false
     }
 
     private mutating func begin(_ event: TelephoneEvent, _ header: RTPHeader) -> Bool {
-        press = Press(ssrc: header.ssrc, timestamp: header.timestamp, duration: event.duration)
+        press = Press(event: event.event, ssrc: header.ssrc, timestamp: header.timestamp)
         return true
     }
 }

@@ -15,6 +15,8 @@ public struct TelephoneEventReceiver: Sendable {
     public static let timeout = Duration.milliseconds(500)
     /// An older timestamp than the last is a late packet unless this much time lies between: then the sender began anew.
     private static let lateness = Duration.seconds(2)
+    /// Packets of an event come 50 ms apart at most (RFC 4733 §2.5.1.2), and some senders send sound beside them: it runs ahead of them by that much.
+    private static let soundAhead = Duration.milliseconds(60)
 
     private struct Press: Sendable {
         var digit: DTMFDigit
@@ -42,7 +44,7 @@ public struct TelephoneEventReceiver: Sendable {
         let ahead = timestampDistance(from: current.timestamp, to: header.timestamp)
         if ahead == 0 {
             current.duration = max(current.duration, event.duration)
-        } else if ahead == Int64(UInt16.max), current.duration == .max, current.digit == digit, !current.isOver {
+        } else if ahead == Int64(UInt16.max), current.digit == digit, !current.isOver {   // also where the full packet was lost
             current.earlier += UInt64(UInt16.max)
             (current.timestamp, current.duration) = (header.timestamp, event.duration)
         } else if ahead < 0, now - current.heardAt < Self.lateness {
@@ -61,6 +63,14 @@ public struct TelephoneEventReceiver: Sendable {
         return end()
     }
 
+    /// Whether sound under this header says that the key that is down is up again, though no end of it came: it lies behind all that was told of it.
+    /// Only of sound with the events' own clock.
+    public func isOver(at header: RTPHeader) -> Bool {
+        guard let press, !press.isOver, press.ssrc == header.ssrc else { return false }
+        let told = Int64(press.duration) + Int64(clockRate) * Self.soundAhead.wholeMilliseconds / 1_000
+        return timestampDistance(from: press.timestamp, to: header.timestamp) >= told
+    }
+
     /// The stream stops (hold, end of the call): ends a press that is under way.
     public mutating func stop() -> [Output] { end() }
 
@@ -74,7 +84,8 @@ public struct TelephoneEventReceiver: Sendable {
     private mutating func end() -> [Output] {
         guard let current = press, !current.isOver else { return [] }
         press?.isOver = true
-        let ticks = current.earlier + UInt64(current.duration)
-        return [.ended(current.digit, .nanoseconds(Int64(clamping: ticks * 1_000_000_000 / UInt64(clockRate))))]
+        let rate = UInt64(max(1, clockRate)), ticks = current.earlier + UInt64(current.duration)
+        let (seconds, rest) = min(ticks, 3_600 * rate).quotientAndRemainder(dividingBy: rate)   // segments may claim any length
+        return [.ended(current.digit, .seconds(Int64(seconds)) + .nanoseconds(Int64(rest * 1_000_000_000 / rate)))]
     }
 }

@@ -8,7 +8,7 @@ public struct TelephoneEventSender: Sendable {
     public struct Packet: Hashable, Sendable {
         /// The first of a press: take a new timestamp (`RTPRewriter.beginEvent`) and set the marker.
         public var begins: Bool
-        /// Ticks behind that timestamp: a long press goes on in a new segment (RFC 4733 §2.5.1.3).
+        /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full (RFC 4733 §2.5.1.3).
         public var segment: UInt32 = 0
         public var event: TelephoneEvent
     }
@@ -34,6 +34,8 @@ public struct TelephoneEventSender: Sendable {
         var length: Int?
         var sent = 0
         var ends = 0
+        /// Ticks of the segments before this one.
+        var segment: UInt64 = 0
         var due: Instant
     }
 
@@ -116,15 +118,25 @@ public struct TelephoneEventSender: Sendable {
 
     private mutating func step(_ press: Press, at now: Instant) -> Packet {
         var press = press
-        let length = press.length ?? Self.mostPackets
-        press.sent = min(press.sent + 1, length)
-        if press.sent == length { press.ends += 1 }
-        let ticks = UInt64(press.sent) * UInt64(clockRate) / 50
+        let length = press.length ?? Self.mostPackets, sent = min(press.sent + 1, length)
+        let ticks = UInt64(sent) * UInt64(clockRate) / 50
         let segment = ticks == 0 ? 0 : (ticks - 1) / Self.longestSegment * Self.longestSegment
+        if segment > press.segment { return fill(press, before: segment) }
+        press.sent = sent
+        if press.sent == length { press.ends += 1 }
         let event = TelephoneEvent(event: press.digit.event, isEnd: press.ends > 0, duration: UInt16(clamping: ticks - segment))
         let next = press.due + Self.interval
         press.due = next > now ? next : now + Self.interval   // late: no burst
         state = press.ends == Self.endPackets ? .pausing(until: now + pause) : .pressing(press)
         return Packet(begins: press.sent == 1, segment: UInt32(truncatingIfNeeded: segment), event: event)
+    }
+
+    /// The last packet of a segment says that it is full; the first of the next one is due at the same time.
+    private mutating func fill(_ press: Press, before segment: UInt64) -> Packet {
+        var press = press
+        press.segment = segment
+        state = .pressing(press)
+        let event = TelephoneEvent(event: press.digit.event, isEnd: false, duration: .max)
+        return Packet(begins: false, segment: UInt32(truncatingIfNeeded: segment - Self.longestSegment), event: event)
     }
 }

@@ -44,6 +44,7 @@ public enum NegotiationError: Error, Hashable, Sendable {
         case .noCommonCodec: "No common codec"
         case .unusableAddress: "Unusable media address"
         case .refused: "Audio stream refused"
+        case .malformed(.tooLarge): "Session description too large"
         case .malformed: "Malformed session description"
         case .outOfTurn: "Offer or answer out of turn"
         }

@@ -97,7 +97,7 @@ public struct OfferAnswer: Sendable {
     public mutating func receive(offer: SessionDescription) throws(NegotiationError) {
         guard state == .stable else { throw .outOfTurn }
         let remote = try acceptable(in: offer)
-        pending = .remoteOffer(remote, offer.media)
+        pending = .remoteOffer(remote, offer.media, isBundled: remote?.isBundled(in: offer) ?? false)
         state = .haveRemoteOffer
         remoteOffer = RemoteOffer(
             codecs: remote?.formats.map(\.codec).filter(\.isSound) ?? [],
@@ -118,7 +118,7 @@ public struct OfferAnswer: Sendable {
     public mutating func answer(
         codecs allowed: [Codec]? = nil, direction wish: Direction = .sendrecv
     ) throws(NegotiationError) -> (description: SessionDescription, audio: NegotiatedAudio?) {
-        guard case .remoteOffer(let remote, let offered)? = pending else { preconditionFailure("an answer without an offer") }
+        guard case .remoteOffer(let remote, let offered, let isBundled)? = pending else { preconditionFailure("an answer without an offer") }
         var next = session
         next.slots = offered.map { Session.Slot($0) }
         guard let remote else { return (answerRemoval(next), nil) }
@@ -133,7 +133,7 @@ public struct OfferAnswer: Sendable {
         let checks = local.ice.answer(remote.ice, from: local, mux: remote.offersMux)
         audio.ice = checks.ice
         (next.audio, next.audioIndex, next.proto, next.hasAgreed) = (audio, remote.index, remote.proto, true)
-        (next.ice, next.mid, next.isBundled) = (remote.ice.credentials, remote.mid, remote.isBundled)
+        (next.ice, next.mid, next.isBundled) = (remote.ice.credentials, remote.mid, isBundled)
         for format in formats { next.numbers.record(format) }
         let stream = OutgoingStream(
             formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: audio.ptime, direction: flow, security: protection.attributes,
@@ -185,7 +185,7 @@ extension OfferAnswer {
     private indirect enum Pending: Sendable {
         case localOffer(Session, [RemoteAudio.Format], Direction, [SessionDescription.Attribute])
         /// Without a stream: the audio was removed.
-        case remoteOffer(RemoteAudio?, [SessionDescription.Media])
+        case remoteOffer(RemoteAudio?, [SessionDescription.Media], isBundled: Bool)
     }
 
     private mutating func finish(_ next: Session) {

@@ -25,9 +25,8 @@ struct RemoteAudio: Sendable {
     let hold: RemoteHold
     let security: RemoteSecurity
     let ice: RemoteICE
-    /// Its name in groups (RFC 5888), and whether it is in a BUNDLE.
+    /// Its name in groups (RFC 5888).
     let mid: Text?
-    let isBundled: Bool
 
     /// - Parameters:
     ///   - local: the peer's address must be of the family of ours, or unspecified, and one that we may send to.
@@ -47,7 +46,6 @@ struct RemoteAudio: Sendable {
         self.rtp = rtp
         let mid = media.attribute(.mid)?.value?.trimmed
         self.mid = mid.flatMap { $0.isEmpty ? nil : Text(Array($0.bytes)) }
-        isBundled = description.attributes.contains { $0.name == .group && $0.value?.fields.first == "BUNDLE" && $0.value?.fields.contains { $0 == mid } == true }
         proto = media.proto
         formats = Self.formats(of: media)
         separateRTCP = Self.separateRTCP(media, rtp: rtp, for: local)
@@ -62,6 +60,14 @@ struct RemoteAudio: Sendable {
         hold = hasNoAddress ? .zeroAddress : wish == .sendonly ? .sendonly : wish == .inactive ? .inactive : .none
     }
 
+    /// Whether it is in a BUNDLE. Looked up for the stream that is taken alone: groups may have thousands of names.
+    func isBundled(in description: SessionDescription) -> Bool {
+        mid != nil && description.attributes.contains { attribute in
+            guard attribute.name == .group, let fields = attribute.value?.fields else { return false }
+            return fields.first == "BUNDLE" && fields.contains { $0 == mid }
+        }
+    }
+
     static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase(.audio) }
 
     private static func isUsable(_ target: SocketAddress, for local: LocalMedia) -> Bool {
@@ -70,18 +76,16 @@ struct RemoteAudio: Sendable {
 
     /// In the order of the `m=` line. Numbers that RTCP uses on a shared port (64–95, RFC 5761 §4) are left out.
     private static func formats(of media: SessionDescription.Media) -> [Format] {
+        let maps = media.parameters(.rtpmap), wishes = media.parameters(.fmtp)
         var found: [Format] = []
         for text in media.formats {
             guard let number = text.integer(UInt8.self), number < 128, !(64...95).contains(number) else { continue }
-            guard !found.contains(where: { $0.payloadType == number }), var codec = codec(number, in: media) else { continue }
-            codec.fmtp = media.parameter(.fmtp, of: number)
+            let map = maps.first { $0.number == number }?.value
+            guard !found.contains(where: { $0.payloadType == number }), var codec = map.flatMap({ Codec(rtpmap: $0) }) ?? .withStaticPayloadType(number) else { continue }
+            codec.fmtp = wishes.first { $0.number == number }?.value
             found.append(Format(payloadType: number, codec: codec))
         }
         return found
-    }
-
-    private static func codec(_ number: UInt8, in media: SessionDescription.Media) -> Codec? {
-        media.parameter(.rtpmap, of: number).flatMap { Codec(rtpmap: $0) } ?? .withStaticPayloadType(number)
     }
 
     /// `a=rtcp:PORT [IN IP4 ADDRESS]` (RFC 3605), else the port above; nil where neither can be.
@@ -97,16 +101,17 @@ struct RemoteAudio: Sendable {
 }
 
 extension SessionDescription.Media {
-    /// What follows the number in `a=NAME:NUMBER …`; nil when there is no such attribute.
-    fileprivate func parameter(_ name: Text, of number: UInt8) -> Text? {
+    /// What follows the number in `a=NAME:NUMBER …`, of each number what comes first; nil where nothing does. Each attribute is read once.
+    fileprivate func parameters(_ name: Text) -> [(number: UInt8, value: Text?)] {
+        var found: [(number: UInt8, value: Text?)] = []
         for attribute in attributes where attribute.name == name {
             guard let value = attribute.value?.trimmed else { continue }
             let end = value.bytes.firstIndex { $0 == 0x20 || $0 == 0x09 } ?? value.bytes.endIndex
-            guard Text(value.bytes[..<end]).integer(UInt8.self) == number else { continue }
+            guard let number = Text(value.bytes[..<end]).integer(UInt8.self), !found.contains(where: { $0.number == number }) else { continue }
             let rest = Text(value.bytes[end...]).trimmed
-            return rest.isEmpty ? nil : rest
+            found.append((number, rest.isEmpty ? nil : rest))
         }
-        return nil
+        return found
     }
 }
 

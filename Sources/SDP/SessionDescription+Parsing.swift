@@ -29,7 +29,7 @@ extension SessionDescription {
         var origin: Origin?
         var sessionName: Text?
         var timing: Text?
-        var session = Section()
+        var session = Section(limit: Limits.sessionLines)
         var media: [(media: Media, section: Section)] = []
 
         mutating func take(_ line: ArraySlice<UInt8>, number: Int) throws(ParseError) {
@@ -45,8 +45,8 @@ extension SessionDescription {
             if type == UInt8(ascii: "m") {
                 guard media.count < Limits.media else { throw .tooLarge }
                 guard let next = Media(parsing: value) else { throw .malformed(line: number) }
-                guard next.formats.count <= Limits.linesPerLevel else { throw .tooLarge }
-                return media.append((next, Section()))
+                guard next.formats.count <= Limits.formats else { throw .tooLarge }
+                return media.append((next, Section(limit: Limits.streamLines)))
             }
             guard media.isEmpty else { return try media[media.count - 1].section.take(type, value, number: number) }
             try takeSessionLine(type, value, number: number)
@@ -83,20 +83,24 @@ extension SessionDescription {
 
     /// The lines that both levels may have.
     private struct Section {
+        /// Of attributes, and of other lines.
+        let limit: Int
         var connection: Connection?
         var otherLines: [Line] = []
         var attributes: [Attribute] = []
 
+        init(limit: Int) { self.limit = limit }
+
         mutating func take(_ type: UInt8, _ value: Text, number: Int) throws(ParseError) {
             switch type {
             case UInt8(ascii: "a"):
-                guard attributes.count < Limits.linesPerLevel else { throw .tooLarge }
+                guard attributes.count < limit else { throw .tooLarge }
                 attributes.append(Attribute(parsing: value))
             case UInt8(ascii: "c") where connection == nil:
                 guard let parsed = Connection(parsing: value) else { throw .malformed(line: number) }
                 connection = parsed
             default:
-                guard otherLines.count < Limits.linesPerLevel else { throw .tooLarge }
+                guard otherLines.count < limit else { throw .tooLarge }
                 otherLines.append(Line(type: type, value: value))
             }
         }

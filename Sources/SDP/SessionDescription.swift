@@ -92,8 +92,12 @@ public struct SessionDescription: Hashable, Sendable {
     public enum Limits {
         public static let bytes = 65_536
         public static let media = 64
-        /// Attributes of the session, or of one stream; likewise other lines, likewise formats.
-        public static let linesPerLevel = 128
+        /// Attributes of the session; likewise other lines of it. Each of them is looked through for every stream.
+        public static let sessionLines = 128
+        /// Attributes of one stream; likewise other lines of it. The video of a browser has more than a hundred.
+        public static let streamLines = 1_024
+        /// Of one stream. All attributes of it are looked through for each.
+        public static let formats = 128
     }
 
     public var origin: Origin

@@ -113,6 +113,17 @@ import Testing
         #expect(bench.events[leg]?.count { $0 == .silent } == 2)
     }
 
+    @Test mutating func `silence is told when its time has passed since the last packet, not up to twice that`() throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(3))
+        try bench.start(leg)
+        bench.pass(.seconds(1))
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        bench.pass(.milliseconds(2_990))
+        #expect(bench.events[leg]?.contains(.silent) != true)
+        bench.pass(.milliseconds(20))
+        #expect(bench.events[leg]?.contains(.silent) == true)
+    }
+
     @Test func `no silence is told of a far end that holds`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(10))
         try bench.start(leg)
@@ -135,6 +146,7 @@ import Testing
         #expect(bench.network.sent.isEmpty)
     }
 
+    /// As another source: the timestamps and reports of one are of one clock (RFC 7160 §4.1).
     @Test mutating func `the codec can change in the middle, with its clock`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial))
         try bench.start(leg)
@@ -143,10 +155,15 @@ import Testing
         try bench.update(leg) { $0.audio.codecs = [.opus()] }
         bench.pass(.milliseconds(100))
         let after = try bench.heard(by: far.address).map(header)
-        #expect(after.count == 5 && after.allSatisfy { $0.payloadType == 111 && $0.ssrc == before.ssrc })
+        #expect(after.count == 5 && after.allSatisfy { $0.payloadType == 111 && $0.ssrc == after[0].ssrc })
         #expect(after[1].timestamp &- after[0].timestamp == 960)
-        #expect(before.sequence.distance(to: after[0].sequence) == 1)
+        #expect(after[0].ssrc != before.ssrc && after[0].marker && !after[1].marker)
+        #expect(zip(after, after.dropFirst()).allSatisfy { $0.sequence.distance(to: $1.sequence) == 1 })
         #expect(try bench.statistics(leg).sending.packets == 10)
+        try bench.engine.stop(leg, ending: true, at: bench.now)
+        let report = try #require(bench.network.take(to: far.address).last { !isRTP($0) })
+        guard case .senderReport(let source, let info, _)? = try report.withUnsafeBytes({ try RTCPPacket.parse($0) }).first else { return #expect(Bool(false), "no sender report") }
+        #expect(source == after[0].ssrc && info.packets == 5)
     }
 
     @Test func `a token of a leg that is gone reaches no other`() throws {

@@ -99,6 +99,23 @@ import Testing
         #expect(bench.heard(by: bob.address).count < 40)
     }
 
+    @Test(arguments: [NegotiatedCodec.pcmu(), .pcma()])
+    mutating func `a key whose ends were all lost is over when sound comes from behind it`(codec: NegotiatedCodec) throws {
+        _ = try bridge(.pcmu(), codec, keys: ([.keys()], []))
+        let start = alice.timestamp
+        for packet in 1...50 {
+            var bytes = [UInt8](repeating: 0, count: 4)
+            bytes.withUnsafeMutableBytes { TelephoneEvent(event: 5, isEnd: false, duration: UInt16(truncatingIfNeeded: 160 * packet)).write(to: $0) }
+            let sent = packet <= 5 ? alice.packet(101, bytes, step: 0, marker: packet == 1) : alice.packet(0, Array(repeating: 0xFF, count: 160))
+            if packet == 5 { alice.timestamp = start &+ 800 }
+            if !(6...8).contains(packet) { bench.arrive(sent, from: alice.address, at: 20_000) }
+            bench.pass(.milliseconds(20))
+        }
+        let samples = try decode(bench.heard(by: bob.address), codec.codec.matches(.pcma) ? .pcma : .pcmu)
+        let loud = samples.count { abs(Int($0)) > 1_000 } * 1_000 / 8_000
+        #expect((60...200).contains(loud), "\(loud) ms")
+    }
+
     @Test(arguments: [(NegotiatedCodec.pcmu(), AudioCodec.pcmu, NegotiatedCodec.pcmu()), (.pcmu(), .pcmu, .pcma()), (.opus(), .opus, .pcma()), (.g722(), .g722, .g722())])
     mutating func `of a key in sound nothing passes on as sound, and its event is as long as it was`(codec: NegotiatedCodec, audio: AudioCodec, other: NegotiatedCodec) throws {
         let (a, _) = try bridge(codec, other, keys: ([], [.keys()]))

@@ -212,6 +212,25 @@ import Testing
         #expect(try bench.statistics(MediaLegID(1)).playout?.packets.lost == 0, "keys are no losses")
     }
 
+    @Test mutating func `speech is heard again at once behind a key whose ends were all lost`() throws {
+        _ = try bridge([.opus()], [.pcmu()], keys: ([.keys(110, 110, rate: 48_000)], [.keys(101, 96)]))
+        try say(speech(seconds: 1, sampleRate: 48_000), Self.sides[0])
+        let start = alice.timestamp
+        for packet in 1...8 {
+            var bytes = [UInt8](repeating: 0, count: 4)
+            bytes.withUnsafeMutableBytes { TelephoneEvent(event: 5, isEnd: false, duration: UInt16(960 * packet)).write(to: $0) }
+            alice.timestamp = start
+            let sent = alice.packet(110, bytes, step: 0, marker: packet == 1)
+            if packet <= 5 { bench.arrive(sent, from: alice.address, at: 20_000) }
+            bench.pass(.milliseconds(20))
+        }
+        _ = bench.heard(by: bob.address)
+        alice.timestamp = start &+ 8 * 960
+        try say(Array(speech(seconds: 1, sampleRate: 48_000).prefix(19_200)), Self.sides[0])
+        let heard = try bench.heard(by: bob.address).count { try header($0).payloadType == 0 }
+        #expect(heard >= 17, "\(heard) of 20")
+    }
+
     @Test mutating func `opus is made as the far end wishes`() throws {
         var opus = NegotiatedCodec.opus()
         opus.codec.fmtp = "maxplaybackrate=8000;maxaveragebitrate=12000;cbr=1"

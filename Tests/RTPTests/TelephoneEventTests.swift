@@ -147,11 +147,48 @@ import Testing
         _ = sender.press(try #require(DTMFDigit("4")), at: .zero)
         for packet in 0..<160 {
             if packet == 150 { sender.release() }
-            if let packet = sender.advance(to: milliseconds(20 * packet)) { sent.append(packet) }
+            while let packet = sender.advance(to: milliseconds(20 * packet)) { sent.append(packet) }
         }
-        #expect(Set(sent.map(\.segment)) == [0, 65_535, 131_070])
+        #expect(Set(sent.map(\.segment)) == [0, 65_535, 131_070] && sent.count(where: \.begins) == 1 && sent.count(where: \.event.isEnd) == 3)
+        for (last, next) in zip(sent, sent.dropFirst()) where last.segment != next.segment {
+            #expect(last.event.duration == .max && !last.event.isEnd && next.event.duration < .max)
+        }
         #expect(sent.last.map { Int($0.segment) + Int($0.event.duration) } == 150 * 960)
         #expect(zip(sent, sent.dropFirst()).allSatisfy { $1.segment + UInt32($1.event.duration) >= $0.segment + UInt32($0.event.duration) })
+    }
+
+    @Test(arguments: [false, true])
+    func `a long key is one key, also where the packets that say that a segment is full are lost`(loses: Bool) throws {
+        var sender = TelephoneEventSender(clockRate: 48_000), receiver = TelephoneEventReceiver(clockRate: 48_000), heard: [String] = []
+        _ = sender.press(try #require(DTMFDigit("4")), at: .zero)
+        for packet in 0..<160 {
+            if packet == 150 { sender.release() }
+            while let sent = sender.advance(to: milliseconds(20 * packet)) {
+                if loses, sent.event.duration == .max { continue }
+                let step = Step(key: 4, timestamp: 9 &+ sent.segment, duration: sent.event.duration, isEnd: sent.event.isEnd, at: 20 * packet)
+                heard += receiver.receive(step).map(\.text)
+            }
+        }
+        #expect(heard == ["+4", "-4 3000"])
+    }
+
+    @Test func `segments may claim any length, and no more than an hour is believed`() {
+        var receiver = TelephoneEventReceiver(clockRate: 8_000), timestamp: UInt32 = 0
+        for _ in 0..<300_000 {
+            _ = receiver.receive(Step(key: 1, timestamp: timestamp, duration: .max, at: 0))
+            timestamp &+= 65_535
+        }
+        #expect(receiver.stop().map(\.text) == ["-1 3600000"])
+    }
+
+    @Test func `sound from behind a key says that it is over, sound beside it does not`() {
+        var receiver = TelephoneEventReceiver(clockRate: 8_000)
+        func isOver(_ timestamp: UInt32, ssrc: UInt32 = 1) -> Bool { receiver.isOver(at: RTPHeader(payloadType: 0, sequence: SequenceNumber(0), timestamp: timestamp, ssrc: ssrc)) }
+        #expect(!isOver(90_000))
+        _ = receiver.receive(Step(key: 1, timestamp: 5_000, duration: 400, at: 0))
+        #expect(!isOver(4_000) && !isOver(5_000) && !isOver(5_400) && !isOver(5_879) && isOver(5_880) && isOver(9_000) && !isOver(9_000, ssrc: 2))
+        _ = receiver.stop()
+        #expect(!isOver(9_000))
     }
 
     @Test func `holds a bounded number of digits, and none after a stop`() throws {

@@ -76,7 +76,7 @@ import Testing
     static let caps = [
         Cap(description: "attributes", unit: "a=x\n", most: 128), Cap(description: "other lines", unit: "b=x:1\n", most: 128),
         Cap(description: "streams", unit: stream, most: 64),
-        Cap(description: "attributes of a stream", unit: "a=y\n", most: 128),
+        Cap(description: "attributes of a stream", unit: "a=y\n", most: 1_024), Cap(description: "other lines of a stream", unit: "b=y:1\n", most: 1_024),
     ]
 
     @Test(arguments: caps)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `refuses more than 64 KiB and more formats than a level has lines`() throws {
+    @Test func `refuses more than 64 KiB and more formats than a stream may have`() throws {
         let filler = Self.head + "s=" + String(repeating: "x", count: 65_536 - Self.head.utf8.count - 2)
         #expect(try SessionDescription(parsing: Array(filler.utf8)).sessionName.count > 65_000)
         #expect(throws: SessionDescription.ParseError.tooLarge) { try SessionDescription(parsing: Array((filler + "x").utf8)) }
