@@ -94,7 +94,7 @@ extension AppCall: InviteSessionDelegate {
     private func rejected(_ status: Int, _ response: Message?) {
         guard state != .ended else { return }
         let reason = StatusTable.endedReason(status: status, sawProvisional: state == .early)
-        endOutOfBand(reason, cause: .passing(status: status, phrase: response?.reasonPhrase, reasons: response?.reasons ?? []), tellsPeer: false)
+        endOutOfBand(reason, cause: .passing(status: status, response), tellsPeer: false)
     }
 
     // MARK: Confirmed

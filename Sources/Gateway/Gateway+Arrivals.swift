@@ -92,6 +92,8 @@ extension Gateway: UserAgentDelegate {
         switch registrar.authenticator.verify(request, from: source, at: now) {
         case .accepted(let user):
             guard let line = line(numbered: user), claimed == nil || claimed === line else { return .forbidden }
+            // Who proves to be a line of ours and calls as nobody wants to be nobody to others (RFC 3323 §4.1.1).
+            caller.isPrivate = caller.isPrivate || caller.isAnonymous
             caller.user = user
             return .admitted(named(caller, line), line)
         case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
@@ -154,6 +156,7 @@ extension Gateway: UserAgentDelegate {
         let line = lines[index]
         // Back to where it came from: it would come again.
         if let origin, trunk(of: line) === origin, !origin.configuration.isHairpin { return refuse(session, 482) }
+        if isSentRound(session.request, to: line) { return refuse(session, 482) }
         if line.isFull { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
         if case .group = line.configuration.endpoint {
             return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
@@ -167,6 +170,16 @@ extension Gateway: UserAgentDelegate {
             return refuseUnavailable(session)
         }
         receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees, trunk: origin)
+    }
+
+    /// Whether a telephone sent a call on to us (3xx), and it comes to a line that sent it on before.
+    private func isSentRound(_ request: Message, to line: Line) -> Bool {
+        var call = userAgent.ownCall(request)
+        while let leg = call?.delegate as? Leg, leg.destination?.value.isToOurselves == false {
+            if leg.line === line { return true }
+            call = self.leg(ofBridge: leg)?.session.flatMap { userAgent.ownCall($0.request) }
+        }
+        return false
     }
 
     private func isTrusted(_ flow: Flow) -> Bool { configuration.access.trusted.contains { $0.contains(flow.remote.address) } }
@@ -279,7 +292,7 @@ extension Gateway: UserAgentDelegate {
         local.security = .ofThisProcess(srtp, keying: line.configuration.srtpKeying, using: &random)
         (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
         // A call to ourselves has a port of ours at both ends.
-        if destination?.isToOurselves ?? listeners.contains(where: { $0.address == flow.remote }) { local.targets.ownPorts = [] }
+        if destination?.isToOurselves == true || isOurs(flow) { local.targets.ownPorts = [] }
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
         return Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
@@ -288,8 +301,7 @@ extension Gateway: UserAgentDelegate {
 
     static func update(for caller: CallerIdentity) -> CXCallUpdate {
         let update = CXCallUpdate()
-        let isAnonymous = caller.isPrivate || caller.user == nil || caller.user == "anonymous"
-        guard !isAnonymous, let user = caller.user else {
+        guard !caller.isPrivate, !caller.isAnonymous, let user = caller.user else {
             update.remoteHandle = CXHandle(type: .generic, value: "anonymous")
             return update
         }

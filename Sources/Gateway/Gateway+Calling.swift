@@ -47,12 +47,12 @@ extension Gateway {
     func passHeaders(of message: Message, from leg: Leg) {
         guard let other = peer(of: leg) ?? self.leg(ofBridge: leg), other !== leg, leg.trunk != nil || other.trunk != nil else { return }
         other.passedHeaders = headers(passedBy: message, from: leg.trunk, to: other)
-        guard let status = message.status, status < 200, other.state == .ringing, !other.passedHeaders.isEmpty else { return }
+        guard let status = message.status, status < 200, other.state == .ringing, other.mayRing, !other.passedHeaders.isEmpty else { return }
         other.session?.respond(status: 180, headers: other.passedHeaders, at: now)
     }
 
     /// The caller of the bridge that a leg belongs to.
-    private func leg(ofBridge leg: Leg) -> Leg? { leg.bridge.flatMap { self.leg($0) } }
+    func leg(ofBridge leg: Leg) -> Leg? { leg.bridge.flatMap { self.leg($0) } }
     /// RFC 3323 §4.1.1.3.
     static var anonymous: NameAddress { NameAddress(displayName: "Anonymous", uri: URI(user: "anonymous", host: "anonymous.invalid")) }
 

@@ -55,7 +55,7 @@ extension Gateway {
     func toOurselves(_ dialled: Text, from caller: CallerIdentity) -> Destination? {
         guard let listener = listeners.first(where: { $0.transport != .tls }) else { return nil }
         let own = listener.address
-        let remote = own.address.isAny ? SocketAddress(own.address.family == .v4 ? .loopback : IPAddress("::1")!, port: own.port) : own
+        let remote = listener.reachable
         let target = URI(user: dialled, address: remote)
         return Destination(
             target: target, addressOfRecord: URI(user: dialled, host: configuration.domain), flow: Flow(transport: listener.transport, local: own, remote: remote),
@@ -98,5 +98,13 @@ extension Gateway {
         guard let id, originations[id] != nil else { return }
         originations[id]?.candidates.remove(leg.uuid)
         if originations[id]?.candidates.isEmpty ?? false { originations[id] = nil }
+    }
+}
+
+extension Transports.Listener {
+    /// Where we reach it ourselves.
+    var reachable: SocketAddress {
+        guard address.address.isAny else { return address }
+        return SocketAddress(address.address.family == .v4 ? .loopback : IPAddress("::1")!, port: address.port)
     }
 }

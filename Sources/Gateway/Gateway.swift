@@ -154,7 +154,7 @@ public final class Gateway: SignallingEndpoint {
         if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
         agent.hasTLS = environment.listeners.contains { $0.transport == .tls }
         agent.allowedMethods += [.register, .refer, .notify, .message]
-        agent.supportedOptions = ["replaces"]
+        agent.supportedOptions = ["replaces", "path"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)

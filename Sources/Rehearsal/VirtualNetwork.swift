@@ -125,6 +125,8 @@ final class VirtualNetwork: SignallingNetwork {
         return lastConnection
     }
 
+    func isOpen(_ flow: Flow) -> Bool { flow.connection == 0 || connections[flow.connection] != nil }
+
     func close(_ flow: Flow) {
         for (id, connection) in connections where flow.connection == id || flow.connection == 0 && connection.joins(flow) {
             connections[id] = nil

@@ -75,7 +75,7 @@ import Testing
         #expect(EndCause.ringTimeout.reasons.count == 2)
     }
 
-    @Test(arguments: [(401, 403), (407, 403), (302, 480), (481, 500), (486, 486), (603, 603), (404, 404), (503, 503), (491, 500)])
+    @Test(arguments: [(401, 403), (407, 403), (302, 480), (481, 500), (486, 486), (603, 603), (404, 404), (503, 503), (491, 500), (405, 500), (415, 488), (420, 500), (422, 500)])
     func `a status of the far hop passes where it means something to the near one`(far: Int, near: Int) {
         #expect(StatusTable.passedStatus(far) == near)
     }

@@ -1,8 +1,10 @@
 import CallKit
 import Gateway
 import Primitives
+import Runtime
 import SIP
 import Testing
+import UserAgent
 
 @testable import Rehearsal
 
@@ -52,6 +54,28 @@ import Testing
             #expect(invite.headers.contains(.pAssertedIdentity) == isTold)
             over(stage, device)
         }
+    }
+
+    @Test func `a line of ours that calls as nobody is nobody to those that it calls`() throws {
+        let stage = Stage { configuration in
+            configuration.access.trusted = []
+            var line = LineConfiguration(number: "2001")
+            line.password = "secret"
+            configuration.lines.append(line)
+        }
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2)), nobody = "\"Anonymous\" <sip:anonymous@anonymous.invalid>"
+        device.request("REGISTER", BridgedCall.line, call: "register", 1, from: "<\(BridgedCall.line)>")
+        caller.request("INVITE", BridgedCall.line, call: "who", 1, body: caller.description(), from: nobody)
+        let challenge = try #require(caller.final(.invite, 1))
+        let lines = ["INVITE \(BridgedCall.line) SIP/2.0", "Via: \(challenge.via.text)", "From: \(nobody);tag=who", "To: <\(BridgedCall.line)>", "Call-ID: who", "CSeq: 2 INVITE"]
+        var proof = try Message(parsing: Array((lines + ["", ""]).joined(separator: "\r\n").utf8))
+        var client = DigestClient(user: "2001", secret: .password("secret"), hash: OpenSSLDigest.sip)
+        try client.answer(challenge, in: &proof, clientNonce: "nonce")
+        let credentials = try #require(proof.headers[.authorization])
+        caller.request("INVITE", BridgedCall.line, call: "who", 2, body: caller.description(), headers: ["Authorization: \(credentials)"], from: nobody)
+        let invite = try device.received(.invite)
+        #expect(invite.from.uri.text == "sip:anonymous@anonymous.invalid" && invite.contact?.uri.user != "2001")
+        over(stage, device)
     }
 
     @Test func `without a wish for privacy the caller is named`() throws {

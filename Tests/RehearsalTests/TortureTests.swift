@@ -76,7 +76,7 @@ import UserAgent
         ("scalarlg", nil), ("quotbal", 400), ("ltgtruri", 400), ("lwsruri", 400), ("lwsstart", 400), ("trws", 400), ("escruri", 404), ("baddate", 404),
         ("regbadct", 400), ("badaspec", 400), ("baddn", 400), ("badvers", 505), ("mismatch01", 400), ("mismatch02", 400), ("bigcode", nil), ("badbranch", 200),
         ("insuf", 400), ("unkscm", 416), ("novelsc", 416), ("unksm2", 400), ("bext01", 420), ("invut", 415), ("regaut01", 404), ("multi01", 400), ("mcl01", 400),
-        ("bcast", nil), ("zeromf", 200), ("cparam01", 404), ("cparam02", 404), ("regescrt", 404), ("sdp01", 404), ("inv2543", 404),
+        ("bcast", nil), ("zeromf", 200), ("cparam01", 404), ("cparam02", 404), ("regescrt", 404), ("sdp01", 406), ("inv2543", 404),
         ("ipv6-good", 404), ("ipv6-bad", 400), ("port-ambiguous", 404), ("port-unambiguous", 404), ("via-received-param-with-delim", 481),
         ("via-received-param-no-delim", 200), ("ipv6-in-sdp", 404), ("mult-ip-in-header", 481), ("mult-ip-in-sdp", 404), ("ipv4-mapped-ipv6", 404),
         ("ipv6-bug-abnf-3-colons", 200), ("ipv6-correct-abnf-2-colons", 200),

@@ -282,6 +282,26 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
         #expect(request.headers.count == 9)
     }
 
+    /// RFC 3261 §22.3: a forked call brings the challenges of several.
+    @Test func `every realm of one challenge gets its answer, with the best algorithm of each`() throws {
+        var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
+        var request = try register()
+        func value(_ realm: String, _ nonce: Int, _ algorithm: DigestAlgorithm = .md5, stale: Bool = false) -> Text {
+            DigestChallenge(realm: Text(realm), nonce: Text(nonce), algorithm: algorithm, isStale: stale).value
+        }
+        func answered(_ name: HeaderName) throws -> [String] {
+            try request.headers.all(name).map { try DigestCredentials(parsing: $0) }.map { "\($0.realm) \($0.nonce) \($0.algorithm.text)" }
+        }
+        try client.answer(challenge(407, [value("a", 1), value("b", 2), value("a", 3, .sha256)], to: request), in: &request, clientNonce: "c")
+        #expect(try answered(.proxyAuthorization) == ["a 3 SHA-256", "b 2 MD5"])
+        var both = challenge(407, [value("b", 4, stale: true)], to: request)
+        both.headers.append(.wwwAuthenticate, value("a", 5))
+        try client.answer(both, in: &request, clientNonce: "d")
+        #expect(try answered(.proxyAuthorization) == ["a 3 SHA-256", "b 4 MD5"] && answered(.authorization) == ["a 5 MD5"])
+        let refused = challenge(401, [value("a", 6)], to: request)
+        #expect(throws: DigestClient.Refusal.rejected) { try client.answer(refused, in: &request, clientNonce: "e") }
+    }
+
     @Test func `without a quality the digest of RFC 2069 is made`() throws {
         var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
         var request = try register()

@@ -28,6 +28,38 @@ import Testing
         #expect(throws: SyntaxError.self) { try NameAddress(parsing: Text(text)) }
     }
 
+    @Test(arguments: [
+        (Array("a".utf8) + [1] + Array("b".utf8), "\"a\\\u{1}b\" <sip:a@b>"), ([0x61, 0x7F], "\"a\\\u{7F}\" <sip:a@b>"), ([0x61, 0, 0x09, 0x62], "\"a \tb\" <sip:a@b>"),
+        ([0x4A, 0xE9], "\"J\u{FFFD}\" <sip:a@b>"), (Array("Jos\u{E9}".utf8), "\"Jos\u{E9}\" <sip:a@b>"),
+    ] as [([UInt8], String)])
+    func `a display name is written as the grammar has it, whatever it holds`(name: [UInt8], text: String) throws {
+        #expect(NameAddress(displayName: Text(name), uri: try URI(parsing: "sip:a@b")).text.description.utf8.elementsEqual(text.utf8))
+    }
+
+    @Test(arguments: [("Busy\u{1}\tHere\u{7F}", "Busy \tHere "), ("Besch\u{E4}ftigt", "Besch\u{E4}ftigt")])
+    func `a reason phrase has no control characters`(phrase: String, written: String) throws {
+        let invite = try Message(parsing: request())
+        let bytes = Message.response(to: invite, status: 486, reason: Text(phrase)).serialized()
+        #expect(bytes.starts(with: Array("SIP/2.0 486 \(written)\r\n".utf8)))
+        let broken = Message.response(to: invite, status: 486, reason: Text([0x42, 0xFC])).serialized()
+        #expect(broken.starts(with: Array("SIP/2.0 486 B\u{FFFD}\r\n".utf8)))
+    }
+
+    @Test(arguments: [
+        ("[2001:db8::1]:5060", "[2001:DB8:0:0:0:0:0:1]", true), ("192.0.2.1", "192.0.2.1:5060", true), ("192.0.2.1:5061", "192.0.2.1", false),
+        ("192.0.2.1", "192.0.2.2", false), ("a.example", "A.EXAMPLE", true), ("a.example", "b.example", false),
+    ])
+    func `a sent-by is the same however it is spelled`(one: String, other: String, isSame: Bool) throws {
+        let vias = try [one, other].map { try Via(parsing: Text("SIP/2.0/UDP \($0);branch=z9hG4bK1")) }
+        #expect(vias[0].hasSentBy(of: vias[1]) == isSame && vias[1].hasSentBy(of: vias[0]) == isSame)
+    }
+
+    @Test(arguments: [([], true), (["Via: SIP/2.0/UDP b"], false)] as [([String], Bool)])
+    func `one Via is told from several`(further: [String], isSingle: Bool) throws {
+        #expect(try Message(parsing: request(adding: further)).hasSingleVia == isSingle)
+        #expect(try !Message(parsing: request(replacing: ["Via": "Via: SIP/2.0/UDP a, SIP/2.0/UDP b"])).hasSingleVia)
+    }
+
     @Test func `an address that is changed is written with brackets and quotes`() throws {
         var address = try NameAddress(parsing: "sip:a@b;tag=1;x")
         address.tag = "2"

@@ -80,6 +80,19 @@ import Testing
         #expect(bindings.current(at: at(6)).map(\.flowNumber) == ["2", "1"])
     }
 
+    /// RFC 3261 §10.3 item 7: without numbers, contacts compare by URI.
+    @Test func `a device may name two addresses at once, and replaces both when it comes back`() throws {
+        var bindings = Bindings()
+        let instance = "+sip.instance=\"<urn:uuid:00000000-0000-1000-8000-000A95A0E128>\""
+        let both = ["Contact: <sip:a@h1>;\(instance)", "Contact: <sip:a@h2>;\(instance);q=0.5", "Contact: <sip:a@H1>;\(instance)"]
+        try bindings.apply(register(both, callID: "c1"), from: "one", at: at(0))
+        #expect(listing(bindings, at(0)) == ["sip:a@H1;3600", "sip:a@h2;3600"])
+        try bindings.apply(register(both, callID: "c1", cseq: 2), from: "one", at: at(5))
+        #expect(bindings.count == 2)
+        try bindings.apply(register(["Contact: <sip:a@h3>;\(instance)"], callID: "c2"), from: "two", at: at(6))
+        #expect(listing(bindings, at(6)) == ["sip:a@h3;3600"])
+    }
+
     @Test func `bindings expire when their time has come`() throws {
         var bindings = Bindings()
         try bindings.apply(register(["Contact: <sip:a@h>;expires=60, <sip:b@h>;expires=90"]), from: "one", at: at(0))

@@ -70,6 +70,13 @@ import Testing
         }
     }
 
+    @Test func `more header fields than are kept neither hide the length nor the way back`() {
+        var framer = StreamFramer()
+        let many = request(adding: Array(repeating: "X: y", count: 300) + ["Content-Length: 3"], body: "one")
+        let outputs = framer.receive(many + Self.invite("next"))
+        #expect(Self.words(outputs) == ["unreadable", "next"])
+    }
+
     @Test func `an endless head is refused before it fills memory`() {
         var framer = StreamFramer()
         var fed = 0

@@ -41,7 +41,7 @@ func at(_ milliseconds: Int) -> Instant { Instant.zero + .milliseconds(milliseco
         .init(name: "proceeding, time", reliable: false, before: [.response(100)], input: .advance(milliseconds: 600_000), outputs: [], state: .proceeding),
         .init(name: "proceeding, 2xx", reliable: false, before: [.response(180)], input: .response(299), outputs: [.deliver], state: .accepted),
         .init(name: "proceeding, 486", reliable: false, before: [.response(180)], input: .response(486), outputs: [.sendAcknowledgement, .deliver], state: .completed),
-        .init(name: "proceeding, connection lost", reliable: true, before: [.response(180)], input: .transportFailure, outputs: [.transportFailed, .terminated], state: .terminated),
+        .init(name: "proceeding, connection lost", reliable: true, before: [.response(180)], input: .transportFailure, outputs: [], state: .proceeding),
         .init(name: "proceeding, abandoned", reliable: false, before: [.response(180)], input: .abandon, outputs: [.terminated], state: .terminated),
         .init(name: "accepted, 2xx of a fork", reliable: false, before: [.response(200)], input: .response(200), outputs: [.deliver], state: .accepted),
         .init(name: "accepted, 1xx", reliable: false, before: [.response(200)], input: .response(180), outputs: [], state: .accepted),

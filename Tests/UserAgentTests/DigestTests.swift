@@ -121,13 +121,14 @@ import UserAgent
         #expect(test.events.last == "unregistered 200")
     }
 
-    @Test func `a BYE and a re-INVITE that are challenged are sent again`() {
+    @Test func `a BYE and a re-INVITE that are challenged are sent again, and the ACK has the credentials of its own INVITE`() {
         let guarded = Guarded()
         let bench = Bench()
-        var requests: [Message] = []
+        var requests: [Message] = [], credentials: [Text?] = []
         bench.link.place(
             .raw { bytes, _ in
-                guard let message = try? Message(parsing: bytes), message.isRequest, message.method != .ack else { return }
+                guard let message = try? Message(parsing: bytes), message.isRequest else { return }
+                guard message.method != .ack else { return credentials.append(message.headers[.authorization]) }
                 requests.append(message)
                 let challenges = message.method == .invite && message.to.tag == nil ? nil : guarded.challenges(message, at: bench.link.now, header: .wwwAuthenticate)
                 var answer = Message.response(to: message, status: challenges == nil ? 200 : 401, toTag: "peer")
@@ -147,6 +148,8 @@ import UserAgent
         bench.link.run()
         #expect(bench.phone.events == ["accepted", "reanswered", "byeCompleted 200"])
         #expect(requests.map(\.summary) == ["INVITE", "INVITE", "INVITE", "BYE"])
+        // That of the 401 has none, like the INVITE that it answers.
+        #expect(credentials == [nil, nil, requests[2].headers[.authorization]] && credentials[2] != nil)
         #expect(zip(requests, requests.dropFirst()).allSatisfy { $0.cseq.number < $1.cseq.number })
         #expect(bench.phone.agent.counts == nothingLeft)
     }

@@ -31,6 +31,31 @@ import UserAgent
         #expect(vias == ["TCP"] && transports == [.tcp])
     }
 
+    @Test func `one that its credentials make long is a datagram after all, too, where nobody takes the connection`() {
+        let link = Link(seed: 4), (caller, callee) = phones(link)
+        link.unreachable.insert(callee.address)
+        var lengths: [Int] = []
+        link.drops = { packet in
+            if summary(packet.bytes) == "INVITE" { lengths.append(packet.bytes.count) }
+            return false
+        }
+        callee.onIncoming = { session, now in
+            let isAsked = !session.request.headers.contains(.proxyAuthorization)
+            let challenge = DigestChallenge(realm: "example.com", nonce: "n", algorithm: .md5).value
+            session.respond(status: isAsked ? 407 : 200, headers: isAsked ? [(.proxyAuthenticate, challenge)] : [], at: now)
+        }
+        let session = caller.call(callee) {
+            $0.body = Array(repeating: 0x61, count: 700)
+            $0.credentials = Credentials(username: "1001", password: "secret")
+        }
+        link.run(seconds: 1)
+        #expect(session.state == .confirmed)
+        #expect(lengths.count == 2 && lengths[0] <= 1_300 && lengths[1] > 1_300, "\(lengths)")
+        session.bye(at: link.now)
+        link.run()
+        #expect(caller.agent.counts == nothingLeft && callee.agent.counts == nothingLeft)
+    }
+
     @Test func `a short one stays a datagram`() {
         let (vias, transports, _) = call(300)
         #expect(vias == ["UDP"] && transports == [.udp])

@@ -43,6 +43,63 @@ import UserAgent
         #expect(call.state == .confirmed && carol.sessions.count == 2)
     }
 
+    @Test func `the addresses are tried in the order of their preference, without what a Request-URI may not say`() {
+        redirect(to: ["<sip:last@192.0.2.3:5060>;q=0.2", "<sip:second@192.0.2.3:5060;method=INVITE>;q=0.9", "<sip:first@192.0.2.3:5060?Subject=x>"])
+        carol.onIncoming = { session, now in session.respond(status: 486, at: now) }
+        pair.alice.call(pair.bob)
+        pair.finish()
+        #expect(carol.sessions.compactMap(\.request.requestURI?.text) == ["first", "second", "last"].map { "sip:" + $0 + "@192.0.2.3:5060" })
+    }
+
+    @Test func `the address that was tried first is not tried again`() {
+        redirect(to: ["<" + pair.bob.uri().text + ">", "<" + pair.bob.uri().text + ";method=INVITE>", "<sip:carol@192.0.2.3:5060>;q=0.1"])
+        let call = pair.alice.call(pair.bob)
+        pair.link.run(seconds: 1)
+        #expect(call.state == .confirmed && pair.bob.sessions.count == 1)
+        call.bye(at: pair.link.now)
+        pair.finish()
+    }
+
+    @Test func `a redirected call that comes back to us as it is is a loop`() throws {
+        var answers: [Int?] = []
+        pair.link.place(
+            .raw { [pair, carol] bytes, _ in
+                guard let message = try? Message(parsing: bytes) else { return }
+                guard message.method == .invite, message.isRequest else { return answers.append(message.status) }
+                // It has no route of its own to carol, and sends her call where it came from.
+                let via = "INVITE " + (message.requestURI?.text ?? .empty) + " SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.3:5060;branch=z9hG4bKback"
+                guard let end = bytes.firstIndex(of: 0x0D) else { return }
+                pair.alice.agent.receive(Array(via.bytes) + bytes[end...], over: pair.alice.flow(to: carol), at: pair.link.now)
+            }, at: carol.address)
+        redirect(to: ["<sip:carol@192.0.2.3:5060>"])
+        let call = pair.alice.call(pair.bob)
+        pair.link.run(seconds: 0.1)
+        #expect(answers.contains(482), "\(answers)")
+        call.cancel(at: pair.link.now)
+        pair.finish()
+    }
+
+    @Test func `what the old address was told of the password the new one is not`() throws {
+        func ask(_ realm: Text, _ session: InviteSession, _ now: Instant) {
+            session.respond(status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: realm, nonce: "n", algorithm: .md5).value)], at: now)
+        }
+        pair.bob.onIncoming = { session, now in
+            guard session.request.headers.contains(.proxyAuthorization) else { return ask("bob", session, now) }
+            session.respond(status: 302, headers: [(.contact, "<sip:carol@192.0.2.3:5060>")], at: now)
+        }
+        carol.onIncoming = { session, now in
+            guard session.request.headers.contains(.proxyAuthorization) else { return ask("carol", session, now) }
+            session.respond(status: 200, body: Array("v=0".utf8), at: now)
+        }
+        let call = pair.alice.call(pair.bob) { $0.credentials = Credentials(username: "1001", password: "secret") }
+        pair.link.run(seconds: 1)
+        #expect(call.state == .confirmed)
+        let told = try #require(carol.sessions.last?.request.headers.all(.proxyAuthorization)).map { try DigestCredentials(parsing: $0).realm }
+        #expect(told == ["carol"])
+        call.bye(at: pair.link.now)
+        pair.finish()
+    }
+
     @Test func `a 6xx ends the search`() {
         redirect(to: ["<sip:one@192.0.2.3:5060>", "<sip:two@192.0.2.3:5060>"])
         carol.onIncoming = { session, now in session.respond(status: 603, at: now) }

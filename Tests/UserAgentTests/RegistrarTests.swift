@@ -172,6 +172,15 @@ private struct Device {
         #expect(registrar.counts.isEmpty)
     }
 
+    @Test(arguments: ["garbage <<>", "<sip:edge;lr>, <sip:other"])
+    func `a path that cannot be read is refused`(path: Text) {
+        var device = Device("open")
+        var request = device.request(contacts: ["<sip:a@h>"])
+        request.headers.append(.path, path)
+        #expect(registrar.handle(request, over: device.flow, at: at(0)).status == 400)
+        #expect(registrar.counts.isEmpty)
+    }
+
     @Test func `users are bounded`() {
         var configuration = RegistrarConfiguration(domain: "example.test")
         configuration.users = 2

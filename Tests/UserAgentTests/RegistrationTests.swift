@@ -69,6 +69,43 @@ import UserAgent
         test.finish()
     }
 
+    @Test(arguments: [
+        (["<sip:1001@203.0.113.9:4444;transport=udp>;expires=60"], "registered 60"), (["<sip:x@203.0.113.9>;expires=60"], "registered 60"),
+        (["<sip:1001@203.0.113.9:1>;expires=90", "<sip:1001@203.0.113.9:2>;expires=70", "<sip:2@h>;expires=5"], "registered 70"),
+        (["<sip:1001@203.0.113.9:1>"], "registered 3600"), (["<sip:1@h>;expires=5", "<sip:2@h>;expires=5"], "registered 3600"),
+    ] as [([Text], String)])
+    func `the time of a Contact that the registrar wrote anew counts`(contacts: [Text], event: String) {
+        let test = Registrar()
+        test.answer = { _ in (200, [(.expires, "3600")] + contacts.map { (.contact, $0) }) }
+        test.link.run(seconds: 1)
+        #expect(test.events == [event])
+        test.finish()
+    }
+
+    @Test func `a binding that is granted for no time is a failure`() {
+        let test = Registrar()
+        test.answer = { request in (200, [(.contact, (request.contact?.text ?? .empty) + ";expires=0")]) }
+        test.link.run(seconds: 14)
+        #expect(test.events == ["failed 200"] && !test.registration.isRegistered)
+        test.finish()
+    }
+
+    @Test func `a registrar that names another is followed`() {
+        let test = Registrar()
+        let other = Phone(test.link, "192.0.2.3:5060") { $0.allowedMethods.append(.register) }
+        var uris: [Text?] = []
+        other.onRequest = { request, transaction, now in
+            uris.append(request.requestURI?.text)
+            other.agent.respond(to: transaction, status: 200, headers: [(.contact, (request.contact?.text ?? .empty) + ";expires=60")], at: now)
+            return true
+        }
+        test.answer = { _ in (302, [(.contact, "<sip:192.0.2.3:5060>")]) }
+        test.link.run(seconds: 1)
+        #expect(test.events == ["registered 60"] && uris == ["sip:192.0.2.3:5060"])
+        test.finish()
+        #expect(test.events.last == "unregistered 200" && other.agent.counts == nothingLeft)
+    }
+
     @Test func `an interval that is too brief is raised to what the registrar wants`() {
         let test = Registrar()
         test.answer = { request in request.expires.map { $0 == 0 || $0 >= 3_600 } == true ? (200, [(.expires, Text(request.expires ?? 0))]) : (423, [(.minExpires, "3600")]) }

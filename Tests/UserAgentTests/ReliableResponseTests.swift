@@ -153,6 +153,20 @@ import UserAgent
         #expect(call.state == .confirmed && pair.bob.sessions[0].state == .confirmed)
     }
 
+    /// RFC 3261 §14.2.
+    @Test func `a re-INVITE before the first INVITE is answered is refused, though an UPDATE would be taken`() throws {
+        let (pair, call) = ringing(body: Array("v=0 answer".utf8))
+        pair.link.run(seconds: 0.5)
+        for (phone, peer, session, refusal) in [(pair.alice, pair.bob, call, "> 500 INVITE"), (pair.bob, pair.alice, pair.bob.sessions[0], "> 491 INVITE")] {
+            let second = try pair.early(.invite, of: session, from: phone, body: offer)
+            peer.agent.receive(second.serialized(), over: peer.flow(to: phone), at: pair.link.now)
+            #expect(peer.traces.last == refusal)
+            #expect(!peer.events.contains { $0.hasPrefix("offered") })
+        }
+        call.cancel(at: pair.link.now)
+        pair.finish()
+    }
+
     @Test(arguments: ["7 1 INVITE", "", "one 1 INVITE", "4294967296 1 INVITE"])
     func `a PRACK that acknowledges nothing gets 481`(rack: String) throws {
         let (pair, call) = ringing()

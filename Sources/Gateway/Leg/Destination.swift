@@ -47,4 +47,7 @@ struct CallerIdentity: Equatable {
     var isKnown = false
     /// It does not want those that it calls to know (RFC 3323, RFC 3325).
     var isPrivate = false
+
+    /// Its name is the one of those who do not want to be named (RFC 3261 §8.1.1.3, RFC 3323 §4.1.1.3).
+    var isAnonymous: Bool { user == nil || user == "anonymous" || host.equalsIgnoringCase("anonymous.invalid") }
 }

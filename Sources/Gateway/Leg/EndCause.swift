@@ -44,10 +44,13 @@ public struct EndCause: Equatable, Sendable {
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
     /// What a far end's final response becomes on the near side of a bridge.
-    public static func passing(status: Int, phrase: Text?, reasons: [Reason]) -> EndCause {
-        let near = StatusTable.passedStatus(status)
+    /// - Parameter response: nil where none came, and the status is ours.
+    public static func passing(status: Int, _ response: Message?) -> EndCause {
+        let near = StatusTable.passedStatus(status), reasons = response?.reasons ?? []
         let own = StatusTable.q850(forStatus: near).map { [Reason.q850($0)] } ?? []
-        return EndCause(status: near, phrase: near == status ? phrase : nil, reasons: reasons.isEmpty ? own : reasons)
+        return EndCause(
+            status: near, phrase: near == status ? response?.reasonPhrase : nil, reasons: reasons.isEmpty ? own : reasons,
+            retryAfter: near == status ? response?.retryAfter.map { Int($0) } : nil)
     }
 
     /// What the other branches of a fork are told that one of them ended for all (RFC 3326 §3.1).

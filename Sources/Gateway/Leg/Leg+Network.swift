@@ -48,11 +48,15 @@ extension Leg: InviteSessionDelegate {
     private func acknowledged(_ body: [UInt8]?) {
         defer { offerWhenPossible() }
         guard state == .connected, negotiation.state == .haveLocalOffer else { return }
-        guard let body, let audio = receiveAnswer(body) else {
-            return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        guard let body else { return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true) }
+        do throws(NegotiationError) {
+            adopt(try negotiation.receive(answer: body))
+            startMedia()
+        } catch .refused where negotiated != nil {
+            audioWasRemoved()   // port 0 is an answer, too (RFC 3264 §6)
+        } catch {
+            endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
         }
-        adopt(audio)
-        startMedia()
     }
 
     // MARK: Outgoing
@@ -145,7 +149,7 @@ extension Leg: InviteSessionDelegate {
     private func rejected(_ status: Int, _ response: Message?) {
         guard state != .ended else { return }
         let sawProvisional = state == .early
-        let cause = EndCause.passing(status: status, phrase: response?.reasonPhrase, reasons: response?.reasons ?? [])
+        let cause = EndCause.passing(status: status, response)
         if status == 408, response == nil, !sawProvisional { gateway.contactIsDead(self) }
         endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
     }

@@ -272,6 +272,9 @@ final class Leg {
     /// The INVITE goes to another server than it was made for: the offer for that one, where it must be told another address of ours.
     func offer(over hop: Flow) -> [UInt8]? {
         flow = hop
+        // Sent on to a number of ours: who calls has proved who it is already, and a port of ours is at both ends.
+        session?.isToOurselves = gateway.isOurs(hop)
+        if gateway.isOurs(hop) { negotiation.local.targets.ownPorts = [] }
         let address = gateway.addresses.media(hop)
         guard address != negotiation.local.address, negotiation.state == .haveLocalOffer else { return nil }
         negotiation.local.address = address

@@ -82,7 +82,9 @@ public enum StatusTable {
         switch status {
         case 401, 407: 403
         case 300..<400: 480
-        case 481, 482, 483, 491, 494: 500
+        case 415: 488
+        // What they must say beside (Allow, Unsupported, Min-SE) is of that hop, too.
+        case 405, 416, 420...423, 481...483, 491, 494, 505, 513: 500
         case 400..<700: status
         default: 500
         }

@@ -1,5 +1,6 @@
 import Primitives
 import Runtime
+import SDP
 import SIP
 import UserAgent
 
@@ -27,7 +28,8 @@ extension Gateway {
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
         let record = URI(user: line.configuration.number, host: configuration.domain)
         return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
-            let flow = contact.path.isEmpty ? contact.origin.towards(contact.uri) : contact.origin
+            // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
+            let flow = userAgent.living(contact.origin).towards(contact.path.first?.uri ?? contact.uri)
             // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
             guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
             return Destination(
@@ -65,6 +67,12 @@ extension Gateway {
         guard transport.isReliable || listener != nil else { return nil }
         let local = listener?.address ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0)
         return Flow(transport: transport, local: local, remote: remote, peer: transport == .tls ? member.name : .empty)
+    }
+
+    /// Whether it leads to a socket of ours.
+    func isOurs(_ flow: Flow) -> Bool {
+        let remote = flow.remote, isHere = remote.address.isLoopback || targets.ownAddresses.contains(remote.address)
+        return listeners.contains { $0.address == remote || $0.address.address.isAny && isHere && $0.address.port == remote.port }
     }
 
     /// What we can send over, and the families of addresses that we have.

@@ -18,12 +18,20 @@ extension Gateway {
         }
     }
 
+    /// To a number of our own domain, which may be a name that no server knows: to where we listen ourselves.
+    private func waysHere(over transport: Transport?, _ port: UInt16?) -> [Flow] {
+        listeners.filter { transport == nil || $0.transport == transport }.filter { port == nil || $0.address.port == port }.map { listener in
+            Flow(transport: listener.transport, local: listener.address, remote: listener.reachable)
+        }
+    }
+
     /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses first.
     func locate(_ uri: URI, after flow: Flow, completion: @escaping ([Flow], Instant) -> Void) {
         let named = uri.transport.flatMap { name in transports.first { $0.parameter.equalsIgnoringCase(name) } }
         let isUnknown = uri.transport != nil && named == nil
         let isSecure = uri.scheme == .sips
         guard !isUnknown, !isSecure || transports.contains(.tls) else { return completion([], now) }
+        if uri.host.equalsIgnoringCase(configuration.domain) { return completion(waysHere(over: isSecure ? .tls : named, uri.port), now) }
         locate(ServerLocation.Domain(host: uri.host, port: uri.port, transport: isSecure ? .tls : named)) { [unowned self] result, now in
             let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter { !isSecure || $0.transport == .tls }
             let family = flow.remote.address.family

@@ -71,7 +71,7 @@ final class Trunk {
     /// A server of it did or did not answer.
     func note(_ flow: Flow, failure: Int?, _ response: Message?, at now: Instant) {
         guard failure != nil else { return pool.answered(flow.remote, flow.transport) }
-        let asked = response?.headers[.retryAfter].flatMap { Text($0.bytes.prefix { $0 >= 0x30 && $0 <= 0x39 }).integer(UInt32.self) }
+        let asked = response?.retryAfter
         pool.failed(flow.remote, flow.transport, until: now + (asked.map { .seconds(Int64(min($0, 3_600))) } ?? Self.rest))
     }
 

@@ -24,6 +24,8 @@ public struct DigestClient: Sendable {
         var count: UInt32 = 0
         /// One for as long as the nonce is used: a `-sess` digest is made of the first (RFC 7616 §3.4.2).
         var clientNonce: Text
+
+        func isSameRealm(as other: Session) -> Bool { isProxy == other.isProxy && challenge.realm == other.challenge.realm }
     }
 
     private static var sessionLimit: Int { 8 }
@@ -32,23 +34,43 @@ public struct DigestClient: Sendable {
         (self.user, self.secret, self.hash) = (user, secret, hash)
     }
 
-    /// Takes the challenges of a 401 or 407 and puts the credentials into the request that is to be sent again. The caller gives
-    /// that a new CSeq and branch (RFC 3261 §22.2).
+    /// The request goes to somebody else, whom no answer to the old challenges concerns.
+    public mutating func forgetChallenges() { sessions = [] }
+
+    /// Takes the challenges of a 401 or 407, one for each realm, and puts the credentials into the request that is to be sent again.
+    /// The caller gives that a new CSeq and branch (RFC 3261 §22.2, §22.3).
     /// - Parameters:
     ///   - request: as it was sent; its answers to other realms stay.
     ///   - clientNonce: random, new for every call.
     public mutating func answer(_ response: Message, in request: inout Message, clientNonce: Text) throws(Refusal) {
-        let isProxy = response.status == 407
-        let values = response.headers.all(isProxy ? .proxyAuthenticate : .wwwAuthenticate)
-        let known = values.compactMap { try? DigestChallenge(parsing: $0) }.filter { canHash($0.algorithm) }
-        // A session digest needs a client nonce, which comes with a quality only.
-        let usable = known.filter { $0.qualities.isEmpty ? !$0.algorithm.isSession : $0.qualities.contains("auth") }
-        guard let best = usable.max(by: { $0.algorithm < $1.algorithm }) else { throw known.isEmpty ? .unsupported : .unsupportedQuality }
-        if hasAnswered(best, isProxy: isProxy, in: request), !best.isStale { throw .rejected }
-        sessions.removeAll { $0.isProxy == isProxy && $0.challenge.realm == best.realm }
-        if sessions.count >= Self.sessionLimit { sessions.removeFirst() }
-        sessions.append(Session(challenge: best, isProxy: isProxy, clientNonce: clientNonce))
+        let open = try best(of: response, clientNonce: clientNonce).filter { $0.challenge.isStale || !hasAnswered($0, in: request) }
+        guard !open.isEmpty else { throw .rejected }
+        for session in open {
+            sessions.removeAll { $0.isSameRealm(as: session) }
+            if sessions.count >= Self.sessionLimit { sessions.removeFirst() }
+            sessions.append(session)
+        }
         authorize(&request, clientNonce: clientNonce)
+    }
+
+    /// The best challenge of each realm. Those of several proxies and servers come together where a call was forked.
+    private func best(of response: Message, clientNonce: Text) throws(Refusal) -> [Session] {
+        let known = [HeaderName.wwwAuthenticate, .proxyAuthenticate].flatMap { name in
+            response.headers.all(name).compactMap { try? DigestChallenge(parsing: $0) }.filter { canHash($0.algorithm) }
+                .map { Session(challenge: $0, isProxy: name == .proxyAuthenticate, clientNonce: clientNonce) }
+        }
+        // A session digest needs a client nonce, which comes with a quality only.
+        let usable = known.filter { $0.challenge.qualities.isEmpty ? !$0.challenge.algorithm.isSession : $0.challenge.qualities.contains("auth") }
+        guard !usable.isEmpty else { throw known.isEmpty ? .unsupported : .unsupportedQuality }
+        var best: [Session] = []
+        for session in usable {
+            if let index = best.firstIndex(where: session.isSameRealm) {
+                if best[index].challenge.algorithm < session.challenge.algorithm { best[index] = session }
+            } else if best.count < Self.sessionLimit {
+                best.append(session)
+            }
+        }
+        return best
     }
 
     /// Puts credentials for every realm that was met into a request before it is sent, so that it is not asked for again.
@@ -73,9 +95,9 @@ public struct DigestClient: Sendable {
     }
 
     /// Whether this realm was answered with a nonce that nobody took before. One that was taken may just have been forgotten.
-    private func hasAnswered(_ challenge: DigestChallenge, isProxy: Bool, in request: Message) -> Bool {
-        guard let session = sessions.first(where: { $0.isProxy == isProxy && $0.challenge.realm == challenge.realm }), session.count <= 1 else { return false }
-        return request.headers.all(isProxy ? .proxyAuthorization : .authorization).contains {
+    private func hasAnswered(_ new: Session, in request: Message) -> Bool {
+        guard let session = sessions.first(where: new.isSameRealm), session.count <= 1 else { return false }
+        return request.headers.all(session.isProxy ? .proxyAuthorization : .authorization).contains {
             (try? DigestCredentials(parsing: $0))?.nonce == session.challenge.nonce
         }
     }

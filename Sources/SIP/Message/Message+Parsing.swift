@@ -66,7 +66,10 @@ struct Draft: ~Copyable {
                 if end == reader.at { bodyStart = end + 2; break }
                 if reader.byte(end + 2) == 0x20 || reader.byte(end + 2) == 0x09 { folds.append(end) }
                 if let field = Self.cut(reader, end, names) {
-                    guard fields.count < Limits.headerFields else { found = .tooManyHeaders; break }
+                    guard fields.count < Limits.headerFields || isNeeded(field) else {
+                        (found, reader.at) = (.tooManyHeaders, end + 2)
+                        continue
+                    }
                     fields.append(field)
                     do throws(Message.Core.Flaw) { try core.read(field, reader) } catch {
                         // A registrar's answer lists what others registered; one bad Contact must not lose it.
@@ -80,6 +83,16 @@ struct Draft: ~Copyable {
         }
         defect = found
         return folds
+    }
+
+    /// Of too many fields those are still taken, a few times, without which there is no answer to them and no end of the message.
+    private func isNeeded(_ field: Headers.Field) -> Bool {
+        guard fields.count < Limits.headerFields + 8 else { return false }
+        return switch field.known {
+        case .from, .to, .callID, .cseq, .contentLength: true
+        case .via: core.via.whole.isEmpty
+        default: false
+        }
     }
 
     /// Cuts one line into name and value; nil for what is no header or too long a one.

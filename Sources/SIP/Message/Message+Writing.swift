@@ -79,11 +79,7 @@ extension Message {
             bytes += "SIP/2.0 " as StaticString
             bytes.append(decimal: status)
             bytes.append(0x20)
-            if reason.bytes.contains(where: { $0 == 0x0D || $0 == 0x0A }) {
-                bytes.append(contentsOf: reason.bytes.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
-            } else {
-                bytes += reason
-            }
+            bytes += reason.phrase
             bytes += "\r\n" as StaticString
         }
     }

@@ -130,6 +130,16 @@ extension Message {
     /// Every Via, the topmost first.
     public var vias: [Via] { headers.elements(.via).compactMap { try? Via(parsing: $0) } }
 
+    /// Whether the topmost Via is the only one.
+    public var hasSingleVia: Bool {
+        var end: UInt32?
+        for field in fields.fields where field.known == .via {
+            guard end == nil else { return false }
+            end = field.value.end
+        }
+        return end == core.via.whole.end
+    }
+
     /// Every Contact that is an address. In a request all are; in a response what cannot be read is left out.
     public var contacts: [NameAddress] { addresses(.contact) }
 

@@ -24,7 +24,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(uri.text.count + 48)
         if let displayName, !displayName.isEmpty {
-            bytes.append(quoting: displayName)
+            bytes.append(quoting: displayName.repaired)
             bytes.append(0x20)
         }
         bytes.append(0x3C)

@@ -268,12 +268,17 @@ extension [UInt8] {
 
     static func += (bytes: inout [UInt8], text: Text) { bytes.append(contentsOf: text.bytes) }
 
-    /// Appends text between quotes, with the escapes that RFC 3261 §25.1 asks for. Line ends become spaces.
+    /// Appends text between quotes, with the escapes that RFC 3261 §25.1 asks for. Line ends and NUL become spaces.
     mutating func append(quoting text: Text) {
         append(0x22)
         for byte in text.bytes {
-            if byte == 0x22 || byte == 0x5C { append(0x5C) }
-            append(byte == 0x0D || byte == 0x0A ? 0x20 : byte)
+            switch byte {
+            case 0x00, 0x0A, 0x0D: append(0x20)
+            case 0x22, 0x5C, 0x7F, 0x01...0x08, 0x0B...0x1F:
+                append(0x5C)
+                append(byte)
+            default: append(byte)
+            }
         }
         append(0x22)
     }
@@ -294,6 +299,15 @@ extension Text {
             }
         }
         return Text(result)
+    }
+
+    /// What is no UTF-8 replaced by U+FFFD.
+    var repaired: Text { bytes.contains { $0 >= 0x80 } ? Text(description) : self }
+
+    /// As a reason phrase may be (RFC 3261 §25.1): UTF-8, and spaces for control characters.
+    var phrase: Text {
+        guard bytes.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return self }
+        return Text(repaired.bytes.map { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F ? 0x20 : $0 })
     }
 
     /// The address of a host, with or without brackets. A third colon in an IPv6 reference, which the grammar of RFC 3261 allows

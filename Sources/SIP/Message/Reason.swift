@@ -31,7 +31,7 @@ public struct Reason: Hashable, Sendable {
     public var value: Text {
         var bytes = Array(`protocol`.bytes)
         if let cause { bytes += ";cause=" as StaticString; bytes.append(decimal: cause.magnitude) }
-        if let text { bytes += ";text=" as StaticString; bytes.append(quoting: text) }
+        if let text { bytes += ";text=" as StaticString; bytes.append(quoting: text.repaired) }
         return Text(bytes)
     }
 

@@ -85,6 +85,14 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     /// The sent-by port; nil means the transport's default.
     public var port: UInt16? { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
 
+    /// Whether both name the same sender, however its address is spelled and whether or not a default port is written (RFC 3261 §18.1.2).
+    public func hasSentBy(of other: Via) -> Bool {
+        let standard: UInt16 = other.transport.equalsIgnoringCase("TLS" as StaticString) ? 5061 : 5060
+        guard port ?? standard == other.port ?? standard else { return false }
+        if host.equalsIgnoringCase(other.host) { return true }
+        return host.referredAddress.map { $0 == other.host.referredAddress } ?? false
+    }
+
     public var parameters: Parameters {
         get { Parameters(checked: buffer[layout.parameters]) }
         set { self = Via(transport: transport, host: host, port: port, parameters: newValue) }

@@ -35,7 +35,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         /// Which of several flows of one device (RFC 5626 §4.2).
         public var flowNumber: Text? { parameters.value(of: "reg-id") }
         /// In thousandths, 0 to 1000; 1000 when the Contact says nothing (RFC 3261 §20.10).
-        public var preference: Int { parameters.value(of: "q").flatMap(Self.thousandths) ?? 1_000 }
+        public var preference: Int { parameters.preference }
 
         /// The Contact of a 200: with the seconds that are left, rounded up.
         public func contact(at now: Instant) -> NameAddress {
@@ -49,15 +49,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
             return uri.isEquivalent(to: other.uri)
         }
 
-        /// `0.5` or `1.000`; nil for anything else.
-        private static func thousandths(_ text: Text) -> Int? {
-            let parts = text.bytes.split(separator: 0x2E, omittingEmptySubsequences: false).map { Text($0) }
-            guard parts.count <= 2, let whole = parts[0].integer(Int.self), whole <= 1 else { return nil }
-            guard parts.count == 2, !parts[1].isEmpty else { return whole * 1_000 }
-            guard parts[1].count <= 3, let fraction = parts[1].integer(Int.self) else { return nil }
-            let value = whole * 1_000 + fraction * [100, 10, 1][parts[1].count - 1]
-            return value <= 1_000 ? value : nil
-        }
+        /// Whether both are one contact of one request, in which a device may name several that it does not number (RFC 5626 §6).
+        fileprivate func isRepeated(by other: Binding) -> Bool { flowNumber == nil ? uri.isEquivalent(to: other.uri) : isSame(as: other) }
     }
 
     /// Seconds and numbers of one registrar.
@@ -143,9 +136,9 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         guard contacts.count <= limits.contacts else { throw .tooManyContacts }
         let wanted = try contacts.map { contact throws(Refusal) in try binding(contact, request, origin, now) }
         for binding in wanted where bindings.contains(where: { $0.isSame(as: binding) && isLater($0, than: request) }) { throw .outOfOrder }
-        for binding in wanted {
-            bindings.removeAll { $0.isSame(as: binding) }
-            if binding.expiry > now { bindings.append(binding) }
+        bindings.removeAll { old in wanted.contains { $0.isSame(as: old) } }
+        for (index, binding) in wanted.enumerated() where binding.expiry > now && !wanted[(index + 1)...].contains(where: binding.isRepeated) {
+            bindings.append(binding)
         }
         evictOldest()
     }

@@ -80,12 +80,13 @@ public struct InviteClientTransaction: Sendable {
         return [.sendRequest]
     }
 
-    /// The transport lost the connection or could not send. A 2xx that arrived stays answered.
+    /// The transport lost the connection or could not send. Whoever has said 1xx is not waited for any less: the answer may come over another
+    /// connection (RFC 3261 §17.1.1.2, figure 5). A 2xx that arrived stays answered.
     public mutating func transportFailed() -> [Output] {
         switch state {
-        case .calling, .proceeding: [.transportFailed] + terminate()
+        case .calling: [.transportFailed] + terminate()
         case .completed: terminate()
-        case .accepted, .terminated: []
+        case .proceeding, .accepted, .terminated: []
         }
     }
 

@@ -130,7 +130,7 @@ extension InviteSession {
     /// RFC 3261 §13.2.2.4: a fork that is not wanted is acknowledged and ended.
     private func endFork(_ response: Message, at now: Instant) {
         var fork = Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
-        acknowledge(fork, sequence: response.cseq.number, body: [], at: now)
+        acknowledge(fork, invite: request, sequence: response.cseq.number, body: [], at: now)
         let sequence = fork.takeSequence()
         let flow = nextHop(of: fork)
         let bye = fork.request(.bye, sequence: sequence, via: agent.makeVia(for: fork.nextHop, over: flow))
@@ -160,29 +160,32 @@ extension InviteSession {
     ///
     /// Once; what comes again is acknowledged again below. Without effect when nothing waits for it.
     public func acknowledge(body: [UInt8] = [], at now: Instant) {
-        guard let sequence = awaitedSequence, let dialog else { return }
-        awaitedSequence = nil
-        if state == .answered { state = .confirmed }
-        acknowledge(dialog, sequence: sequence, body: body, at: now)
+        var invite = request
+        if let sent = offer?.exchange?.request, sent.cseq.number == awaitedSequence { invite = sent }
+        acknowledge(invite, body: body, at: now)
     }
 
-    private func acknowledge(_ dialog: Dialog, sequence: UInt32, body: [UInt8], at now: Instant) {
+    /// - Parameter invite: what was accepted.
+    func acknowledge(_ invite: Message, body: [UInt8] = [], at now: Instant) {
+        guard let sequence = awaitedSequence, let dialog else { return }
+        awaitedSequence = nil
+        if offer?.exchange?.request.cseq.number == sequence { offer = nil }
+        if state == .answered { state = .confirmed }
+        acknowledge(dialog, invite: invite, sequence: sequence, body: body, at: now)
+    }
+
+    /// The credentials of the INVITE go into the ACK (RFC 3261 §13.2.2.4, §22.1).
+    private func acknowledge(_ dialog: Dialog, invite: Message, sequence: UInt32, body: [UInt8], at now: Instant) {
         let flow = nextHop(of: dialog)
         var acknowledgement = dialog.request(.ack, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow))
         for name in [HeaderName.authorization, .proxyAuthorization] {
-            for value in offeredRequest(sequence).headers.all(name) { acknowledgement.append(name, value) }
+            for value in invite.headers.all(name) { acknowledgement.append(name, value) }
         }
         acknowledgement.setOffer(body)
         let bytes = acknowledgement.serialized()
         acknowledgements.append(SentAcknowledgement(sequence: sequence, remoteTag: dialog.remoteTag, bytes: bytes, flow: flow))
         trace(.sent, acknowledgement, retransmission: false, at: now)
         agent.network.send(bytes, over: flow)
-    }
-
-    /// The INVITE with this number: its credentials go into the ACK (RFC 3261 §22.1).
-    private func offeredRequest(_ sequence: UInt32) -> Message {
-        if let sent = offer?.exchange?.request, sent.cseq.number == sequence { return sent }
-        return request
     }
 }
 

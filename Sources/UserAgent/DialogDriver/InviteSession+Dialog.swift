@@ -8,7 +8,7 @@ extension InviteSession {
             return agent.respond(transaction, Refusal(481), at: now)
         }
         guard inOrder else { return agent.respond(transaction, Refusal(500, reason: "Out Of Order"), at: now) }
-        self.flow = flow
+        if isMove(request, to: flow) { self.flow = flow }
         switch request.method {
         case .bye: receiveBye(request, transaction, at: now)
         case .invite: receiveInvite(request, transaction, at: now)
@@ -25,6 +25,19 @@ extension InviteSession {
             emit(.info(request), at: now)
         default: handOver(request, transaction, over: flow, at: now)
         }
+    }
+
+    /// A request too long for a datagram comes over a connection that may close at once (RFC 3261 §18.1.1): whose Contact is not of TCP is still to be had over UDP.
+    private func isMove(_ request: Message, to way: Flow) -> Bool {
+        guard flow.transport == .udp, way.transport == .tcp else { return true }
+        return (request.contact?.uri ?? dialog?.nextHop)?.transport == way.transport.name.lowercased
+    }
+
+    /// A connection is gone: what is sent from now on needs another one.
+    func lost(_ connection: UInt64) {
+        if flow.connection == connection { flow.connection = 0 }
+        inviteTransaction?.lost(connection)
+        incomingOffer?.lost(connection)
     }
 
     /// Whether the request is in order in its dialog; nil when there is no such dialog.

@@ -89,12 +89,13 @@ extension InviteSession {
         dialog?.refreshTarget(by: response)
         refreshTimer(by: response, at: now)
         if method == .invite { awaitedSequence = sequence }
-        guard let offer, offer.exchange === exchange else { return acknowledge(at: now) }
-        self.offer = nil
+        guard let offer, offer.exchange === exchange else { return acknowledge(exchange.request, at: now) }
+        // A re-INVITE's goes with the ACK, which repeats what it said of us.
+        if method != .invite { self.offer = nil }
         if offer.isRefresh { return }
         emit(.reanswered(response), at: now)
         // Whoever offered in the INVITE has the answer now; otherwise the delegate owes it, and gets no second chance.
-        if awaitedSequence == sequence { acknowledge(at: now) }
+        if awaitedSequence == sequence { acknowledge(exchange.request, at: now) }
     }
 
     /// 491 is tried again after 2.1–4 s by the owner of the Call-ID, after 0–2 s by the other side (§14.1).
@@ -127,10 +128,16 @@ extension InviteSession {
 
 extension InviteSession {
     func receiveInvite(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
-        if let refusal = refusalOfOffer(in: request) { return agent.respond(transaction, refusal, at: now) }
+        if let refusal = refusalOfSecondInvite ?? refusalOfOffer(in: request) { return agent.respond(transaction, refusal, at: now) }
         deliver(request, transaction, at: now)
         // The delegate took time to think: the peer need not repeat itself.
         if incomingOffer === transaction, transaction.lastResponse.isEmpty { agent.respond(transaction, Refusal(100), at: now) }
+    }
+
+    /// RFC 3261 §14.2: none while the first INVITE has no final response, whatever was agreed on in reliable ones; that is what UPDATE is for.
+    private var refusalOfSecondInvite: Refusal? {
+        guard state == .inviting else { return nil }
+        return role == .caller ? Refusal(491) : Refusal(500, headers: [(.retryAfter, agent.makeRetryAfter())])
     }
 
     /// RFC 3311 §5.2. Without an offer it only tells where the peer is now.

@@ -37,6 +37,8 @@ extension InviteSession {
         let values = request.headers.elements(.referTo)
         guard values.count == 1, let address = try? NameAddress(parsing: values[0]) else { return agent.respond(transaction, Refusal(400), at: now) }
         guard address.uri.isSIP || address.uri.scheme == .tel else { return agent.respond(transaction, Refusal(416), at: now) }
+        // Another request than an INVITE would be meant (RFC 3261 §19.1.5), and we only make calls.
+        guard address.uri.parameters.value(of: "method").map({ $0.equalsIgnoringCase("INVITE") }) ?? true else { return agent.respond(transaction, Refusal(501), at: now) }
         var target = address.uri
         let replaces = target.header("Replaces")
         if target.headers != nil { target.headers = nil }
@@ -52,7 +54,7 @@ extension InviteSession {
 
     /// 202, and the subscription's first NOTIFY: 100 (RFC 3515 §2.4.4). Report what becomes of it.
     public func accept(_ transfer: TransferRequest, at now: Instant) {
-        let headers: [(HeaderName, Text)] = transfer.isSubscribed ? [] : [("Refer-Sub", "false")]
+        let headers: [(HeaderName, Text)] = [(.contact, contact.text)] + (transfer.isSubscribed ? [] : [("Refer-Sub", "false")])
         guard agent.respond(to: transfer.transaction, status: 202, headers: headers, at: now) else { return }
         report(transfer, status: 100, at: now)
     }

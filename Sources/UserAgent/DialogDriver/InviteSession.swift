@@ -80,7 +80,7 @@ public final class InviteSession {
     /// Further headers of our BYE.
     var byeHeaders: [(HeaderName, Text)] = []
     /// Caller: the INVITE comes back to its own user agent, as it is meant to.
-    public internal(set) var isToOurselves = false
+    public var isToOurselves = false
     /// Callee: 64·T1 went by without the ACK of the first 2xx.
     var acknowledgementIsOverdue = false
     private var alarm = Alarm { _ in }

@@ -29,7 +29,7 @@ final class ClientTransaction {
     var sent: Boxed<Message>
     /// Until the final response: nothing is repeated after it.
     var bytes: [UInt8]
-    let flow: Flow
+    private(set) var flow: Flow
     let session: InviteSession?
     var machine: Machine
     /// Taken away when the transaction ends, so that nothing is kept alive by it.
@@ -58,6 +58,15 @@ final class ClientTransaction {
     }
 
     var request: Message { sent.value }
+
+    /// Its connection is gone: what is still to be sent needs a new one, to where the peer takes requests. The Via says by what transport.
+    func lost(_ connection: UInt64) {
+        guard connection != 0, flow.connection == connection else { return }
+        flow.connection = 0
+        guard let next = request.routes.first?.uri ?? request.requestURI else { return }
+        let way = flow.towards(next)
+        if way.transport == flow.transport { flow = way }
+    }
 
     var deadline: Instant? {
         let due: Instant? =

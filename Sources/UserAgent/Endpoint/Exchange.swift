@@ -33,7 +33,10 @@ final class Exchange {
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
     /// The body for another hop; nil where it is the same.
     var bodyOver: ((Flow) -> [UInt8]?)?
+    /// The hop has; after a challenge, too.
     private var hasAnswered = false
+    /// There was a response to what was sent last.
+    private var attemptWasAnswered = false
     /// The request went over TCP although its flow is UDP.
     private var isOverTCP = false
     private var staysOnUDP = false
@@ -86,6 +89,7 @@ final class Exchange {
     private func send(isRepeated: Bool = false, at now: Instant) {
         attempts += 1
         turn += 1
+        attemptWasAnswered = false
         let turn = turn
         let (bytes, way) = prepared()
         let transaction = agent.transact(sent, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
@@ -126,6 +130,7 @@ final class Exchange {
     private static var hopPatience: Duration { .seconds(4) }
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
+        if case .response = outcome { attemptWasAnswered = true }
         if failOver(after: outcome, at: now) || passOver(outcome, at: now) { return }
         if case .response(let response, let way) = outcome, isSentAgain(after: response, over: way, at: now) { return }
         let handler = handler
@@ -135,7 +140,7 @@ final class Exchange {
 
     /// The next hop, after one that did not answer, could not be reached or said 503. What else a server says is final.
     private func failOver(after outcome: ClientOutcome, at now: Instant) -> Bool {
-        if case .transportFailed = outcome, isOverTCP, !hasAnswered, mayRetry {
+        if case .transportFailed = outcome, isOverTCP, !attemptWasAnswered, mayRetry {
             fallBackToUDP(at: now)
             return true
         }
@@ -211,7 +216,8 @@ final class Exchange {
         guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), attempts < Self.maximumAttempts else { return false }
         if status < 400 {
             redirection = Boxed((response, way))
-            alternatives += response.contacts.prefix(Self.maximumAttempts).map(\.uri).filter(mayFollow)
+            if tried.isEmpty, let first = request.requestURI { tried = [first] }
+            alternatives += response.redirections.prefix(Self.maximumAttempts).filter(mayFollow)
         }
         return follow(at: now)
     }
@@ -231,6 +237,7 @@ final class Exchange {
         tried.append(target)
         if let direct = direct(to: target) {
             readdress(to: target, over: direct)
+            if let body = bodyOver?(direct) { request.body = body }
             send(at: now)
         } else {
             look(for: target)
@@ -279,21 +286,13 @@ final class Exchange {
     /// A new request of the same call, with nothing that was meant for the old address.
     private func readdress(to target: URI, over way: Flow) {
         (flow, hasAnswered, staysOnUDP) = (way, false, false)
+        authentication?.client.forgetChallenges()
         var next = request
-        next.startLine = .request(request.method, target.withoutHeaders)
+        next.startLine = .request(request.method, target)
         next.cseq = CSeq(number: takeSequence(), method: request.method)
-        next.via = newVia(over: flow)
         for name in [HeaderName.route, .authorization, .proxyAuthorization] { next.headers.remove(name) }
         request = next
-    }
-}
-
-extension URI {
-    /// As a Request-URI, in which headers have no place (RFC 3261 §19.1.1).
-    fileprivate var withoutHeaders: URI {
-        guard headers != nil else { return self }
-        var uri = self
-        uri.headers = nil
-        return uri
+        // Its branch tells the new Request-URI, so that a loop is seen.
+        request.via = newVia(over: flow)
     }
 }

@@ -6,6 +6,9 @@ public enum Transport: Hashable, Sendable {
 
     /// True when the transport repeats lost bytes itself, so that the transactions need not.
     public var isReliable: Bool { self != .udp }
+
+    /// What a URI or Via without a port means.
+    var standardPort: UInt16 { self == .tls ? 5061 : 5060 }
 }
 
 /// The way between one of our sockets and one peer: what a message came over, and what its answer goes back over.
@@ -35,14 +38,16 @@ extension Flow {
     ///
     /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI is followed, unless it is a private one that
     /// differs from where the peer's messages come from: then the peer is behind a translator, and only the way back works.
+    /// Where the connection was TCP the URI says what is spoken at its address: UDP, if it says nothing (RFC 3263 §4.1).
     /// Names are not resolved: they stay on the flow.
     public func towards(_ uri: URI) -> Flow {
         guard transport == .udp || connection == 0, let address = uri.address, address.family == remote.address.family else { return self }
         guard address == remote.address || !address.isPrivate else { return self }
         var flow = self
-        flow.remote = SocketAddress(address, port: uri.port ?? (transport == .tls ? 5061 : 5060))
+        flow.remote = SocketAddress(address, port: uri.port ?? transport.standardPort)
         let wanted = uri.transport
         if transport == .udp, wanted == Self.tcp { flow.transport = .tcp }
+        if transport == .tcp, wanted == nil || wanted == Self.udp { flow.transport = .udp }
         if wanted == Self.tls || uri.scheme == .sips {
             (flow.transport, flow.peer) = (.tls, uri.host)
             flow.remote.port = uri.port ?? 5061
@@ -52,7 +57,7 @@ extension Flow {
 }
 
 extension Flow {
-    private static let tcp: Text = "tcp", tls: Text = "tls"
+    private static let udp: Text = "udp", tcp: Text = "tcp", tls: Text = "tls"
 }
 
 extension IPAddress {
@@ -74,6 +79,9 @@ public protocol SignallingNetwork: AnyObject {
     /// Closes the connection of a flow that nothing comes over any more; `UserAgent.failed(_:at:)` tells so later.
     func close(_ flow: Flow)
 
+    /// Whether requests can still be sent over the connection of this flow.
+    func isOpen(_ flow: Flow) -> Bool
+
     /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed of whose
     /// certificate names that host.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
@@ -85,6 +93,7 @@ public protocol SignallingNetwork: AnyObject {
 extension SignallingNetwork {
     /// A network of datagrams has no connections.
     public func close(_ flow: Flow) {}
+    public func isOpen(_ flow: Flow) -> Bool { true }
     public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {}
     public var backlog: Duration { .zero }
 }

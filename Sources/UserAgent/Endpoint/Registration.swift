@@ -82,6 +82,7 @@ public final class Registration {
             sequence += 1
             return sequence
         }
+        exchange.followsRedirections = true
         let asked = expires
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
@@ -118,8 +119,10 @@ public final class Registration {
 
     /// Refreshed at 80–90 % of the time that the registrar gave (as RFC 5626 §4.4.1 spreads its keep-alives).
     private func succeed(_ response: Message, asked: UInt32, at now: Instant) {
+        let granted = grantedSeconds(response) ?? response.expires ?? asked
+        // A binding that is gone at once is none, and not to be asked for again and again.
+        guard granted > 0 else { return fail(response.status ?? 200, response, at: now) }
         (failures, isRegistered) = (0, true)
-        let granted = max(1, grantedSeconds(response) ?? response.expires ?? asked)
         let share = UInt64(granted) * 800...UInt64(granted) * 900
         agent.alarms.set(alarm, to: now + agent.randomDelay(share))
         onEvent?(self, .registered(seconds: granted, response), now)
@@ -137,11 +140,17 @@ public final class Registration {
         contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: flow)
     }
 
-    /// The expires parameter of our own Contact among those that the registrar lists.
+    /// The expires parameter of our own Contact among those that the registrar lists. Many write another address into it, as they see it:
+    /// then the first to expire of our user's counts, or the only one.
     private func grantedSeconds(_ response: Message) -> UInt32? {
-        let ours = response.contacts.first { $0.uri.isEquivalent(to: contact.uri) }
-        return ours?.parameters["expires"]?.integer(UInt32.self)
+        let contacts = response.contacts
+        if let ours = contacts.first(where: { $0.uri.isEquivalent(to: contact.uri) }) { return Self.seconds(of: ours) }
+        let likely = contacts.count == 1 ? contacts : contacts.filter { $0.uri.user == contact.uri.user }
+        let seconds = likely.compactMap(Self.seconds)
+        return seconds.filter { $0 > 0 }.min() ?? seconds.first
     }
+
+    private static func seconds(of contact: NameAddress) -> UInt32? { contact.parameters["expires"]?.integer(UInt32.self) }
 
     /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5).
     private func fail(_ status: Int, _ response: Message?, at now: Instant) {
@@ -153,8 +162,7 @@ public final class Registration {
         }
         let base = UInt64(30_000) << UInt64(min(failures, 5))
         failures += 1
-        let asked = response.flatMap { $0.headers[.retryAfter] }.flatMap { Text($0.bytes.prefix { $0 >= 0x30 && $0 <= 0x39 }).integer(UInt64.self) }
-        let delay = max(agent.randomDelay(base / 2...base), .seconds(Int64(min(asked ?? 0, 3_600))))
+        let delay = max(agent.randomDelay(base / 2...base), .seconds(Int64(min(response?.retryAfter ?? 0, 3_600))))
         agent.alarms.set(alarm, to: now + delay)
         onEvent?(self, .failed(status: status, response, retryIn: delay), now)
     }

@@ -39,7 +39,8 @@ final class ServerTransaction {
     }
 
     let id: ServerTransactionID
-    let flow: Flow
+    private(set) var flow: Flow
+    /// Over UDP, and over a connection that has to be opened anew.
     private let responsePort: UInt16
     private var received: Boxed<Message>?
     /// The tag that this agent's answer adds to To.
@@ -54,7 +55,7 @@ final class ServerTransaction {
 
     init(id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
         (self.id, received, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)
-        responsePort = flow.responseFlow(to: request.value.via).remote.port
+        responsePort = flow.transport == .udp ? flow.responseFlow(to: request.value.via).remote.port : request.value.via.port ?? flow.transport.standardPort
         sequence = request.value.cseq.number
         let isReliable = flow.transport.isReliable
         machine =
@@ -65,9 +66,22 @@ final class ServerTransaction {
 
     /// Where its responses go.
     var responseFlow: Flow {
+        guard flow.connection == 0 else { return flow }
         var flow = flow
         flow.remote.port = responsePort
         return flow
+    }
+
+    /// Its connection is gone: its responses go over a new one, to where the peer takes requests (RFC 3261 §18.2.2).
+    func lost(_ connection: UInt64) {
+        if flow.connection == connection { flow.connection = 0 }
+    }
+
+    /// What came again is answered over the connection that it came by (RFC 3261 §17.2.1). A datagram's source proves nothing, and changes nothing.
+    func follow(_ flow: Flow) {
+        guard flow.connection != 0, flow.transport == self.flow.transport else { return }
+        self.flow = flow
+        if session?.flow.connection == 0, session?.flow.transport == flow.transport { session?.flow = flow }
     }
 
     /// Until the final response.

@@ -26,7 +26,7 @@ extension UserAgent {
     func receiveResponse(_ response: Message, over flow: Flow, at now: Instant) {
         guard let branch = response.via.branch, let status = response.status else { return }
         let id = ClientTransactionID(branch: branch, isCancel: response.method == .cancel)
-        guard let transaction = clientTransactions[id], transaction.sent.value.method == response.method else { return }
+        guard let transaction = clientTransactions[id], transaction.sent.value.isAnswered(by: response) else { return }
         let isRepeated = noteRepeated(response, status, transaction)
         if isRepeated == nil { return }
         transaction.session?.trace(.received, response, retransmission: isRepeated == true, at: now)
@@ -136,6 +136,13 @@ extension UserAgent {
         let handler = transaction.handler
         transaction.handler = nil
         handler?(.terminated, now)
+    }
+}
+
+extension Message {
+    /// Whether a response with the branch of this request of ours is meant for it: of the same CSeq, with our Via and no other (RFC 3261 §8.1.3.3, §18.1.2).
+    fileprivate func isAnswered(by response: Message) -> Bool {
+        response.method == method && response.cseq.number == cseq.number && response.hasSingleVia && response.via.hasSentBy(of: via)
     }
 }
 

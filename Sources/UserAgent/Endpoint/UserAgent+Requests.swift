@@ -8,6 +8,7 @@ extension UserAgent {
         let id = ServerTransactionID(request, via, method: method == .ack ? .invite : method)
         if let transaction = serverTransactions[id] {
             guard method == .ack || request.cseq.number == transaction.sequence else { return refuseBranch(of: request, over: flow) }
+            transaction.follow(flow)
             return receiveAgain(request, transaction, at: now)
         }
         let session = request.to.tag.flatMap { sessions[$0] }.flatMap { $0.callID == request.callID ? $0 : nil }
@@ -94,18 +95,23 @@ extension UserAgent {
         // A CANCEL has the CSeq and tags of its INVITE, and neither is a copy of the other.
         invite?.session?.trace(.received, request, retransmission: false, at: now)
         guard let invite else { return respond(transaction, Refusal(481), at: now) }
+        if invite.flow.connection == 0 { invite.follow(flow) }
         respond(transaction, Refusal(200, toTag: invite.toTag), at: now)
         if invite.isOpen { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }
 
     /// A new request under a branch that another one still has (RFC 3261 §8.1.1.7): it cannot be told from that one later, and so it is none.
     private func refuseBranch(of request: Message, over flow: Flow) {
-        network.send(Message.response(to: request, status: 500, reason: "Branch In Use", toTag: makeTag()).serialized(), over: flow.responseFlow(to: request.via))
+        send(Message.response(to: request, status: 500, reason: "Branch In Use", toTag: makeStatelessTag(request.via, request.headers)), to: request, over: flow)
     }
 
     private func refuseStatelessly(_ request: Message, over flow: Flow, _ retryAfter: Text) {
-        var response = Message.response(to: request, status: 503, toTag: makeTag())
+        var response = Message.response(to: request, status: 503, toTag: makeStatelessTag(request.via, request.headers))
         response.append(.retryAfter, retryAfter)
+        send(response, to: request, over: flow)
+    }
+
+    private func send(_ response: Message, to request: Message, over flow: Flow) {
         network.send(response.serialized(), over: flow.responseFlow(to: request.via))
     }
 }
@@ -127,6 +133,8 @@ extension UserAgent {
     private func refusal(of request: Message, over flow: Flow, isKnownDialog: Bool) -> Refusal? {
         guard configuration.allowedMethods.contains(request.method) else { return refusalOfMethod(request.method) }
         guard isKnownDialog else { return Refusal(481) }
+        // RFC 3891 §3.
+        if request.method != .invite, request.headers.contains(.replaces) { return Refusal(400, reason: "Replaces Outside Of INVITE") }
         if request.to.tag == nil {
             if request.requestURI?.scheme == .sips, flow.transport != .tls { return refusalOfSecureURI(over: flow) }
             // What a gateway would send on; inside of a dialog the request has arrived.
@@ -137,7 +145,7 @@ extension UserAgent {
             !configuration.options.contains { $0.equalsIgnoringCase(option) }
         }
         if !unsupported.isEmpty { return Refusal(420, headers: unsupported.map { (.unsupported, $0) }) }
-        return refusalOfBody(request) ?? refusalOfInterval(request)
+        return refusalOfBody(request) ?? refusalOfAccept(request) ?? refusalOfInterval(request)
     }
 
     /// A sips URI over anything but TLS (RFC 3261 §26.2.2): no scheme of ours where we have no TLS (§21.4.14), and not to be had this way where we
@@ -171,6 +179,12 @@ extension UserAgent {
         return request.contentType == .sdp ? nil : Refusal(415, headers: [(.accept, accepted)])
     }
 
+    /// Who wants to make a call and takes no description of a session for an answer can be given none (RFC 3261 §20.1, RFC 4475 §3.3.15).
+    private func refusalOfAccept(_ request: Message) -> Refusal? {
+        guard request.method == .invite, request.to.tag == nil, request.headers.contains(.accept) else { return nil }
+        return request.headers.elements(.accept).contains(where: \.acceptsDescription) ? nil : Refusal(406)
+    }
+
     private func isLoop(_ request: Message) -> Bool {
         if isOwnCall(request) { return false }
         let vias = request.vias
@@ -180,9 +194,12 @@ extension UserAgent {
     }
 
     /// Whether an INVITE is one of ours that was meant to come back: nobody else knows its tag.
-    public func isOwnCall(_ request: Message) -> Bool {
-        guard let session = request.from.tag.flatMap({ sessions[$0] }) else { return false }
-        return session.isToOurselves && session.callID == request.callID
+    public func isOwnCall(_ request: Message) -> Bool { ownCall(request) != nil }
+
+    /// The session that made it, if it is one of those.
+    public func ownCall(_ request: Message) -> InviteSession? {
+        guard let session = request.from.tag.flatMap({ sessions[$0] }), session.isToOurselves, session.callID == request.callID else { return nil }
+        return session
     }
 
     /// What an OPTIONS wants to know (RFC 3261 §11.2).
@@ -231,5 +248,16 @@ extension UserAgent {
         if response.to.tag == nil, response.status != 100 { response.to.tag = transaction.toTag }
         respond(response, to: transaction, at: now)
         return true
+    }
+}
+
+extension Text {
+    /// Of an element of Accept: a range of types with SDP in it, unless its q is 0.
+    fileprivate var acceptsDescription: Bool {
+        let range = Text(bytes.prefix { $0 != 0x3B }.filter { $0 != 0x20 && $0 != 0x09 })
+        let ranges: [Text] = ["application/sdp", "application/*", "*/*"]
+        guard ranges.contains(where: { $0.equalsIgnoringCase(range) }) else { return false }
+        let parameters = try? Parameters(parsing: Text(bytes.drop { $0 != 0x3B }))
+        return parameters?["q"]?.bytes.contains { (0x31...0x39).contains($0) } ?? true
     }
 }

@@ -15,6 +15,7 @@ public final class UserAgent {
     let network: any SignallingNetwork
     let hash: DigestHash?
     private var random: any RandomNumberGenerator
+    private lazy var tagKey = random.next()
     var alarms = AlarmQueue()
     var clientSerial: UInt64 = 0
     var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
@@ -64,16 +65,28 @@ public final class UserAgent {
             guard case .reject(var rejection) = error else { return refusals.unreadable += 1 }
             refusals.malformed += 1
             rejection.via.stamp(source: flow.remote)
-            network.send(rejection.response(toTag: makeTag()), over: flow.responseFlow(to: rejection.via))
+            network.send(rejection.response(toTag: makeStatelessTag(rejection.via, rejection.headers)), over: flow.responseFlow(to: rejection.via))
         }
     }
 
-    /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503.
+    /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503; an INVITE that had a
+    /// provisional one waits on (RFC 3261 §17.1.1.2).
     public func failed(_ flow: Flow, at now: Instant) {
-        if flow.connection != 0 { for session in sessions.values where session.flow.connection == flow.connection { session.flow.connection = 0 } }
+        if flow.connection != 0 { for session in sessions.values { session.lost(flow.connection) } }
         let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
-        for transaction in lost { transportFailed(transaction, at: now) }
+        for transaction in lost {
+            transaction.lost(flow.connection)
+            transportFailed(transaction, at: now)
+        }
         for registration in registrations.values { registration.lost(flow, at: now) }
+    }
+
+    /// The flow without its connection if that is gone, so that `towards` finds another way.
+    public func living(_ flow: Flow) -> Flow {
+        guard flow.connection != 0, !network.isOpen(flow) else { return flow }
+        var flow = flow
+        flow.connection = 0
+        return flow
     }
 
     /// When `advance` next has something to do.
@@ -139,6 +152,17 @@ extension UserAgent {
     /// A tag of 64 random bits (RFC 3261 §19.3).
     func makeTag() -> Text { Text(Self.hexadecimal(random.next(), digits: 16)) }
 
+    /// For an answer that nothing is kept of: the same when the request comes again (RFC 3261 §8.2.7).
+    func makeStatelessTag(_ via: Via, _ headers: Headers) -> Text { Self.statelessTag(via, headers, key: tagKey) }
+
+    static func statelessTag(_ via: Via, _ headers: Headers, key: UInt64) -> Text {
+        var digest = digest(of: .empty) ^ key
+        for part in [via.branch, via.host, via.port.map { Text($0) }, headers[.callID], headers[.from], headers[.cseq]] {
+            digest = Self.digest(of: part ?? .empty, from: digest) &+ 1
+        }
+        return Text(hexadecimal(digest, digits: 16))
+    }
+
     func makeCallID() -> Text { Text(Self.hexadecimal(random.next(), digits: 16) + Self.hexadecimal(random.next(), digits: 16)) }
 
     /// The first CSeq number of a call: room for 2³¹ minus a few requests stays.
@@ -185,8 +209,10 @@ extension UserAgent {
 
     /// FNV-1a: tells a loop, where our request comes back as it was, from a spiral, where a proxy changed its Request-URI
     /// (RFC 3261 §16.3 item 4).
-    static func digest(of uri: URI) -> UInt64 {
-        uri.text.bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    static func digest(of uri: URI) -> UInt64 { digest(of: uri.text) }
+
+    private static func digest(of text: Text, from start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
+        text.bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 }
 

@@ -73,6 +73,8 @@ public final class Registrar {
     public func handle(_ request: Message, over flow: Flow, at now: Instant) -> Message {
         // RFC 3261 §10.3 item 5, RFC 4475 §3.3.4: an address of record is a SIP or SIPS URI.
         guard request.to.uri.isSIP else { return .answer(to: request, status: 400) }
+        // A binding without its path would never be reached (RFC 3327 §5.3).
+        guard request.paths.count == request.headers.elements(.path).count else { return .answer(to: request, status: 400, reason: "Bad Path") }
         guard let user = request.to.uri.decodedUser?.detached, let account = accounts.account(of: user) else { return .answer(to: request, status: 404) }
         if account != .open {
             switch authenticator.verify(request, from: flow.remote.address, at: now) {

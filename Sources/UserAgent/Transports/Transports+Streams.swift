@@ -46,6 +46,12 @@ extension Transports {
         forget(stream)
     }
 
+    public func isOpen(_ flow: Flow) -> Bool {
+        guard flow.connection != 0 else { return true }
+        // Who has said the last word takes answers, but no requests.
+        return streams[flow.connection].map { streamTo[Peer($0.flow)] == $0.id } ?? false
+    }
+
     /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
     private func open(_ flow: Flow) -> MessageStream? {
         guard streams.count < configuration.maximumConnections else { return nil }
@@ -146,7 +152,7 @@ extension Transports {
     private func refuse(_ error: Message.ParseError, from stream: MessageStream, at now: Instant) {
         if case .reject(var rejection) = error {
             rejection.via.stamp(source: stream.flow.remote)
-            stream.connection.send(rejection.response(toTag: Text(random.next())), at: now)
+            stream.connection.send(rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey)), at: now)
         }
         giveUp(stream, at: now)
     }

@@ -61,7 +61,7 @@ public final class Transports: SignallingNetwork {
     public var onTLSFailure: ((TLSError, Flow) -> Void)?
 
     let lane: any LaneDoor
-    let random = SystemRandom()
+    private(set) lazy var tagKey = SystemRandom().next()
     private var sockets: [UDPSocket] = []
     var acceptors: [TCPListener] = []
     var streams: [UInt64: MessageStream] = [:]

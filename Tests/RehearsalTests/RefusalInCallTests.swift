@@ -1,0 +1,79 @@
+import Gateway
+import Media
+import Primitives
+import SIP
+import Testing
+
+@testable import Rehearsal
+
+/// What a far end refuses within a call, and what is refused to it.
+@Suite struct RefusalInCallTests {
+    /// RFC 3264 §6: port 0 is an answer like any other.
+    @Test func `port 0 in the ACK takes the sound away, and the call goes on`() throws {
+        let play = MappingPlay()
+        play.invite(MappingPlay.echo)
+        play.acknowledge(MappingPlay.echo)
+        play.caller.request("INVITE", MappingPlay.echo, call: "row", 2, toTag: play.tag)
+        play.caller.request("ACK", MappingPlay.echo, call: "row", 2, toTag: play.tag, body: play.caller.description(version: 2, port: 0))
+        play.stage.run(seconds: 1)
+        #expect(play.caller.request(.bye) == nil && play.stage.events(.callEnded).isEmpty)
+        #expect(play.stage.gateway.counts(at: play.stage.world.now).media.started == 0)
+        play.caller.request("INVITE", MappingPlay.echo, call: "row", 3, toTag: play.tag, body: play.caller.description(version: 3))
+        play.caller.request("ACK", MappingPlay.echo, call: "row", 3, toTag: play.tag)
+        #expect(play.stage.gateway.counts(at: play.stage.world.now).media.started == 1, "an offer brings it back")
+        play.hangUp(MappingPlay.echo)
+        play.finish()
+    }
+
+    @Test func `an ACK that answers nothing still ends the call`() throws {
+        let play = MappingPlay()
+        play.invite(MappingPlay.echo)
+        play.acknowledge(MappingPlay.echo)
+        play.caller.request("INVITE", MappingPlay.echo, call: "row", 2, toTag: play.tag)
+        play.caller.request("ACK", MappingPlay.echo, call: "row", 2, toTag: play.tag)
+        #expect(play.caller.request(.bye) != nil)
+        play.caller.answer(play.caller.request(.bye), 200)
+        play.finish()
+    }
+
+    @Test func `a REFER that asks for another request than an INVITE is refused, and calls nobody`() throws {
+        let stage = Stage { configuration in
+            var other = LineConfiguration(number: "3000")
+            other.isOpen = true
+            configuration.lines.append(other)
+        }
+        let call = try stage.bridge(), third = RawPeer(stage, 3)
+        third.request("REGISTER", "sip:3000@hookswitch.test", call: "third", 1)
+        for method in ["MESSAGE", "BYE", "SUBSCRIBE"] {
+            call.fromCaller("REFER", headers: ["Refer-To: <sip:3000@hookswitch.test;method=\(method)>"])
+            #expect(call.caller.final(.refer, call.callerSequence)?.status == 501)
+        }
+        #expect(third.request(.invite) == nil && call.caller.request(.notify) == nil)
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:3000@hookswitch.test;method=INVITE>"])
+        let accepted = call.caller.final(.refer, call.callerSequence)
+        #expect(accepted?.status == 202 && accepted?.contact != nil)
+        third.answer(third.request(.invite), 486)
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    /// As the video of a browser is, which is refused anyway.
+    @Test func `a stream of hundreds of lines does not spoil an offer, and one beyond all measure is called too large`() throws {
+        for (lines, status) in [(300, 200), (1_100, 488)] {
+            let play = MappingPlay(), video = "m=video 5000 RTP/AVP 96\r\n" + String(repeating: "a=rtcp-fb:96 nack\r\n", count: lines)
+            play.caller.request("INVITE", MappingPlay.echo, call: "row", 1, body: play.caller.description("0") + video)
+            #expect(play.answer?.status == status)
+            if status == 488 {
+                #expect(play.answer?.headers[.warning].map { "\($0)".contains("too large") } == true)
+                play.acknowledge(MappingPlay.echo)
+            } else {
+                let answer = try #require(play.answer)
+                #expect(String(decoding: answer.body, as: UTF8.self).contains("m=video 0 "))
+                play.acknowledge(MappingPlay.echo)
+                play.hangUp(MappingPlay.echo)
+            }
+            play.finish()
+        }
+    }
+}

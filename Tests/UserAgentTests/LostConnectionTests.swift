@@ -1,0 +1,210 @@
+import Primitives
+import SIP
+import Testing
+
+@testable import UserAgent
+
+/// What becomes of dialogs and transactions when the connection is gone that they came over.
+@Suite struct LostConnectionTests {
+    /// A network that notes what is sent and over what.
+    private final class Notes: SignallingNetwork {
+        var sent: [(message: Message, flow: Flow)] = []
+        var closed: Set<UInt64> = []
+
+        func send(_ bytes: [UInt8], over flow: Flow) { if let message = try? Message(parsing: bytes) { sent.append((message, flow)) } }
+        func isOpen(_ flow: Flow) -> Bool { !closed.contains(flow.connection) }
+        func last(_ summary: String) -> (message: Message, flow: Flow)? { sent.last { $0.message.summary == summary } }
+    }
+
+    private final class Callee: UserAgentDelegate {
+        var session: InviteSession?
+        func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
+            self.session = session
+            session.respond(status: 180, at: now)
+        }
+    }
+
+    private let notes = Notes(), callee = Callee(), agent: UserAgent
+    private let peer = IPAddress(v4: 0xC633_6407), ours = SocketAddress(IPAddress(v4: 0xC000_0202), port: 5060)
+
+    init() {
+        agent = makeAgent(UserAgentConfiguration(), notes, SeededRandom(seed: 3))
+        agent.delegate = callee
+    }
+
+    private func flow(_ transport: Transport, port: UInt16 = 5070, connection: UInt64 = 0) -> Flow {
+        Flow(transport: transport, local: ours, remote: SocketAddress(peer, port: port), connection: connection)
+    }
+
+    private func receive(_ request: RawRequest, over flow: Flow) { agent.receive(Array(request.text.utf8), over: flow, at: .zero) }
+
+    private func lose(_ flow: Flow) {
+        notes.closed.insert(flow.connection)
+        agent.failed(flow, at: .zero)
+    }
+
+    /// An incoming call that is answered and acknowledged.
+    private func answered(over way: Flow, contact: String, acknowledgedOver: Flow) throws -> InviteSession {
+        var request = RawRequest()
+        request.via = "SIP/2.0/\(way.transport.name) 198.51.100.7:5070;branch=z9hG4bKinvite"
+        request.contact = contact
+        receive(request, over: way)
+        let session = try #require(callee.session)
+        session.respond(status: 200, body: Array("v=0".utf8), at: .zero)
+        (request.method, request.via) = ("ACK", "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack")
+        request.to += ";tag=\(session.localTag)"
+        receive(request, over: acknowledgedOver)
+        #expect(session.state == .confirmed)
+        return session
+    }
+
+    private func inDialog(_ method: String, _ session: InviteSession, _ transport: Transport, contact: String? = nil) -> RawRequest {
+        var request = RawRequest()
+        (request.method, request.sequence, request.contact) = (method, 2, contact)
+        request.via = "SIP/2.0/\(transport.name) 198.51.100.7:5070;branch=z9hG4bKagain"
+        request.to += ";tag=\(session.localTag)"
+        return request
+    }
+
+    @Test func `one long request over TCP does not take a call away from UDP`() throws {
+        let session = try answered(over: flow(.udp), contact: "<sip:g1@10.0.0.1:32200>", acknowledgedOver: flow(.udp))
+        let connection = flow(.tcp, port: 40_000, connection: 7)
+        receive(inDialog("INFO", session, .tcp), over: connection)
+        lose(connection)
+        session.bye(at: .zero)
+        #expect(notes.last("BYE")?.flow == flow(.udp), "behind a translator only the way back works")
+    }
+
+    @Test func `who says by its Contact that it has moved to TCP has moved`() throws {
+        let session = try answered(over: flow(.udp), contact: "<sip:g1@198.51.100.7:5070>", acknowledgedOver: flow(.udp))
+        let connection = flow(.tcp, port: 40_000, connection: 7)
+        receive(inDialog("UPDATE", session, .tcp, contact: "<sip:g1@10.0.0.1;transport=tcp>"), over: connection)
+        session.bye(at: .zero)
+        #expect(notes.last("BYE")?.flow == connection)
+    }
+
+    @Test(arguments: [
+        ("<sip:g1@198.51.100.7:32200>", Transport.udp, 32_200), ("<sip:g1@198.51.100.7>", .udp, 5_060), ("<sip:g1@198.51.100.7:32200;transport=tcp>", .tcp, 32_200),
+        ("<sip:g1@198.51.100.7:32200;transport=udp>", .udp, 32_200), ("<sip:g1@10.0.0.1:32200>", .tcp, 40_000),
+    ] as [(String, Transport, UInt16)])
+    func `a call that came over a connection is gone on with where its Contact says, once that is gone`(contact: String, transport: Transport, port: UInt16) throws {
+        let connection = flow(.tcp, port: 40_000, connection: 7)
+        let session = try answered(over: connection, contact: contact, acknowledgedOver: flow(.udp))
+        session.info(contentType: "text/plain", body: [0x61], at: .zero)
+        #expect(notes.last("INFO")?.flow == connection, "as long as it lives it is used")
+        lose(connection)
+        session.bye(at: .zero)
+        let bye = try #require(notes.last("BYE"))
+        #expect(bye.flow == flow(transport, port: port))
+        #expect(bye.message.via.transport == transport.name)
+    }
+
+    private func ring(over way: Flow, via: String = "SIP/2.0/TCP 198.51.100.7:32300;branch=z9hG4bKring") -> RawRequest {
+        var request = RawRequest()
+        request.via = via
+        receive(request, over: way)
+        return request
+    }
+
+    @Test(arguments: [("198.51.100.7:32300", Transport.tcp, 32_300), ("198.51.100.7", .tcp, 5_060), ("198.51.100.7", .tls, 5_061)] as [(String, Transport, UInt16)])
+    func `an answer goes to the sent-by port when the connection is gone`(sentBy: String, transport: Transport, port: UInt16) throws {
+        let connection = flow(transport, port: 40_000, connection: 7)
+        _ = ring(over: connection, via: "SIP/2.0/\(transport.name) \(sentBy);branch=z9hG4bKring")
+        #expect(notes.last("180 INVITE")?.flow == connection)
+        lose(connection)
+        try #require(callee.session).respond(status: 486, at: .zero)
+        #expect(notes.last("486 INVITE")?.flow == flow(transport, port: port))
+    }
+
+    @Test func `an INVITE that comes again is answered over the connection that it came by`() throws {
+        let (old, new) = (flow(.tcp, port: 40_000, connection: 7), flow(.tcp, port: 40_001, connection: 8))
+        let request = ring(over: old)
+        lose(old)
+        receive(request, over: new)
+        #expect(notes.last("180 INVITE")?.flow == new)
+        let session = try #require(callee.session)
+        session.respond(status: 200, body: Array("v=0".utf8), at: .zero)
+        #expect(notes.last("200 INVITE")?.flow == new)
+    }
+
+    @Test func `a datagram from elsewhere does not take the answer away`() throws {
+        let request = ring(over: flow(.udp), via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKring")
+        receive(request, over: flow(.udp, port: 6_666))
+        try #require(callee.session).respond(status: 486, at: .zero)
+        #expect(notes.last("486 INVITE")?.flow == flow(.udp))
+    }
+
+    @Test func `the answer to a CANCEL over a new connection does not stay behind with the old one`() throws {
+        let (old, new) = (flow(.tcp, port: 40_000, connection: 7), flow(.tcp, port: 40_001, connection: 8))
+        var request = ring(over: old)
+        lose(old)
+        request.method = "CANCEL"
+        receive(request, over: new)
+        #expect(notes.last("487 INVITE")?.flow == new)
+    }
+
+    private func call(over way: Flow, to target: Text) throws -> InviteSession {
+        let us = NameAddress(uri: URI(user: "us", address: ours)), uri = try URI(parsing: target)
+        return agent.invite(OutgoingInvite(target: uri, flow: way, from: us, to: NameAddress(uri: uri)), delegate: Events(), at: .zero)
+    }
+
+    private final class Events: InviteSessionDelegate { func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {} }
+
+    private func answer(_ status: Int, over way: Flow, _ change: (String) -> String = { $0 }) throws {
+        let invite = try #require(notes.last("INVITE")).message
+        var response = Message.response(to: invite, status: status, toTag: "device")
+        response.append(.contact, "<sip:device@198.51.100.7:5070;transport=tcp>")
+        agent.receive(Array(change(response.description).utf8), over: way, at: .zero)
+    }
+
+    @Test func `a device whose connection goes while it rings still rings, and is cancelled over a new one`() throws {
+        let (old, new) = (flow(.tcp, port: 40_000, connection: 7), flow(.tcp, port: 40_001, connection: 8))
+        let session = try call(over: old, to: "sip:device@198.51.100.7:5070;transport=tcp")
+        try answer(180, over: old)
+        lose(old)
+        #expect(session.state == .inviting)
+        session.cancel(at: .zero)
+        #expect(notes.last("CANCEL")?.flow == flow(.tcp))
+        try answer(200, over: new)
+        #expect(session.state == .answered)
+    }
+
+    @Test func `without any response a lost connection ends the call`() throws {
+        let way = flow(.tcp, port: 40_000, connection: 7), session = try call(over: way, to: "sip:device@198.51.100.7:5070;transport=tcp")
+        lose(way)
+        #expect(session.state == .ended)
+    }
+
+    @Test func `a flow is living as long as the network has its connection`() {
+        let way = flow(.tcp, port: 40_000, connection: 7)
+        #expect(agent.living(way) == way)
+        lose(way)
+        #expect(agent.living(way).connection == 0)
+    }
+
+    @Test(arguments: [
+        ("CSeq: ", "CSeq: 1"), ("192.0.2.2:5060;branch", "192.0.2.2:5066;branch"), ("UDP 192.0.2.2:5060;branch", "UDP 203.0.113.9:5060;branch"),
+        ("\r\nFrom:", "\r\nVia: SIP/2.0/UDP 203.0.113.9;branch=z9hG4bKother\r\nFrom:"),
+    ])
+    func `a response of another number, or with another Via than ours, is no answer`(old: String, new: String) throws {
+        let session = try call(over: flow(.udp), to: "sip:device@198.51.100.7:5070")
+        try answer(200, over: flow(.udp)) {
+            #expect($0.contains(old))
+            return $0.replacing(old, with: new)
+        }
+        #expect(session.state == .inviting)
+        try answer(200, over: flow(.udp))
+        #expect(session.state == .answered)
+    }
+
+    @Test func `a request that is refused without a transaction gets the same tag whenever it comes`() {
+        var broken = RawRequest()
+        broken.maxForwards = "many"
+        receive(broken, over: flow(.udp))
+        receive(broken, over: flow(.udp))
+        broken.callID = "another"
+        receive(broken, over: flow(.udp))
+        let tags = notes.sent.compactMap { $0.message.to.tag }
+        #expect(tags.count == 3 && tags[0] == tags[1] && tags[1] != tags[2])
+    }
+}
