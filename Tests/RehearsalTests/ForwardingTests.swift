@@ -36,6 +36,25 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test func `a telephone that sent a call on cannot make another in its name`() throws {
+        let stage = Self.stage()
+        let (caller, forwarding, other) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
+        forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")
+        other.request("REGISTER", "sip:2001@hookswitch.test", call: "second", 1, from: "<sip:2001@hookswitch.test>")
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description())
+        let invite = try forwarding.received(.invite)
+        forwarding.answer(invite, 302, contact: Text("<sip:2001@\(Cast.gateway)>"))
+        stage.run(seconds: 0.5)
+        var stolen = invite
+        stolen.startLine = .request(.invite, try URI(parsing: "sip:9196@hookswitch.test"))
+        stolen.cseq = CSeq(number: 77, method: .invite)
+        stolen.via = Via(transport: "UDP", host: "192.0.2.2", port: 5060, branch: "z9hG4bKstolen")
+        forwarding.send(stolen.serialized())
+        #expect(forwarding.final(.invite, 77)?.status == 401)
+        other.answer(try other.received(.invite), 486)
+        stage.expectQuiet()
+    }
+
     @Test func `a telephone that forwards to its own number is a loop`() throws {
         let stage = Self.stage()
         let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))

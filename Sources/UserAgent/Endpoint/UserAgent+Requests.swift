@@ -193,13 +193,13 @@ extension UserAgent {
         return vias.contains { $0.branch?.hasPrefix(ours) == true }
     }
 
-    /// Whether an INVITE is one of ours that was meant to come back: nobody else knows its tag.
+    /// Whether an INVITE is one of ours that was meant to come back: nobody else knows its branch. A telephone that sent it on knows its tag.
     public func isOwnCall(_ request: Message) -> Bool { ownCall(request) != nil }
 
     /// The session that made it, if it is one of those.
     public func ownCall(_ request: Message) -> InviteSession? {
         guard let session = request.from.tag.flatMap({ sessions[$0] }), session.isToOurselves, session.callID == request.callID else { return nil }
-        return session
+        return session.invitation?.sent.value.via.branch == request.via.branch ? session : nil
     }
 
     /// What an OPTIONS wants to know (RFC 3261 §11.2).
