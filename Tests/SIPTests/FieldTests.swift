@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: [
         (Array("a".utf8) + [1] + Array("b".utf8), "\"a\\\u{1}b\" <sip:a@b>"), ([0x61, 0x7F], "\"a\\\u{7F}\" <sip:a@b>"), ([0x61, 0, 0x09, 0x62], "\"a \tb\" <sip:a@b>"),
-        ([0x4A, 0xE9], "\"J\u{FFFD}\" <sip:a@b>"), (Array("Jos\u{E9}".utf8), "\"Jos\u{E9}\" <sip:a@b>"),
+        ([0x4A, 0xE9], "\"J?\" <sip:a@b>"), (Array("Jos\u{E9}".utf8), "\"Jos\u{E9}\" <sip:a@b>"),
     ] as [([UInt8], String)])
     func `a display name is written as the grammar has it, whatever it holds`(name: [UInt8], text: String) throws {
         #expect(NameAddress(displayName: Text(name), uri: try URI(parsing: "sip:a@b")).text.description.utf8.elementsEqual(text.utf8))
@@ -42,7 +42,7 @@ import Testing
         let bytes = Message.response(to: invite, status: 486, reason: Text(phrase)).serialized()
         #expect(bytes.starts(with: Array("SIP/2.0 486 \(written)\r\n".utf8)))
         let broken = Message.response(to: invite, status: 486, reason: Text([0x42, 0xFC])).serialized()
-        #expect(broken.starts(with: Array("SIP/2.0 486 B\u{FFFD}\r\n".utf8)))
+        #expect(broken.starts(with: Array("SIP/2.0 486 B?\r\n".utf8)))
     }
 
     @Test(arguments: [

@@ -301,8 +301,11 @@ extension Text {
         return Text(result)
     }
 
-    /// What is no UTF-8 replaced by U+FFFD.
-    var repaired: Text { bytes.contains { $0 >= 0x80 } ? Text(description) : self }
+    /// In what is no UTF-8 a question mark for each byte beyond ASCII: what is passed on must not grow (U+FFFD has three bytes).
+    var repaired: Text {
+        guard bytes.contains(where: { $0 >= 0x80 }), String(validating: bytes, as: UTF8.self) == nil else { return self }
+        return Text(bytes.map { $0 >= 0x80 ? 0x3F : $0 })
+    }
 
     /// As a reason phrase may be (RFC 3261 §25.1): UTF-8, and spaces for control characters.
     var phrase: Text {
