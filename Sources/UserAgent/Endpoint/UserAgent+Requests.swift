@@ -193,13 +193,18 @@ extension UserAgent {
         return vias.contains { $0.branch?.hasPrefix(ours) == true }
     }
 
-    /// Whether an INVITE is one of ours that was meant to come back: nobody else knows its branch. A telephone that sent it on knows its tag.
-    public func isOwnCall(_ request: Message) -> Bool { ownCall(request) != nil }
+    /// Whether a request is of a call of ours that was meant to come back, by whatever way: of a session that it can name.
+    public func isOwnCall(_ request: Message) -> Bool { session(naming: request) != nil }
 
-    /// The session that made it, if it is one of those.
+    /// The session that made an INVITE which came back as it was sent. Nobody else knows its branch; its tag is known to all whom the call went to.
     public func ownCall(_ request: Message) -> InviteSession? {
+        guard let session = session(naming: request), let branch = request.via.branch else { return nil }
+        return session.invitation?.sent.value.via.branch == branch ? session : nil
+    }
+
+    private func session(naming request: Message) -> InviteSession? {
         guard let session = request.from.tag.flatMap({ sessions[$0] }), session.isToOurselves, session.callID == request.callID else { return nil }
-        return session.invitation?.sent.value.via.branch == request.via.branch ? session : nil
+        return session
     }
 
     /// What an OPTIONS wants to know (RFC 3261 §11.2).
