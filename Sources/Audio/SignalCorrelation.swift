@@ -1,7 +1,8 @@
 /// How alike two recordings are: did what was sent arrive?
 ///
 /// The delay is found over the whole, by a Fourier transform; then the sent signal is taken in half seconds, each of which may lie up to 40 ms off that delay
-/// (a jitter buffer that stretched, a clock that drifts) and is compared as a waveform at 8 kHz. Silent pieces do not count.
+/// (a jitter buffer that stretched, a clock that drifts) and is compared as a waveform at 8 kHz. A piece that is not there but surely lies within 400 ms of it
+/// (a machine stood still for a tenth of a second, and all that follows is late) counts as well. Silent pieces do not count.
 ///
 /// A codec leaves the score above 0.8, loss of a tenth of the packets above 0.6; other speech stays below 0.2.
 public struct SignalCorrelation: Hashable, Sendable {
@@ -29,7 +30,9 @@ public struct SignalCorrelation: Hashable, Sendable {
 
     private static let rate = 8_000
     private static let piece = 4_000
-    private static let slack = 320
+    /// How far off the delay a piece may lie, in samples; `wide` where it correlates by `certain`, which other speech never does.
+    private static let slack = 320, wide = 3_200
+    private static let certain = 0.6
 
     private static func prepared(_ samples: [Int16], _ sampleRate: Int) throws(CodecError) -> [Float] {
         guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate) else { throw .unsupported }
@@ -57,12 +60,20 @@ public struct SignalCorrelation: Hashable, Sendable {
             guard start + delay >= 0, start + length + delay <= right.count, length >= piece / 4 else { continue }
             let energy = leftEnergy[start + length] - leftEnergy[start]
             guard energy > Double(length) * 100 else { continue }   // -70 dBFS
-            let place = max(start + delay - slack, 0)..<min(start + length + delay + slack, right.count)
-            let best = bestCorrelation(left[start..<start + length], energy, right[place], rightEnergy[place.lowerBound...])
-            weighted += energy * best
+            let best = { (slack: Int) -> Double in
+                let place = max(start + delay - slack, 0)..<min(start + length + delay + slack, right.count)
+                return bestCorrelation(left[start..<start + length], energy, right[place], rightEnergy[place.lowerBound...])
+            }
+            weighted += energy * found(near: best(slack), far: { best(wide) })
             total += energy
         }
         return total == 0 ? 0 : weighted / total
+    }
+
+    private static func found(near: Double, far: () -> Double) -> Double {
+        guard near < certain else { return near }
+        let far = far()
+        return far < certain ? near : far
     }
 
     /// The energy before each index.

@@ -27,6 +27,18 @@ import Testing
         #expect(try SignalCorrelation(sent: sent, received: received, sampleRate: 8_000).score > 0.8)
     }
 
+    @Test(arguments: [1_200, -1_200, 1_500]) func `a recording that stood still now and then is still the same speech`(samples: Int) throws {
+        let sent = Signals.speech(seed: 16, seconds: 6)
+        var received: [Int16] = []
+        for start in [0, 16_000, 32_000] {
+            received += [Int16](repeating: 0, count: max(0, samples))
+            received += sent[(start + max(0, -samples))..<(start + 16_000)]
+        }
+        #expect(try SignalCorrelation(sent: sent, received: received, sampleRate: 8_000).score > 0.8)
+        let other = Signals.speech(seed: 17, seconds: 6)
+        #expect(try SignalCorrelation(sent: other, received: received, sampleRate: 8_000).score < 0.2)
+    }
+
     @Test func `a recording that started before the audio has a negative delay`() throws {
         let sent = Signals.speech(seed: 14, seconds: 4)
         let correlation = try SignalCorrelation(sent: sent, received: Array(sent.dropFirst(8_000)), sampleRate: 8_000)

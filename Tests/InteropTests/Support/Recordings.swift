@@ -43,7 +43,7 @@ enum Recordings {
     /// What was heard is what the other said, and not what oneself said.
     static func expect(_ heard: WAV, is said: WAV, isNot own: WAV) throws {
         let likeness = try likeness(said, heard)
-        #expect(likeness.score > 0.6, "\(likeness)")
+        #expect(likeness.matches, "\(likeness)")
         let echo = try Recordings.likeness(own, heard)
         #expect(echo.score < 0.3, "it hears itself: \(echo)")
     }
