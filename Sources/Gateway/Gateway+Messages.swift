@@ -2,13 +2,27 @@ import Primitives
 import SIP
 import UserAgent
 
-/// MESSAGE from one line to another (RFC 3428): to every device that is registered, and good where one of them takes it.
+/// MESSAGE from one line to another (RFC 3428): to every device that is registered, and good where one of them takes it. In a call: to the other end of it.
 extension Gateway {
     func pass(_ request: Message, over flow: Flow, _ transaction: ServerTransactionID) {
+        if let ours = request.to.tag, let theirs = request.from.tag {
+            return pass(request, in: DialogIdentifier(callID: request.callID, localTag: ours, remoteTag: theirs), transaction)
+        }
         switch admission(of: request, from: flow.remote.address) {
         case .admitted(let caller, _): pass(request, from: caller, transaction)
         case .challenged(let headers): userAgent.respond(to: transaction, status: 401, headers: headers, at: now)
         case .forbidden: userAgent.respond(to: transaction, status: 403, at: now)
+        }
+    }
+
+    /// Who is in the dialog has proved who it is. Applications, and devices that ring yet, read nothing.
+    private func pass(_ request: Message, in dialog: DialogIdentifier, _ transaction: ServerTransactionID) {
+        guard let contentType = request.contentType, let session = leg(in: dialog).flatMap(peer(of:))?.session else {
+            userAgent.respond(to: transaction, status: 480, at: now)
+            return
+        }
+        session.message(contentType: contentType, body: request.body, at: now) { [unowned self] status, now in
+            userAgent.respond(to: transaction, status: status < 300 ? status : StatusTable.passedStatus(status), at: now)
         }
     }
 

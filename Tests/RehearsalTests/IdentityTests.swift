@@ -103,6 +103,30 @@ import UserAgent
         }
     }
 
+    @Test func `a MESSAGE in a call reaches the other end of it alone, in its dialog`() throws {
+        for (status, told) in [(200, 200), (202, 202), (415, 488)] {
+            let stage = Stage(), call = try stage.bridge()
+            call.fromCaller("MESSAGE", body: "hello", headers: ["Content-Type: text/plain"])
+            let message = try call.device.received(.message)
+            #expect(String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain" && message.to.tag != nil)
+            #expect(call.device.heard.count { $0.isRequest && $0.method == .message } == 1 && call.caller.final(.message, call.callerSequence) == nil)
+            call.device.answer(message, status)
+            #expect(call.caller.final(.message, call.callerSequence)?.status == told)
+            call.hangUp()
+            stage.expectQuiet()
+        }
+    }
+
+    @Test func `a MESSAGE in a call with an application has no reader`() throws {
+        let play = MappingPlay()
+        play.invite(MappingPlay.echo)
+        play.acknowledge(MappingPlay.echo)
+        play.caller.request("MESSAGE", MappingPlay.echo, call: "row", 2, toTag: play.tag, body: "hello", headers: ["Content-Type: text/plain"])
+        #expect(play.caller.final(.message, 2)?.status == 480)
+        play.hangUp(MappingPlay.echo)
+        play.finish()
+    }
+
     @Test(arguments: [("sip:4040@hookswitch.test", 404), ("sip:9196@hookswitch.test", 480), ("sip:2000@hookswitch.test", 480)])
     func `a MESSAGE to nobody is refused`(target: String, status: Int) {
         let stage = Stage()

@@ -101,7 +101,8 @@ private struct Device {
 
     @Test func `who may register what`() {
         var stranger = Device("9999", password: "x")
-        #expect(stranger.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 404)
+        #expect(registrar.handle(stranger.request(contacts: []), over: stranger.flow, at: at(0)).status == 401, "as who has an account")
+        #expect(stranger.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 403)
         var wrong = Device("1001", password: "guess")
         #expect(wrong.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 403)
         var other = Device("1001", as: "1002", password: "secret-1002")

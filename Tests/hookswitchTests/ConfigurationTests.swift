@@ -211,6 +211,17 @@ import UserAgent
         #expect(error.description == "sip.tls: " + complaint.replacingOccurrences(of: "CERTS", with: folder))
     }
 
+    @Test func `a certificate that ended is told at the start`() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates").path
+        func warnings(_ certificate: String) throws -> [String] {
+            let configuration = try load("sip:\n  tls: { listen: [\"0.0.0.0:5061\"], certificate: \(folder)/\(certificate), key: \(folder)/leaf.key }")
+            return StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil).warnings
+        }
+        let told = try #require(try warnings("expired.pem").first)
+        #expect(told.hasPrefix("the certificate \(folder)/expired.pem ended ") && told.hasSuffix(" days ago: clients that look will refuse it"))
+        #expect(try warnings("server.pem").isEmpty)
+    }
+
     @Test func `TLS needs a certificate to listen, and a key for each`() {
         #expect(complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }") == "sip.tls: needs a 'certificate' and a 'key' to listen")
         #expect(complaint("sip:\n  tls: { certificate: \(#filePath) }") == "sip.tls: takes as many keys as certificates, got 0 and 1")

@@ -143,10 +143,6 @@ extension JournalEvent {
         // About the journal itself; the audit ignores these.
         /// `rule`, `count`, `text`
         case auditViolation = "audit.violation"
-        /// The file could not be written. `cause`
-        case journalFailed = "journal.failed"
-        /// It can be written again. `count` (bytes lost)
-        case journalRecovered = "journal.recovered"
     }
 
     /// The closed set of detail names. The raw value is the text in the file.

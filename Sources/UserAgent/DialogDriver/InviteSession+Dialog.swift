@@ -105,6 +105,24 @@ extension InviteSession {
         exchange?.start(at: now) { [self] outcome, now in loseDialog(by: outcome, at: now) }
     }
 
+    /// Sends a MESSAGE (RFC 3428); the completion gets its final status: 481 without a dialog, 408 when nobody answered, 503 when the transport failed.
+    public func message(contentType: Text, body: [UInt8], at now: Instant, completion: @escaping (Int, Instant) -> Void) {
+        guard state == .confirmed || state == .answered else { return completion(481, now) }
+        let exchange = makeExchange(.message, at: now) {
+            $0.headers.append(.contentType, contentType)
+            $0.body = body
+        }
+        exchange?.start(at: now) { [self] outcome, now in
+            switch outcome {
+            case .response(let response, _): if let status = response.status, status >= 200 { completion(status, now) }
+            case .timedOut: completion(408, now)
+            case .transportFailed: completion(503, now)
+            case .terminated: break
+            }
+            loseDialog(by: outcome, at: now)
+        }
+    }
+
     /// 481 and 408 to any request of ours, and no answer at all, mean that the peer has no such dialog (RFC 3261 §12.2.1.2).
     func loseDialog(by outcome: ClientOutcome, at now: Instant) {
         guard state == .confirmed || state == .answered else { return }

@@ -75,8 +75,9 @@ public final class Registrar {
         guard request.to.uri.isSIP else { return .answer(to: request, status: 400) }
         // A binding without its path would never be reached (RFC 3327 §5.3).
         guard request.paths.count == request.headers.elements(.path).count else { return .answer(to: request, status: 400, reason: "Bad Path") }
-        guard let user = request.to.uri.decodedUser?.detached, let account = accounts.account(of: user) else { return .answer(to: request, status: 404) }
-        if account != .open {
+        guard let user = request.to.uri.decodedUser?.detached else { return .answer(to: request, status: 404) }
+        // Who has no account is answered as who has one: a stranger does not learn the numbers (RFC 3261 §10.3 asks for the sender first, too).
+        if accounts.account(of: user) != .open {
             switch authenticator.verify(request, from: flow.remote.address, at: now) {
             case .accepted(user): break
             case .accepted, .forbidden: return .answer(to: request, status: 403)

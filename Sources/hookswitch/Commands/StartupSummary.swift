@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Media
 import Primitives
+import Runtime
 import UserAgent
 
 /// What a person wants to know when the gateway starts: where it listens, what it tells peers, what it can carry, whom one can call.
@@ -53,6 +54,16 @@ struct StartupSummary: Encodable {
         if let ephemeral, ephemeral.overlaps(ports) {
             warnings.append("media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one")
         }
+        warnings += configuration.certificates.compactMap(Self.warning(ofCertificateIn:))
+    }
+
+    /// Half a month is time to get another certificate.
+    private static func warning(ofCertificateIn path: String) -> String? {
+        guard let validity = CertificateValidity(certificateIn: path) else { return nil }
+        let day = 86_400, start = validity.start, end = validity.end
+        if end < 0 { return "the certificate \(path) ended \(-end / day) days ago: clients that look will refuse it" }
+        if start > 0 { return "the certificate \(path) counts from \(start / day) days on: clients that look will refuse it until then" }
+        return end < 15 * day ? "the certificate \(path) ends in \(end / day) days" : nil
     }
 
     var text: String {

@@ -65,7 +65,7 @@ public struct Audit: Sendable {
     /// Appends the violations of one event: nothing is allocated where there is none.
     mutating func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         switch event.kind {
-        case .auditViolation, .journalFailed, .journalRecovered: return noteSequence(event)
+        case .auditViolation: return noteSequence(event)
         case .gatewayStarted: violations += begin()
         default: noteSequence(event)
         }
