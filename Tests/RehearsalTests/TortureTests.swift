@@ -71,13 +71,13 @@ import UserAgent
 
     /// What this gateway says, where the RFC leaves a choice; nil: nothing.
     private static let answers: [(name: String, status: Int?)] = [
-        ("wsinv", 481), ("intmeth", 405), ("esc01", 404), ("escnull", 404), ("esc02", 405), ("lwsdisp", 200), ("longreq", 404), ("dblreq", 404), ("semiuri", 200),
+        ("wsinv", 481), ("intmeth", 405), ("esc01", 404), ("escnull", 401), ("esc02", 405), ("lwsdisp", 200), ("longreq", 404), ("dblreq", 401), ("semiuri", 200),
         ("transports", 200), ("mpart01", 404), ("unreason", nil), ("noreason", nil), ("badinv01", 400), ("clerr", 400), ("ncl", 400), ("scalar02", 400),
         ("scalarlg", nil), ("quotbal", 400), ("ltgtruri", 400), ("lwsruri", 400), ("lwsstart", 400), ("trws", 400), ("escruri", 404), ("baddate", 404),
         ("regbadct", 400), ("badaspec", 400), ("baddn", 400), ("badvers", 505), ("mismatch01", 400), ("mismatch02", 400), ("bigcode", nil), ("badbranch", 200),
-        ("insuf", 400), ("unkscm", 416), ("novelsc", 416), ("unksm2", 400), ("bext01", 420), ("invut", 415), ("regaut01", 404), ("multi01", 400), ("mcl01", 400),
-        ("bcast", nil), ("zeromf", 200), ("cparam01", 404), ("cparam02", 404), ("regescrt", 404), ("sdp01", 406), ("inv2543", 404),
-        ("ipv6-good", 404), ("ipv6-bad", 400), ("port-ambiguous", 404), ("port-unambiguous", 404), ("via-received-param-with-delim", 481),
+        ("insuf", 400), ("unkscm", 416), ("novelsc", 416), ("unksm2", 400), ("bext01", 420), ("invut", 415), ("regaut01", 401), ("multi01", 400), ("mcl01", 400),
+        ("bcast", nil), ("zeromf", 200), ("cparam01", 401), ("cparam02", 401), ("regescrt", 401), ("sdp01", 406), ("inv2543", 404),
+        ("ipv6-good", 401), ("ipv6-bad", 400), ("port-ambiguous", 401), ("port-unambiguous", 401), ("via-received-param-with-delim", 481),
         ("via-received-param-no-delim", 200), ("ipv6-in-sdp", 404), ("mult-ip-in-header", 481), ("mult-ip-in-sdp", 404), ("ipv4-mapped-ipv6", 404),
         ("ipv6-bug-abnf-3-colons", 200), ("ipv6-correct-abnf-2-colons", 200),
     ]
