@@ -88,9 +88,9 @@ extension AppCall {
         return false
     }
 
-    /// stop, then tell the far end; its answer is not waited for (mapping §6).
+    /// stop, then tell the far end; its answer is not waited for (mapping §6). One that has not answered the call yet is told when it has.
     func hold() {
-        guard state == .connected, !isHeld || resume != nil else { return }
+        guard state != .ended, !isHeld || resume != nil else { return }
         endResume(false)
         isHeld = true
         stopMedia()
@@ -99,7 +99,11 @@ extension AppCall {
 
     /// - Parameter completion: true when the other side has agreed; packets flow after that.
     func takeBack(_ completion: @escaping (Bool) -> Void) {
-        guard state == .connected, isHeld else { return completion(state == .connected) }
+        guard state == .connected, isHeld else {
+            // Before that nobody was told of the hold.
+            if state != .connected { (isHeld, needsOffer) = (false, false) }
+            return completion(state != .ended)
+        }
         endResume(false)
         isSilenced = false
         resume = completion

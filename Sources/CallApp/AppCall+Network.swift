@@ -83,6 +83,7 @@ extension AppCall: InviteSessionDelegate {
         line.tell(.connected(uuid))
         if standing == .known { line.system.reportConnected(uuid) }
         startMedia()
+        offerWhenPossible()
     }
 
     private func fail(_ session: InviteSession, _ cause: EndCause) {

@@ -55,12 +55,18 @@ extension AppLine {
     public func setHeld(_ uuid: UUID, _ isHeld: Bool, at now: Instant, completion: @escaping (Bool) -> Void = { _ in }) {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], call.state == .connected else {
+        guard acting.first(on: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
             return completion(refuse())
         }
         guard isHeld else { return call.takeBack(completion) }
         call.hold()
         completion(true)
+    }
+
+    /// A call that the user has taken up, though the far end, or the app, has not finished with that.
+    private func canHold(_ call: AppCall) -> Bool {
+        let isTakenUp = call.direction == .outgoing || acting.first(on: call.uuid, where: { $0 == .answer }) != nil
+        return call.state == .connected || isTakenUp && call.state != .ended
     }
 
     /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told. In a conference the call's far end listens, and is not heard.

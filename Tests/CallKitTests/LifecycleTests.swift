@@ -62,6 +62,28 @@ import Testing
         #expect(rig.log.take() == [])
     }
 
+    @Test func `a provider reports on its own calls only, and the host on all`() {
+        let rig = Rig(.line)
+        rig.request(.start("A"))
+        let other = CXProvider(configuration: .limited(2, 5), system: rig.system)
+        let update = CXCallUpdate()
+        update.supportsHolding = false
+        rig.log.clear()
+        for _ in 0..<2 {
+            other.reportOutgoingCall(with: .call("A"), startedConnectingAt: nil)
+            other.reportOutgoingCall(with: .call("A"), connectedAt: nil)
+            other.reportCall(with: .call("A"), updated: update)
+            other.reportCall(with: .call("A"), endedAt: nil, reason: .failed)
+            other.invalidate()
+        }
+        #expect(rig.log.take() == ["invalidated"])
+        #expect(rig.refusal(.hold("A")) == nil)
+        rig.log.clear()
+        rig.system.reportConnected(.call("A"))
+        rig.system.reportEnded(.call("A"), reason: .failed)
+        #expect(rig.log.takeJournal() == ["connected A", "reported ended A failed", "ended A failed"])
+    }
+
     @Test func `an update changes what it sets and nothing else`() {
         let rig = Rig()
         let first = CXCallUpdate()

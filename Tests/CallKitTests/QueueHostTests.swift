@@ -15,6 +15,7 @@ import Testing
         private let seen: AsyncStream<String>.Continuation
         let events: AsyncStream<String>
         var completesActions = true
+        var onPerform: () -> Void = {}
 
         init(_ configure: (inout CallSystemConfiguration) -> Void = { _ in }) {
             var configuration = CallSystemConfiguration()
@@ -40,6 +41,7 @@ import Testing
 
         private func perform(_ action: CXCallAction) {
             note("perform \(text(action))")
+            onPerform()
             if completesActions { action.fulfill() }
         }
 
@@ -119,6 +121,24 @@ import Testing
                 continuation.resume()
             }
         }
+    }
+
+    /// H13: a private queue for each controller.
+    @Test(.timeLimit(.minutes(5)))
+    func `a completion that waits holds up neither another controller nor a deadline`() async {
+        let app = App { $0.ringTimeout = .milliseconds(20) }
+        let other = CXCallController(system: app.system)
+        let answered = DispatchSemaphore(value: 0), performed = DispatchSemaphore(value: 0)
+        app.onPerform = { performed.signal() }
+        let came: (Bool, Bool) = await withCheckedContinuation { continuation in
+            app.controller.request(CXTransaction()) { _ in
+                other.request(CXTransaction()) { _ in answered.signal() }
+                app.provider.reportNewIncomingCall(with: .call("A"), update: CXCallUpdate()) { _ in }
+                let limit = DispatchTime.now() + 30
+                continuation.resume(returning: (answered.wait(timeout: limit) == .success, performed.wait(timeout: limit) == .success))
+            }
+        }
+        #expect(came == (true, true))
     }
 
     @Test(.timeLimit(.minutes(5)))

@@ -74,6 +74,68 @@ import Testing
             ])
     }
 
+    // MARK: Dialled, and not answered yet
+
+    private static let activations: [CallSystemConfiguration.Activation] = [.afterStarted, .afterConnected]
+
+    private func rig(_ activation: CallSystemConfiguration.Activation) -> Rig {
+        var configuration = CallSystemConfiguration()
+        configuration.activation = activation
+        return Rig(configuration, groups: 3)
+    }
+
+    /// R16, whenever a call gets its audio.
+    @Test(arguments: activations)
+    func `a call that is dialled is held when another is answered, resumed or started`(activation: CallSystemConfiguration.Activation) {
+        for other in [{ $0.connect("A") }, { $0.request(.resume("H")) }, { $0.dial("A") }] as [(Rig) -> Void] {
+            let rig = rig(activation)
+            rig.connect("H")
+            rig.request(.start("B"))
+            other(rig)
+            rig.provider.reportOutgoingCall(with: .call("B"), connectedAt: nil)
+            #expect(rig.call("B")?.isOnHold == true)
+            #expect(rig.system.calls.count { !$0.isOnHold } == 1)
+        }
+    }
+
+    /// R16, when the app is slow.
+    @Test(arguments: activations)
+    func `what is fulfilled late does not get between`(activation: CallSystemConfiguration.Activation) {
+        for late in [.answer("A"), .start("B")] as [CXCallAction] {
+            let rig = rig(activation)
+            rig.delegate.act = { if $0 !== late { $0.fulfill() } }
+            rig.ring("A")
+            rig.request(late)
+            rig.dial("C")
+            late.fulfill()
+            rig.provider.reportOutgoingCall(with: .call("B"), connectedAt: nil)
+            #expect(rig.system.calls.filter { $0.hasConnected && !$0.isOnHold }.map(\.uuid) == [.call("C")], "\(text(late))")
+        }
+    }
+
+    @Test(arguments: activations)
+    func `when the user gives up a call that nobody has answered the held one comes back`(activation: CallSystemConfiguration.Activation) {
+        let rig = rig(activation)
+        rig.connect("A")
+        rig.request(.start("B"))
+        #expect(rig.call("A")?.isOnHold == true)
+        rig.request(.end("B"))
+        #expect(rig.call("A")?.isOnHold == false)
+        rig.delegate.act = { if !($0 is CXStartCallAction) { $0.fulfill() } }
+        rig.request(.start("B"))
+        rig.request(.end("B"))
+        #expect(rig.call("A")?.isOnHold == false, "the app had not begun it yet")
+    }
+
+    @Test(arguments: activations)
+    func `a held call that nobody has answered comes back, too`(activation: CallSystemConfiguration.Activation) {
+        let rig = rig(activation)
+        rig.request(.start("B"))
+        rig.connect("C")
+        rig.request(.end("C"))
+        #expect(rig.call("B")?.isOnHold == false)
+    }
+
     /// Nobody shall be overheard: F749202.
     @Test func `when the remote party ends the active call the held one stays held`() {
         let rig = Rig()

@@ -14,7 +14,7 @@ extension CXProvider {
 }
 
 extension CXCallController {
-    /// A controller of this system, whatever `CallSystem.current` is. nil queue: a private serial queue.
+    /// A controller of this system, whatever `CallSystem.current` is. nil queue: a serial queue of its own.
     public convenience init(system: CallSystem, queue: DispatchQueue? = nil) {
         self.init(system: system, completionQueue: queue)
     }
@@ -44,8 +44,8 @@ extension AVAudioSession {
 
 extension CallSystem {
     /// The network says by itself what an app may not have reported yet: the call is over. Ignored when it is not there any more.
-    public func reportEnded(_ call: UUID, reason: CXCallEndedReason) { reportEnded(call, at: nil, reason: reason) }
+    public func reportEnded(_ call: UUID, reason: CXCallEndedReason) { reportEnded(call, at: nil, reason: reason, by: nil) }
 
     /// The network says by itself that an outgoing call was answered. Ignored when the app has reported it.
-    public func reportConnected(_ call: UUID) { reportConnected(call, at: nil) }
+    public func reportConnected(_ call: UUID) { reportConnected(call, at: nil, by: nil) }
 }

@@ -26,9 +26,6 @@ struct AudioActivation {
 
     /// Sessions that are active or wanted.
     var count: Int { sessions.count }
-    /// All calls with audio.
-    var calls: [UUID] { names.names.map(UUID.init(bits:)) }
-    func hasAudio(_ call: UUID) -> Bool { names[call] != nil }
 
     /// Gives a call audio in a session, or (nil) none. Returns the sessions to settle, the new one first.
     mutating func set(_ call: UUID, in name: AudioSessionName?) -> [AudioSessionName] {

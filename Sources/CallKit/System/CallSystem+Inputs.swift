@@ -67,19 +67,25 @@ extension CallSystem {
         }
     }
 
-    func reportUpdate(_ uuid: UUID, update: CXCallUpdate) {
+    // A nil provider: the host itself.
+
+    func reportUpdate(_ uuid: UUID, update: CXCallUpdate, by provider: ProviderNumber?) {
         let fields = update.fields
         let identification = fields.remoteHandle == nil ? nil : screen(fields: fields).identification
-        submit { $0.state.reportUpdate(uuid, fields, identification: identification) }
+        submit { $0.state.reportUpdate(uuid, fields, identification: identification, by: provider) }
     }
 
-    func reportEnded(_ uuid: UUID, at date: Date?, reason: CXCallEndedReason) {
-        submit { $0.state.reportEnded(uuid, reason: reason, at: date) }
+    func reportEnded(_ uuid: UUID, at date: Date?, reason: CXCallEndedReason, by provider: ProviderNumber?) {
+        submit { $0.state.reportEnded(uuid, reason: reason, at: date, by: provider) }
     }
 
-    func reportConnecting(_ uuid: UUID, at date: Date?) { submit { $0.state.reportConnecting(uuid, at: date) } }
+    func reportConnecting(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) {
+        submit { $0.state.reportConnecting(uuid, at: date, by: provider) }
+    }
 
-    func reportConnected(_ uuid: UUID, at date: Date?) { submit { $0.state.reportConnected(uuid, at: date) } }
+    func reportConnected(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) {
+        submit { $0.state.reportConnected(uuid, at: date, by: provider) }
+    }
 
     // MARK: Requests
 

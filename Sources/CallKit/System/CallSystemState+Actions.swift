@@ -113,15 +113,15 @@ extension CallSystemState {
     private var managesHolding: Bool { configuration.holdsAutomatically && configuration.audioScope == .perSystem }
 
     private mutating func endByUser(_ uuid: UUID, at now: Instant, into outputs: inout [Output]) {
-        let wasActive = audio.hasAudio(uuid)
+        let wasActive = calls[uuid].map { $0.isActive || isToBeActive($0) } ?? false
         end(uuid, .action, into: &outputs)
         if managesHolding, wasActive { resumeHeld(at: now, into: &outputs) }
     }
 
     /// The user ended the active call: the held one comes back, if there is just one (or one group) and nothing else is under way.
     private mutating func resumeHeld(at now: Instant, into outputs: inout [Output]) {
-        guard audio.calls.isEmpty, !actions.values.contains(where: { $0.action.kind.makesActive }) else { return }
-        let held = calls.values.filter { $0.isOnHold && $0.isConnected }.sorted { $0.serial < $1.serial }
+        guard !calls.values.contains(where: \.isActive), !actions.values.contains(where: { $0.action.kind.makesActive }) else { return }
+        let held = calls.values.filter { $0.isOnHold && $0.isTakenUp }.sorted { $0.serial < $1.serial }
         guard let first = held.first, let group = providers[first.provider]?.groups.group(of: first.uuid),
             held.allSatisfy({ providers[$0.provider]?.groups.group(of: $0.uuid) == group })
         else { return }
@@ -134,17 +134,20 @@ extension CallSystemState {
         let rising = accepted.filter(\.kind.makesActive).compactMap(\.call)
         guard managesHolding, !rising.isEmpty else { return }
         let groups = Set(rising.compactMap(plannedGroup))
-        let others = audio.calls.compactMap { calls[$0] }.filter { call in
-            // A call without a planned group is about to end anyway.
-            plannedGroup(call.uuid).map { !groups.contains($0) } ?? false
-                && !call.outstanding.contains { actions[$0]?.action.kind.makesInactive ?? false }
-        }
+        // A call without a planned group is about to end anyway.
+        let others = calls.values.filter { call in isToBeActive(call) && plannedGroup(call.uuid).map { !groups.contains($0) } ?? false }
         for (provider, calls) in Dictionary(grouping: others, by: \.provider).sorted(by: { $0.key < $1.key }) {
             let actions = calls.sorted { $0.serial < $1.serial }.map {
                 ($0.uuid, $0.supportsHolding ? CallAction.Kind.hold(true) : .end)
             }
             issue(actions, cause: .automaticHold, provider: provider, at: now, into: &outputs)
         }
+    }
+
+    /// Whether the call is active when all that is outstanding on it has been fulfilled: an app may take its time with that.
+    private func isToBeActive(_ call: Call) -> Bool {
+        let kinds = call.outstanding.compactMap { actions[$0]?.action.kind }
+        return kinds.last { $0.makesActive || $0.makesInactive }?.makesActive ?? call.isActive
     }
 
     private func plannedGroup(_ uuid: UUID) -> Int? { calls[uuid].flatMap { plannedGroup(uuid, of: $0.provider) } }

@@ -64,24 +64,29 @@ extension CallSystemState {
         }
     }
 
+    /// The call that a provider reports on: another provider's is unknown to it. The host itself (nil) knows them all.
+    private func call(_ uuid: UUID, of provider: ProviderNumber?) -> Call? {
+        calls[uuid].flatMap { provider ?? $0.provider == $0.provider ? $0 : nil }
+    }
+
     /// - Parameter identification: of the new handle, if the update has one.
     mutating func reportUpdate(
-        _ uuid: UUID, _ update: CXCallUpdate.Fields, identification: CallIdentification?
+        _ uuid: UUID, _ update: CXCallUpdate.Fields, identification: CallIdentification?, by provider: ProviderNumber?
     ) -> [Output] {
-        guard calls[uuid] != nil else { return [] }
+        guard call(uuid, of: provider) != nil else { return [] }
         calls[uuid]?.apply(update)
         if update.remoteHandle != nil { calls[uuid]?.identification = identification }
         return [.event(.updated(uuid))]
     }
 
-    mutating func reportConnecting(_ uuid: UUID, at date: Date?) -> [Output] {
-        guard let call = calls[uuid], call.isOutgoing, !call.isConnecting, !call.isConnected else { return [] }
+    mutating func reportConnecting(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) -> [Output] {
+        guard let call = call(uuid, of: provider), call.isOutgoing, !call.isConnecting, !call.isConnected else { return [] }
         calls[uuid]?.isConnecting = true
         return [.event(.startedConnecting(uuid, date))]
     }
 
-    mutating func reportConnected(_ uuid: UUID, at date: Date?) -> [Output] {
-        guard let call = calls[uuid], call.isOutgoing, !call.isConnected else { return [] }
+    mutating func reportConnected(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) -> [Output] {
+        guard let call = call(uuid, of: provider), call.isOutgoing, !call.isConnected else { return [] }
         calls[uuid]?.isConnected = true
         var outputs: [Output] = [.event(.connected(uuid, date))]
         change(uuid, into: &outputs)
@@ -89,8 +94,8 @@ extension CallSystemState {
         return outputs
     }
 
-    mutating func reportEnded(_ uuid: UUID, reason: CXCallEndedReason, at date: Date?) -> [Output] {
-        guard calls[uuid] != nil else { return [] }
+    mutating func reportEnded(_ uuid: UUID, reason: CXCallEndedReason, at date: Date?, by provider: ProviderNumber?) -> [Output] {
+        guard call(uuid, of: provider) != nil else { return [] }
         var outputs: [Output] = [.event(.endReported(uuid, reason, date))]
         end(uuid, .reported(reason), into: &outputs)
         return outputs

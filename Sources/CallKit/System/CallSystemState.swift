@@ -64,6 +64,10 @@ struct CallSystemState {
         var outstanding: [UUID] = []
 
         var isRinging: Bool { !isOutgoing && !isConnected }
+        /// The user has dialled it, or answered it.
+        var isTakenUp: Bool { isOutgoing ? isStarted : isConnected }
+        /// It has audio, or gets it when the other side answers. Of a telephone's calls one is active, or one group.
+        var isActive: Bool { isTakenUp && !isOnHold }
     }
 
     struct Action {

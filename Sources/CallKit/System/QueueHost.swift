@@ -7,6 +7,8 @@ import Primitives
 /// Callbacks go to the queues that the app named; nothing of the app runs inside its own call into CallKit.
 public final class QueueHost: CallSystemHost {
     private let queue = DispatchQueue(label: "CallKit.system")
+    /// Nothing of the app runs here, so that a callback that blocks holds up no deadline.
+    private let deadlines = DispatchQueue(label: "CallKit.deadlines")
     private let timer = Guarded<(any DispatchSourceTimer)?>(nil)
 
     public init() {}
@@ -27,10 +29,10 @@ public final class QueueHost: CallSystemHost {
         }
     }
 
-    /// Arms the timer on the private queue, where it reads the deadline again: moves told by several threads may overtake
+    /// Arms the timer on the queue of deadlines, where it reads the deadline again: moves told by several threads may overtake
     /// one another.
     public func deadlineMoved(to deadline: Instant?, of system: CallSystem) {
-        queue.async { [weak self, weak system] in
+        deadlines.async { [weak self, weak system] in
             guard let self, let system else { return }
             arm(for: system)
         }
@@ -51,7 +53,7 @@ public final class QueueHost: CallSystemHost {
     }
 
     private func makeTimer(for system: CallSystem) -> any DispatchSourceTimer {
-        let source = DispatchSource.makeTimerSource(queue: queue)
+        let source = DispatchSource.makeTimerSource(queue: deadlines)
         source.setEventHandler { @Sendable [weak system] in system.map { $0.advance(to: $0.now) } }
         source.resume()
         return source

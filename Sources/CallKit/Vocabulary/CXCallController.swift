@@ -4,11 +4,11 @@ import Foundation
 /// The local user's door to the system: every wish is a transaction, and the provider's delegate is asked to perform it.
 open class CXCallController: NSObject, @unchecked Sendable {
     let system: CallSystem
-    /// nil: a private serial queue of the system.
+    /// nil: wherever the host runs everything.
     let queue: DispatchQueue?
     public let callObserver: CXCallObserver
 
-    /// Completions run on a private serial queue. Works on `CallSystem.current`.
+    /// Completions run on a serial queue of the controller's own. Works on `CallSystem.current`.
     public convenience override init() { self.init(system: .current, completionQueue: nil) }
 
     /// Completions run on `queue`. Works on `CallSystem.current`.
@@ -19,7 +19,9 @@ open class CXCallController: NSObject, @unchecked Sendable {
     }
 
     init(system: CallSystem, completionQueue: DispatchQueue?) {
-        (self.system, queue) = (system, completionQueue)
+        self.system = system
+        // One of its own: a completion may wait for another controller's.
+        queue = completionQueue ?? (system.host is InlineHost ? nil : DispatchQueue(label: "CallKit.controller"))
         callObserver = CXCallObserver(observing: system)
         super.init()
     }

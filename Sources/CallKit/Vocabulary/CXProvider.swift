@@ -69,22 +69,22 @@ open class CXProvider: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What is known about a call has changed. An unknown call is ignored, as in all reports below.
-    open func reportCall(with uuid: UUID, updated update: CXCallUpdate) { system.reportUpdate(uuid, update: update) }
+    /// What is known about a call has changed. An unknown call is ignored, as in all reports below; so is another provider's.
+    open func reportCall(with uuid: UUID, updated update: CXCallUpdate) { system.reportUpdate(uuid, update: update, by: number) }
 
     /// A call has ended for a reason other than the user's wish; nil is now. Actions outstanding on it fail silently.
     open func reportCall(with uuid: UUID, endedAt dateEnded: Date?, reason endedReason: CXCallEndedReason) {
-        system.reportEnded(uuid, at: dateEnded, reason: endedReason)
+        system.reportEnded(uuid, at: dateEnded, reason: endedReason, by: number)
     }
 
     /// An outgoing call has begun to connect; nil is now. Only the first report counts.
     open func reportOutgoingCall(with uuid: UUID, startedConnectingAt dateStartedConnecting: Date?) {
-        system.reportConnecting(uuid, at: dateStartedConnecting)
+        system.reportConnecting(uuid, at: dateStartedConnecting, by: number)
     }
 
     /// An outgoing call was answered; nil is now. Only the first report counts.
     open func reportOutgoingCall(with uuid: UUID, connectedAt dateConnected: Date?) {
-        system.reportConnected(uuid, at: dateConnected)
+        system.reportConnected(uuid, at: dateConnected, by: number)
     }
 
     /// From a notification service extension: hands a push to `CallSystem.voipPush` of the current system. Without that,
