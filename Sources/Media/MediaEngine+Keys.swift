@@ -62,9 +62,10 @@ extension MediaEngine {
         hearer(of: leg).map { press(digit, on: $0, at: now) }
     }
 
-    /// The other side, where the packets of this one do not tell it of a key.
+    /// The other side, where the packets of this one do not tell it of a key: it has no events, or keys from here are on their way there already.
     private func hearer(of leg: MediaLeg) -> MediaLeg? {
         guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend else { return nil }
+        if partner.digits != nil, !leg.plan.audio.telephoneEvents.isEmpty { return partner }
         return leg.plan.audio.telephoneEvents.isEmpty == partner.plan.audio.telephoneEvents.isEmpty ? nil : partner
     }
 
@@ -106,6 +107,11 @@ extension MediaEngine {
 }
 
 extension MediaLeg {
+    /// A key of the partner's that does not pass as it is only holds its place.
+    func skipKey(_ header: RTPHeader, at now: Instant) {
+        if let receiver = transcoder?.receiver, !receiver.isIdle { receiver.pass(header, at: now) }
+    }
+
     /// What tells the far end of keys as events, made now where there is none yet; nil where it knows none.
     fileprivate var digitSender: DigitSender? {
         guard let event = plan.audio.telephoneEvent(for: plan.audio.primary.codec), event.sendPayloadType < 128 else { return nil }

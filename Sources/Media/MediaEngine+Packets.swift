@@ -20,7 +20,7 @@ extension MediaEngine {
         let whole = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
         if takesCheck(whole, from: datagram.sender, on: leg, channel, at: now) { return }
         guard leg.state == .started else {
-            follow(whole, on: leg)
+            follow(whole, from: datagram.sender, on: leg)
             return leg.refused.notStarted += 1
         }
         guard datagram.isWhole else { return leg.refused.malformed += 1 }
@@ -35,7 +35,10 @@ extension MediaEngine {
     }
 
     private func takeRTP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
-        guard leg.canReceive else { return leg.refused.notStarted += 1 }
+        guard leg.canReceive else {
+            passOver(packet, from: sender, on: leg)
+            return leg.refused.notStarted += 1
+        }
         guard let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)) else { return leg.refused.malformed += 1 }
         let role = leg.role(of: header.payloadType)
         guard role != .unknown else { return leg.refused.payloadType += 1 }
@@ -83,6 +86,7 @@ extension MediaEngine {
             }
         } else if let partner = leg.partner, partner.isRelaying {
             if role == .keys, partner.plan.audio.telephoneEvents.isEmpty { return }   // it hears them as sound
+            if role == .keys, partner.digits != nil { return partner.skipKey(header, at: now) }   // they wait behind those, from `heard`
             if partner.isTranscoding || partner.isSendingKey { endKey(of: leg, by: header, role, over: partner, at: now) }
             if leg.inbandKeys?.isSuspected == true, mutes(packet, header, role, from: leg, over: partner, at: now) { return }
             if role == .keys || partner.isTranscoding, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
@@ -187,7 +191,7 @@ extension MediaEngine {
         leg.rtcpSocket?.aim(at: sender)
     }
 
-    /// On the RTP port the latch decides; on a port of its own RTCP must come from the address of the RTP or from where signalling said.
+    /// On the RTP port the latch decides; on a port of its own RTCP must come from the address of the RTP or from where signalling said, which may take over.
     private func admitsRTCP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel) -> Bool {
         guard channel == .rtcp else {
             switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
@@ -197,7 +201,8 @@ extension MediaEngine {
             }
             return true
         }
-        if leg.rtcpSource != nil || leg.connectivity != nil { return leg.rtcpSource == sender }
+        if leg.connectivity != nil { return leg.rtcpSource == sender }
+        if leg.rtcpSource != nil { return sender == leg.rtcpSource || sender == leg.plan.audio.remoteRTCP }
         return sender == leg.plan.audio.remoteRTCP || sender.address == (leg.latch.source ?? leg.plan.audio.remoteRTP).address
     }
 

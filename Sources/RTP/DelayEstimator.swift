@@ -55,6 +55,9 @@ struct DelayEstimator: Sendable {
     /// After a new beginning of the timestamps: the base is unknown, what was learnt of the network stays.
     mutating func rebase() { (windows, windowEnds) = ((.max, .max), 0) }
 
+    /// The way has grown longer for good: nothing is faster any more than what took `transit` just now.
+    mutating func rebase(to transit: Int64, at now: Int64) { (windows, windowEnds) = ((.max, transit), now + 5 * clockRate) }
+
     private mutating func count(_ bin: Int, by weight: Float) {
         histogram[bin] += weight
         total += weight

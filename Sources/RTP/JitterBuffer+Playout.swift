@@ -124,7 +124,7 @@ extension JitterBuffer {
         return slot.isWaiting && slot.sequence == sequence && written - slot.start <= Self.capacity ? index : nil
     }
 
-    private func firstWaiting() -> (sequence: Int64, index: Int)? {
+    func firstWaiting() -> (sequence: Int64, index: Int)? {
         var sequence = due
         while sequence <= highest {
             if let index = waiting(sequence), slots[index].ticks > 0 { return (sequence, index) }

@@ -121,6 +121,8 @@ public struct JitterBuffer: Sendable {
     /// The timestamp and the arrival of the packet with the highest sequence number.
     private var latest: (timestamp: Int64, cameAt: Int64) = (0, 0)
     private var origin = Instant.zero
+    /// When the first packet came of those that come too late to be played.
+    private var tooLateSince: Int64?
     /// The packet that is due next, and the timestamp that is.
     var due: Int64 = 0
     var position: Int64 = 0
@@ -187,7 +189,7 @@ public struct JitterBuffer: Sendable {
     // MARK: Beginnings
 
     private mutating func begin(_ header: RTPHeader, at now: Instant) {
-        (ssrc, suspect, origin) = (header.ssrc, nil, now)
+        (ssrc, suspect, origin, tooLateSince) = (header.ssrc, nil, now, nil)
         delays.rebase()
         for index in slots.indices { slots[index] = Slot() }
         highest = 65_536 + Int64(header.sequence.rawValue)   // never negative, however far back the next one is
@@ -231,7 +233,7 @@ public struct JitterBuffer: Sendable {
         let index = Int(sequence % Int64(Self.slotCount))
         if slots[index].sequence == sequence { return refuse(.duplicate) }
         let time = clock(now)
-        if ticks > 0 { delays.receive(transit: time - timestamp, at: time) }
+        if ticks > 0 { noteTransit(time - timestamp, ticks: Int64(ticks), isNews: sequence >= due, at: time) }
         if case .filling = phase, sequence < due, due - sequence < Int64(Self.slotCount) {
             (due, position) = (sequence, min(position, timestamp))   // the first ones came in another order
         }
@@ -244,6 +246,23 @@ public struct JitterBuffer: Sendable {
         }
         store(index, sequence, timestamp, payloadType, payload, ticks: ticks)
         return .taken
+    }
+
+    /// What comes too late when nothing waits, and so does what follows it at the usual pace, says that the way has grown longer. Else all would be given up until
+    /// the shorter one is forgotten. What a stall of the network held back comes all at once.
+    private mutating func noteTransit(_ transit: Int64, ticks: Int64, isNews: Bool, at time: Int64) {
+        let isTooLate = delays.base.map { transit - $0 > most } ?? false
+        delays.receive(transit: transit, at: time)
+        guard isNews else { return }
+        if !isTooLate {
+            tooLateSince = nil
+        } else if let since = tooLateSince {
+            guard time - since >= ticks / 2 else { return }
+            delays.rebase(to: transit, at: time)
+            tooLateSince = nil
+        } else if firstWaiting() == nil {
+            tooLateSince = time
+        }
     }
 
     /// Too far behind to be waited for: what waits is dropped and what does not is lost.

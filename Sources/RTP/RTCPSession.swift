@@ -78,8 +78,8 @@ public struct RTCPSession: Sendable {
         var outputs: [Output] = []
         for packet in try RTCPPacket.parse(datagram) {
             switch packet {
-            case .senderReport(_, let info, let blocks):
-                receiver.receive(info, at: now)
+            case .senderReport(let source, let info, let blocks):
+                receiver.receive(info, from: source, at: now)
                 outputs += take(blocks, at: now)
             case .receiverReport(_, let blocks): outputs += take(blocks, at: now)
             case .goodbye: outputs.append(.goodbye)

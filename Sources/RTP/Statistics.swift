@@ -40,7 +40,7 @@ public struct ReceiverStatistics: Sendable {
     private var losses: Boxed<Spread<UInt16>>?
     /// Packets of epochs before this one that came twice.
     @usableFromInline var earlierCopies: Int64 = 0
-    private var lastReport: (ntpMiddle: UInt32, cameAt: Instant)?
+    private var lastReport: (source: UInt32, ntpMiddle: UInt32, cameAt: Instant)?
 
     /// One source between restarts; the names are those of RFC 3550 A.1.
     @usableFromInline struct Epoch: Sendable {
@@ -81,6 +81,12 @@ public struct ReceiverStatistics: Sendable {
         octets += UInt64(header.payloadCount)
         epoch?.received += 1
         if timed { updateJitter(header, at: now) }
+    }
+
+    /// Notes a packet of the present source that came and is not used, as while a call is held: it is no loss, and is not counted. The first of a source is none of those.
+    @inlinable public mutating func passOver(_ header: RTPHeader) {
+        guard let ssrc = epoch?.ssrc, ssrc == header.ssrc, updateSequence(header) else { return }
+        epoch?.received += 1
     }
 
     /// RFC 3550 A.1; false for a packet that is not believed.
@@ -151,8 +157,8 @@ public struct ReceiverStatistics: Sendable {
     }
 
     /// Remembers a report of the peer's for the round trip that the peer measures.
-    mutating func receive(_ report: RTCPPacket.SenderInfo, at now: Instant) {
-        lastReport = (UInt32(truncatingIfNeeded: report.ntp >> 16), now)
+    mutating func receive(_ report: RTCPPacket.SenderInfo, from source: UInt32, at now: Instant) {
+        lastReport = (source, UInt32(truncatingIfNeeded: report.ntp >> 16), now)
     }
 
     /// The block about the present source, whose loss interval then begins anew (RFC 3550 A.3); nil before any packet.
@@ -163,13 +169,14 @@ public struct ReceiverStatistics: Sendable {
         let lostInterval = expectedInterval - (current.received - current.receivedPrior)
         (current.expectedPrior, current.receivedPrior) = (current.expected, current.received)
         epoch = current
+        let answered = lastReport.flatMap { $0.source == current.ssrc ? $0 : nil }
         if expectedInterval > 0 { losses.note(UInt32(max(0, lostInterval) * 1_000 / expectedInterval)) }
         return RTCPPacket.ReportBlock(
             ssrc: current.ssrc,
             fractionLost: expectedInterval <= 0 || lostInterval <= 0 ? 0 : UInt8(min(lostInterval * 256 / expectedInterval, 255)),
             cumulativeLost: Int32(min(max(lost, -0x80_0000), 0x7F_FFFF)), highestSequence: current.extendedMaximum,
-            jitter: current.jitter >> 4, lastSenderReport: lastReport?.ntpMiddle ?? 0,
-            delaySinceSenderReport: lastReport.map { now.ticks(65_536, since: $0.cameAt) } ?? 0)
+            jitter: current.jitter >> 4, lastSenderReport: answered?.ntpMiddle ?? 0,
+            delaySinceSenderReport: answered.map { now.ticks(65_536, since: $0.cameAt) } ?? 0)
     }
 
     /// Everything since the beginning.

@@ -18,6 +18,8 @@ public struct LocalMedia: Hashable, Sendable {
     public var offersMux: Bool
     /// Milliseconds of sound per packet that we like to receive.
     public var ptime: Int
+    /// The most that a packet may hold, said in our offers (RFC 8866 §6.4); nil: as much as the peer likes.
+    public var maxptime: Int?
     /// How the stream is protected, and whether it is to be.
     public var security = LocalSecurity()
     public var ice = LocalICE()

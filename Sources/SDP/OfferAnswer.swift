@@ -28,6 +28,9 @@ public struct OfferAnswer: Sendable {
         public var startsICE: Bool
         /// A re-offer that removes the audio stream (port 0). Its answer agrees to that.
         public var removesAudio: Bool
+        /// Milliseconds of sound per packet that it likes to receive, 10 to 120, and the most that it takes: for the offer to the other leg of a bridge.
+        public var ptime: Int
+        public var maxptime: Int?
     }
 
     public private(set) var state = State.stable
@@ -66,7 +69,8 @@ public struct OfferAnswer: Sendable {
         let security = local.security.offer(over: next.proto, after: session.audio?.security)
         let ice = local.ice.policy == .lite || session.ice != nil ? local.ice.offer(from: local) : []
         next.offersICE = !ice.isEmpty
-        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: min(local.ptime, formats.first?.codec.longestPacket ?? 120), direction: direction, security: security, ice: ice)
+        let ptime = min(local.ptime, local.maxptime ?? 120, formats.first?.codec.longestPacket ?? 120)
+        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: ptime, maxptime: local.maxptime, direction: direction, security: security, ice: ice)
         pending = .localOffer(next, formats, direction, security)
         state = .haveLocalOffer
         return sending(stream.media(local, proto: next.proto, mid: next.mid), of: next)
@@ -104,7 +108,8 @@ public struct OfferAnswer: Sendable {
             hasTelephoneEvents: remote?.formats.contains { $0.codec.isTelephoneEvent } ?? false,
             hasComfortNoise: remote?.formats.contains { $0.codec.isComfortNoise } ?? false,
             hold: remote?.hold ?? .none, multiplexes: remote?.offersMux ?? false,
-            startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil)
+            startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil,
+            ptime: remote.map { packetTime($0, nil) } ?? local.ptime, maxptime: remote?.maxptime.map { max($0, 10) })
     }
 
     /// Answers the open offer; the exchange is then done.

@@ -7,6 +7,7 @@ struct OutgoingStream {
     /// An answer to an offer that has it (RFC 5506 §5).
     var reducedSize = false
     var ptime: Int
+    var maxptime: Int?
     var direction: Direction
     /// How it is protected.
     var security: [SessionDescription.Attribute] = []
@@ -15,13 +16,14 @@ struct OutgoingStream {
 
     func media(_ local: LocalMedia, proto: Text, mid: Text?) -> SessionDescription.Media {
         var media = SessionDescription.Media(kind: .audio, port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
-        media.attributes.reserveCapacity(2 * formats.count + security.count + ice.count + 5)
+        media.attributes.reserveCapacity(2 * formats.count + security.count + ice.count + 6)
         if let mid { media.attributes.append(.init(.mid, mid)) }
         for format in formats {
             media.attributes.append(.init(.rtpmap, value(of: format) { format.codec.appendMap(to: &$0) }))
             if let fmtp = format.codec.fmtp { media.attributes.append(.init(.fmtp, value(of: format) { $0.append(contentsOf: fmtp.bytes) })) }
         }
         media.attributes.append(.init(.ptime, Text(ptime)))
+        if let maxptime { media.attributes.append(.init(.maxptime, Text(maxptime))) }
         media.attributes += rtcp(local) + security + ice
         media.attributes.append(.init(direction.text))
         return media

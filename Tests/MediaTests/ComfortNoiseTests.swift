@@ -48,6 +48,30 @@ import Testing
         #expect(try bench.statistics(MediaLegID(1)).playout?.packets.lost == 0)
     }
 
+    @Test(arguments: [350, 400, 600, 900], [true, false])
+    mutating func `speech goes on soon where the way grows longer for good`(longer: Int, inSilence: Bool) throws {
+        try bridge(.pcmu(), .pcma(), noise: (true, false))
+        let sounds = try encoded(sine(8_000, frequency: 500, seconds: 3), .pcmu)
+        for sound in sounds {
+            bench.arrive(alice.packet(0, sound), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        if inSilence {
+            bench.arrive(alice.packet(13, [50]), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(1_000))
+            alice.timestamp &+= 980 * 8
+        }
+        bench.pass(.milliseconds(Int64(longer)))
+        _ = bench.heard(by: bob.address)
+        for sound in sounds {
+            bench.arrive(alice.packet(0, sound), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        let heard = try decode(bench.heard(by: bob.address), .pcma)
+        let loud = stride(from: 0, to: heard.count - 160, by: 160).count { LevelMeter.level(of: Array(heard[$0..<$0 + 160]).span) > -30 }
+        #expect(loud >= 138, "\(loud) of \(heard.count / 160)")
+    }
+
     @Test mutating func `noise passes from leg to leg where both know it`() throws {
         try bridge(.pcmu(), .pcmu(), noise: (true, true))
         try speakAndPause()

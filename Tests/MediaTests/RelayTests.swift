@@ -191,6 +191,33 @@ import Testing
         #expect(try bench.statistics(a).refused.noReceiver > 10)
     }
 
+    @Test mutating func `keys that are pressed while others are sent from here wait for them`() throws {
+        let (_, b) = try bridge()
+        bench.arrive(alice.packet(0), from: alice.address, at: 20_000)
+        try bench.engine.send([DTMFDigit("1")!], on: b, at: bench.now)
+        for key: UInt8 in 2...4 {
+            for number in 0..<10 {
+                let event = TelephoneEvent(event: key, isEnd: number > 6, duration: UInt16(160 * (number + 1)))
+                var bytes = [UInt8](repeating: 0, count: 4)
+                bytes.withUnsafeMutableBytes { event.write(to: $0) }
+                bench.arrive(alice.packet(101, bytes, step: 0, marker: number == 0), from: alice.address, at: 20_000)
+                bench.pass(.milliseconds(20))
+            }
+            alice.timestamp &+= 1_600
+            bench.pass(.milliseconds(60))
+        }
+        bench.pass(.seconds(2))
+        var receiver = TelephoneEventReceiver(clockRate: 8_000), pressed = "", headers: [RTPHeader] = []
+        for packet in bench.heard(by: bob.address) {
+            headers.append(try header(packet))
+            guard headers.last?.payloadType == 112 else { continue }
+            let outputs = try payload(packet).withUnsafeBytes { receiver.receive($0, header: headers[headers.count - 1], at: bench.now) }
+            for case .began(let digit) in outputs { pressed.append(digit.character) }
+        }
+        #expect(pressed == "1234")
+        #expect(headers.last?.payloadType == 112 && receiver.deadline == nil, "the last one is up again")
+    }
+
     @Test(arguments: [(nil, 160), (Duration.milliseconds(500), 500), (.milliseconds(1), 40), (.seconds(60), 5_000)] as [(Duration?, Int)])
     mutating func `a key is sent as long as is asked for, within bounds`(length: Duration?, milliseconds: Int) throws {
         let (_, b) = try bridge()

@@ -20,8 +20,13 @@ private struct Line {
     var gaps = 0, nothing = 0
     private(set) var lossesInjected = 0, packetsSent = 0
 
-    /// Milliseconds.
-    mutating func run(_ milliseconds: Int, loss: Double = 0, burst: Int = 1, jitter: Int = 0, duplicates: Double = 0, silent: Bool = false) {
+    /// Milliseconds that every packet is on its way.
+    var delay = 0
+
+    /// Milliseconds. While the network is `stalled` all waits in it, and comes at once at the end.
+    mutating func run(
+        _ milliseconds: Int, loss: Double = 0, burst: Int = 1, jitter: Int = 0, duplicates: Double = 0, silent: Bool = false, stalled: Bool = false
+    ) {
         var bursting = 0
         for step in 0..<milliseconds {
             if step % 20 == 0, !silent {
@@ -30,7 +35,7 @@ private struct Line {
                 if bursting > 0 {
                     (bursting, lossesInjected) = (bursting - 1, lossesInjected + 1)
                 } else {
-                    send(delay: jitter == 0 ? 0 : Int.random(in: 0...jitter, using: &random))
+                    send(delay: delay + (stalled ? milliseconds - step : jitter == 0 ? 0 : Int.random(in: 0...jitter, using: &random)))
                     if Double.random(in: 0..<1, using: &random) < duplicates { send(delay: 1) }
                 }
                 (sequence, timestamp) = (sequence &+ 1, timestamp &+ 160)
@@ -182,6 +187,47 @@ private struct Line {
         line.run(2_000)
         #expect(line.buffer.counters.lost == 150, "\(line.buffer.counters)")
         #expect(line.played.count - before < 110, "the 150 lost ones are not made up for afterwards")
+    }
+
+    @Test(arguments: [250, 350, 400, 600, 900], [0, 60])
+    func `when the way grows longer for good, sound goes on within the greatest wait`(longer: Int, jitter: Int) {
+        var line = Line()
+        line.run(8_000, jitter: jitter)
+        let before = line.buffer.counters
+        line.delay = longer
+        line.run(3_000, jitter: jitter)
+        let heard = Int(line.buffer.counters.played - before.played)
+        #expect(heard >= (3_000 - longer - 200) / 20 - 2, "\(heard) of 150, \(line.buffer.counters)")
+        #expect(line.buffer.counters.restarts == 0)
+        line.delay = 0
+        line.run(3_000, jitter: jitter)
+        #expect(line.buffer.wait <= 8 * 200)
+        let late = line.buffer.counters.late
+        line.run(3_000, jitter: jitter)
+        #expect(line.buffer.counters.late == late && line.buffer.counters.overflowed <= 60, "\(line.buffer.counters)")
+    }
+
+    @Test(arguments: [300, 500, 700, 900], [0, 60])
+    func `what a stall of the network brings all at once makes the way no longer`(stall: Int, jitter: Int) {
+        var line = Line()
+        line.run(8_000, jitter: jitter)
+        let before = line.buffer.counters
+        line.run(stall, stalled: true)
+        line.run(2_000, jitter: jitter)
+        let heard = Int(line.buffer.counters.played - before.played)
+        #expect(heard >= 105, "\(heard), \(line.buffer.counters)")
+        #expect(line.buffer.counters.overflowed <= max(0, stall / 20 - 20) + 1, "what is up to 400 ms late is heard: \(line.buffer.counters)")
+        #expect(line.buffer.counters.restarts == 0)
+    }
+
+    @Test(arguments: [100, 200, 300, 400, 500])
+    func `a network that brings all in bursts is heard as well as can be`(every: Int) {
+        var line = Line()
+        line.run(8_000)
+        let before = line.buffer.counters
+        for _ in 0..<10_000 / every { line.run(every, stalled: true) }
+        let heard = Int(line.buffer.counters.played - before.played)
+        #expect(heard >= (every <= 400 ? 475 : 380), "\(heard), \(line.buffer.counters)")
     }
 
     @Test func `noise of sequence, timestamp and size neither traps nor grows`() {

@@ -122,6 +122,25 @@ import Testing
         #expect(try session.goodbye(at: .zero).withUnsafeBytes { try peer.receive($0, at: .zero) } == [.goodbye])
     }
 
+    @Test func `a report answers the sender report of the source that it is about, and of no other`() throws {
+        var session = RTCPSession(ssrc: 10, cname: "x", clockRate: 8_000, seed: 1, at: .zero)
+        var time = 0
+        func answered(_ source: UInt32, reporting reporter: UInt32) throws -> RTCPPacket.ReportBlock? {
+            time += 10_000
+            session.receiver.receive(try Packet(sequence: 1, ssrc: source).header(), at: milliseconds(time))
+            let info = RTCPPacket.SenderInfo(ntp: 0xAA_BBBB_CCCC_DDDD, rtpTimestamp: 0, packets: 1, octets: 1)
+            _ = try RTCPPacket.make([.senderReport(ssrc: reporter, info, [])]).withUnsafeBytes { try session.receive($0, at: milliseconds(time)) }
+            let report = session.advance(to: milliseconds(time + 1_000))
+            guard case .receiverReport(_, let blocks)? = try report.map(parseRTCP)?.first else { return nil }
+            return blocks.first
+        }
+        let same = try #require(try answered(1, reporting: 1))
+        #expect(same.ssrc == 1 && same.lastSenderReport == 0xBBBB_CCCC && same.delaySinceSenderReport == 65_536)
+        for block in [try answered(1, reporting: 2), try answered(3, reporting: 1)] {
+            #expect(block?.lastSenderReport == 0 && block?.delaySinceSenderReport == 0)
+        }
+    }
+
     @Test func `intervals are five seconds, spread by the RFC's factor`() {
         var session = RTCPSession(ssrc: 10, cname: "x", clockRate: 8_000, seed: 7, at: .zero)
         #expect((1_026...3_079).contains(Int((session.deadline - .zero).wholeMilliseconds)))

@@ -311,6 +311,18 @@ import Testing
         ("a=maxptime:10", 10), ("a=ptime:0", 20), ("a=ptime:x", 20), ("a=ptime:40.5", 40), ("a=ptime:99999999999999999999", 20),
     ]
 
+    /// So that one leg of a bridge can be offered what the other one takes.
+    @Test func `an offer tells how long packets should be and may be, and is read so`() throws {
+        var local = here
+        (local.ptime, local.maxptime) = (20, 10)
+        var caller = OfferAnswer(local: local, sessionID: 400), callee = OfferAnswer(local: here, sessionID: 404)
+        let offer = caller.offer()
+        #expect(mediaLines(offer).contains("a=ptime:10") && mediaLines(offer).contains("a=maxptime:10"))
+        try callee.receive(offer: offer.serialized())
+        #expect(callee.remoteOffer?.ptime == 10 && callee.remoteOffer?.maxptime == 10)
+        #expect(try callee.answer().audio?.ptime == 10)
+    }
+
     @Test(arguments: ptimes)
     func `sends packets as long as the peer likes, within reason`(lines: String, expected: Int) throws {
         var callee = engine()

@@ -70,18 +70,30 @@ extension MediaEngine {
         }
     }
 
-    /// Media that comes while a leg is stopped is not heard, but the sequence of an encrypted stream must not be lost over a long hold.
-    func follow(_ packet: UnsafeMutableRawBufferPointer, on leg: MediaLeg) {
-        guard let receiver = leg.protection?.receiver, MediaPacketKind(UnsafeRawBufferPointer(packet)) == .rtp else { return }
-        _ = try? receiver.unprotect(packet)
+    /// Media that comes while a leg is stopped is not heard, but the sequence of an encrypted stream must not be lost over a long hold, nor does it count as lost.
+    func follow(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg) {
+        guard MediaPacketKind(UnsafeRawBufferPointer(packet)) == .rtp else { return }
+        guard let protection = leg.protection else { return passOver(packet, from: sender, on: leg) }
+        guard let count = try? protection.receiver?.unprotect(packet) else { return }
+        passOver(UnsafeMutableRawBufferPointer(rebasing: packet[..<count]), from: sender, on: leg)
     }
 
-    /// Sends a packet as the leg is protected. False when it did not leave.
-    func transmit(_ packet: UnsafeRawBufferPointer, _ kind: MediaPacketKind, over socket: any MediaSocket, of leg: MediaLeg) -> Bool {
-        guard let protection = leg.protection?[kind] else { return socket.send(packet) }
+    /// What the network brought is not lost, though nobody wants it (RFC 3550 §6.4.1).
+    func passOver(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg) {
+        guard leg.latch.source == sender, let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)), leg.role(of: header.payloadType) != .unknown else { return }
+        leg.rtcp.receiver.passOver(header)
+    }
+
+    /// Sends a packet as the leg is protected, to `remote` or to where the socket sends. False when it did not leave.
+    func transmit(_ packet: UnsafeRawBufferPointer, _ kind: MediaPacketKind, over socket: any MediaSocket, to remote: SocketAddress? = nil, of leg: MediaLeg) -> Bool {
+        guard let protection = leg.protection?[kind] else { return socket.send(packet, toward: remote) }
         guard let sender = protection.sender, packet.count <= Self.longestPacket else { return false }
         sealed.copyMemory(from: packet)
         guard let count = try? kind == .rtcp ? sender.protectControl(sealed, count: packet.count) : sender.protect(sealed, count: packet.count) else { return false }
-        return socket.send(UnsafeRawBufferPointer(rebasing: sealed[..<count]))
+        return socket.send(UnsafeRawBufferPointer(rebasing: sealed[..<count]), toward: remote)
     }
+}
+
+extension MediaSocket {
+    fileprivate func send(_ packet: UnsafeRawBufferPointer, toward remote: SocketAddress?) -> Bool { remote.map { send(packet, to: $0) } ?? send(packet) }
 }

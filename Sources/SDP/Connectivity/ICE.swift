@@ -95,11 +95,12 @@ extension LocalICE {
 
     /// What the peer's offer makes of it.
     func answer(_ offer: RemoteICE, from local: LocalMedia, mux: Bool) -> ICEAgreement {
-        guard let credentials else { return ICEAgreement() }
         switch offer {
         case .none: return ICEAgreement()
         case .mismatch: return ICEAgreement(attributes: [.init("ice-mismatch")])
-        case .full, .lite: return ICEAgreement(ice: agreed(with: offer), attributes: attributes(credentials, local, mux: mux))
+        case .full, .lite:
+            guard let credentials else { return ICEAgreement() }
+            return ICEAgreement(ice: agreed(with: offer), attributes: attributes(credentials, local, mux: mux))
         }
     }
 

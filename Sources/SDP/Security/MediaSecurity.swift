@@ -131,7 +131,7 @@ extension LocalSecurity {
         }
         if let peer = answer.fingerprint, offered.contains(where: { $0.name == .fingerprint }) {
             guard answer.setup != .actpass, answer.setup != .holdconn else { throw .noCommonSecurity }
-            return .dtls(begins: answer.setup == .passive, peer: peer)
+            return .dtls(begins: answer.setup != .active, peer: peer)   // what says nothing is `passive` (RFC 4145 §4)
         }
         guard policy != .required, answer.profile == .plain else { throw policy == .off ? .unsupportedProfile : .noCommonSecurity }
         return .none
@@ -155,7 +155,7 @@ extension LocalSecurity {
 
     private func answerHandshake(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?) -> SecurityAgreement? {
         guard fingerprint != nil, let peer = offer.fingerprint, offer.setup != .holdconn else { return nil }
-        var begins = offer.setup != .active
+        var begins = (offer.setup ?? .active) != .active   // what says nothing is `active` (RFC 4145 §4)
         if offer.setup == .actpass, case .dtls(let began, peer)? = agreed { begins = began }
         return SecurityAgreement(security: .dtls(begins: begins, peer: peer), attributes: handshake(begins ? .active : .passive))
     }

@@ -56,6 +56,14 @@ import Testing
         #expect(text.contains("a=ice-mismatch\r\n") && !text.contains("ice-ufrag") && !text.contains("ice-lite"))
     }
 
+    /// RFC 8839 §4.2.5. There is nothing to check then, and so whoever drives the exchange has made no credentials.
+    @Test func `a mismatch is told without credentials of ours`() throws {
+        var engine = engine()
+        engine.local.ice.credentials = nil
+        let (text, audio) = try answer(&engine, to: plainOffer(stream: Self.checks.replacing("198.51.100.5 4000", with: "198.51.100.6 4000")))
+        #expect(audio.ice == nil && text.contains("a=ice-mismatch\r\n"))
+    }
+
     /// RFC 8839 §4.2.5: a name, and candidates that come later or are hidden; and a family that we do not have.
     @Test(arguments: ["IN IP4 0.0.0.0|9", "IN IP4 phone.example.com|4000", "IN IP6 2001:db8::1|4000", "IN IP4 127.0.0.1|20000"])
     func `with checks the address of the lines need not be usable, and is no hold`(written: String) throws {

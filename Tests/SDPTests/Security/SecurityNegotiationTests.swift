@@ -150,6 +150,19 @@ import Testing
         #expect(audio?.security == .dtls(begins: begins, peer: certificate(0xAB)))
     }
 
+    /// RFC 4145 §4: an offer without one is `active`, an answer `passive`.
+    @Test func `where the far end does not say who begins a handshake, the offerer does`() throws {
+        var callee = engine(.optional) { $0.fingerprint = certificate(1) }
+        try callee.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print))
+        let (answer, theirs) = try callee.answer()
+        #expect(answer.values("setup") == ["passive"])
+        #expect(theirs?.security == .dtls(begins: false, peer: certificate(0xAB)))
+        var caller = engine(.required) { ($0.fingerprint, $0.keying) = (certificate(1), .dtls) }
+        _ = caller.offer()
+        let ours = try caller.receive(answer: offer(over: "UDP/TLS/RTP/SAVP", Self.print))
+        #expect(ours.security == .dtls(begins: true, peer: certificate(0xAB)))
+    }
+
     @Test(arguments: [SRTPPolicy.required, .optional]) func `two of us agree on a handshake, and on who begins it, also later`(policy: SRTPPolicy) throws {
         var caller = engine(policy) { ($0.fingerprint, $0.keying) = (certificate(1), .dtls) }
         var callee = engine(policy, seed: 2) { $0.fingerprint = certificate(2) }
