@@ -93,6 +93,18 @@ import Testing
         #expect(bye.maxForwards == 70)
     }
 
+    /// RFC 3261 §19.1.1 table 1.
+    @Test(arguments: [[], ["<sip:p1;lr>"], ["<sip:p1>"]] as [[Text]])
+    func `headers and method of a Contact stand in no request of the dialog`(recordRoutes: [Text]) throws {
+        let invite = try Self.invite(contact: "<sip:alice@192.0.2.1;x=1?Subject=a>"), contact = "<sip:bob@192.0.2.2;method=INVITE;x=1?Replaces=b>" as Text
+        var caller = Dialog(caller: invite, response: Self.response(200, to: invite, recordRoutes: recordRoutes, contact: contact), overTLS: false)
+        let callee = try #require(Dialog(callee: invite, localTag: "b", sequence: 1, overTLS: false))
+        #expect(caller.remoteTarget.text == "sip:bob@192.0.2.2;x=1" && callee.remoteTarget.text == "sip:alice@192.0.2.1;x=1")
+        caller.refreshTarget(by: try Self.invite(contact: "<sip:bob@192.0.2.3?Subject=a>"))
+        let ack = caller.request(.ack, sequence: 7, via: via)
+        #expect(!ack.description.contains("?") && ack.description.contains("sip:bob@192.0.2.3"))
+    }
+
     @Test func `an ACK has the number of its INVITE and takes none`() throws {
         let invite = try Self.invite()
         let dialog = Dialog(caller: invite, response: Self.response(200, to: invite), overTLS: false)

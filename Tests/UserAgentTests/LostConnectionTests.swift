@@ -10,9 +10,11 @@ import Testing
     private final class Notes: SignallingNetwork {
         var sent: [(message: Message, flow: Flow)] = []
         var closed: Set<UInt64> = []
+        var hasUDP = true
 
         func send(_ bytes: [UInt8], over flow: Flow) { if let message = try? Message(parsing: bytes) { sent.append((message, flow)) } }
         func isOpen(_ flow: Flow) -> Bool { !closed.contains(flow.connection) }
+        func speaksUDP(with address: IPAddress) -> Bool { hasUDP }
         func last(_ summary: String) -> (message: Message, flow: Flow)? { sent.last { $0.message.summary == summary } }
     }
 
@@ -99,6 +101,17 @@ import Testing
         #expect(bye.message.via.transport == transport.name)
     }
 
+    @Test(arguments: ["<sip:g1@198.51.100.7:32200>", "<sip:g1@198.51.100.7:32200;transport=udp>"])
+    func `where no UDP is listened for, such a call is gone on with over another connection`(contact: String) throws {
+        notes.hasUDP = false
+        let connection = flow(.tcp, port: 40_000, connection: 7)
+        let session = try answered(over: connection, contact: contact, acknowledgedOver: connection)
+        lose(connection)
+        session.bye(at: .zero)
+        let bye = try #require(notes.last("BYE"))
+        #expect(bye.flow == flow(.tcp, port: 32_200) && bye.message.via.transport == "TCP")
+    }
+
     private func ring(over way: Flow, via: String = "SIP/2.0/TCP 198.51.100.7:32300;branch=z9hG4bKring") -> RawRequest {
         var request = RawRequest()
         request.via = via
@@ -114,6 +127,20 @@ import Testing
         lose(connection)
         try #require(callee.session).respond(status: 486, at: .zero)
         #expect(notes.last("486 INVITE")?.flow == flow(transport, port: port))
+    }
+
+    @Test(arguments: [200, 180])
+    func `what is repeated goes to the sent-by port when the connection is gone`(status: Int) throws {
+        let connection = flow(.tcp, port: 40_000, connection: 7)
+        var request = RawRequest()
+        (request.via, request.headers) = ("SIP/2.0/TCP 198.51.100.7:32300;branch=z9hG4bKring", ["Require: 100rel"])
+        receive(request, over: connection)
+        if status == 200 { try #require(callee.session).respond(status: 200, at: .zero) }
+        #expect(notes.last("\(status) INVITE")?.flow == connection)
+        lose(connection)
+        let count = notes.sent.count
+        agent.advance(to: .zero + .milliseconds(500))
+        #expect(notes.sent.count == count + 1 && notes.last("\(status) INVITE")?.flow == flow(.tcp, port: 32_300))
     }
 
     @Test func `an INVITE that comes again is answered over the connection that it came by`() throws {
@@ -134,10 +161,11 @@ import Testing
         #expect(notes.last("486 INVITE")?.flow == flow(.udp))
     }
 
-    @Test func `the answer to a CANCEL over a new connection does not stay behind with the old one`() throws {
+    @Test(arguments: [true, false])
+    func `the answer to a CANCEL over a new connection does not stay behind with the old one`(isLost: Bool) throws {
         let (old, new) = (flow(.tcp, port: 40_000, connection: 7), flow(.tcp, port: 40_001, connection: 8))
         var request = ring(over: old)
-        lose(old)
+        if isLost { lose(old) } else { notes.closed = [7] }
         request.method = "CANCEL"
         receive(request, over: new)
         #expect(notes.last("487 INVITE")?.flow == new)
@@ -150,10 +178,10 @@ import Testing
 
     private final class Events: InviteSessionDelegate { func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {} }
 
-    private func answer(_ status: Int, over way: Flow, _ change: (String) -> String = { $0 }) throws {
+    private func answer(_ status: Int, over way: Flow, contact: Text = "<sip:device@198.51.100.7:5070;transport=tcp>", _ change: (String) -> String = { $0 }) throws {
         let invite = try #require(notes.last("INVITE")).message
         var response = Message.response(to: invite, status: status, toTag: "device")
-        response.append(.contact, "<sip:device@198.51.100.7:5070;transport=tcp>")
+        response.append(.contact, contact)
         agent.receive(Array(change(response.description).utf8), over: way, at: .zero)
     }
 
@@ -167,6 +195,30 @@ import Testing
         #expect(notes.last("CANCEL")?.flow == flow(.tcp))
         try answer(200, over: new)
         #expect(session.state == .answered)
+    }
+
+    @Test(arguments: ["sip:device@198.51.100.7:5070;transport=tcp", "sip:device@198.51.100.7:5070"] as [Text])
+    func `a device that has closed its side of the connection is cancelled over a new one at once`(target: Text) throws {
+        let old = flow(.tcp, port: 40_000, connection: 7), session = try call(over: old, to: target)
+        try answer(180, over: old)
+        notes.closed = [7]
+        session.cancel(at: .zero)
+        let cancel = try #require(notes.last("CANCEL"))
+        #expect(cancel.flow == flow(.tcp) && cancel.message.via.transport == "TCP")
+    }
+
+    @Test(arguments: [("<sip:device@198.51.100.7:5070;transport=tcp>", .tcp), ("<sip:device@198.51.100.7:5070>", .udp)] as [(Text, Transport)], [true, false])
+    func `a 200 that comes again over a new connection is acknowledged again where the device takes requests`(contact: (Text, Transport), isLost: Bool) throws {
+        let (old, new) = (flow(.tcp, port: 40_000, connection: 7), flow(.tcp, port: 40_001, connection: 8))
+        let session = try call(over: old, to: "sip:device@198.51.100.7:5070;transport=tcp")
+        try answer(200, over: old, contact: contact.0)
+        session.acknowledge(at: .zero)
+        #expect(notes.last("ACK")?.flow == old)
+        if isLost { lose(old) } else { notes.closed = [7] }
+        try answer(200, over: new, contact: contact.0)
+        let again = try #require(notes.last("ACK"))
+        #expect(again.flow == flow(contact.1) && again.message.via.transport == contact.1.name)
+        #expect(notes.sent.count { $0.message.summary == "ACK" } == 2)
     }
 
     @Test func `without any response a lost connection ends the call`() throws {

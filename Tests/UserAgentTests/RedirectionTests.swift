@@ -144,6 +144,18 @@ import UserAgent
         }
     }
 
+    /// RFC 3261 §8.1.1.8.
+    @Test func `what follows over another transport names us as that one reaches us`() throws {
+        redirect(to: ["<sip:carol@192.0.2.3:5060;transport=tcp>"])
+        pair.alice.agent.locate = { [carol] _, flow, completion in completion([Flow(transport: .tcp, local: flow.local, remote: carol.address)], pair.link.now) }
+        let call = pair.alice.call(pair.bob)
+        pair.link.run(seconds: 1)
+        let moved = try #require(carol.sessions.first?.request)
+        #expect(moved.via.transport == "TCP" && moved.contact?.uri.text == "sip:caller@192.0.2.1:5060;transport=tcp")
+        call.bye(at: pair.link.now)
+        pair.finish()
+    }
+
     @Test func `a name that is nowhere is passed over, and without any other address the redirection is the answer`() {
         pair.alice.agent.locate = { _, _, completion in completion([], pair.link.now) }
         let call = pair.alice.call(pair.bob)

@@ -158,6 +158,13 @@ import UserAgent
         #expect(bench.phone.agent.counts == nothingLeft)
     }
 
+    @Test(arguments: [("", 0), ("\r\n\r\n", 0), ("\u{0}\u{0}\u{0}\u{0}", 0), (" \t\r\n", 0), ("\u{0}\u{1}", 1), ("INVITE", 1)] as [(String, UInt64)])
+    func `what keeps a way open is not counted as unreadable`(text: String, count: UInt64) {
+        let bench = Bench()
+        bench.send(text)
+        #expect(bench.phone.agent.refusals.unreadable == count)
+    }
+
     @Test func `an ACK that acknowledges nothing is dropped`() {
         let bench = Bench()
         bench.send(RawRequest(method: "ACK").text)

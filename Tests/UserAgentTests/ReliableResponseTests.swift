@@ -41,6 +41,37 @@ import UserAgent
         }
     }
 
+    @Test func `an INVITE without an offer that may have it reliable and need not hears a plain 180`() {
+        let (pair, call) = ringing { $0.body = [] }
+        pair.link.run(seconds: 1)
+        #expect(pair.bob.sessions[0].ringsReliably == false)
+        #expect(pair.alice.traces == ["> INVITE", "< 100 INVITE", "< 180 INVITE"])
+        call.cancel(at: pair.link.now)
+        pair.finish()
+    }
+
+    /// RFC 3262 §3.
+    @Test(arguments: [true, false])
+    func `a PRACK that crosses the end of the call is answered`(isCancelled: Bool) throws {
+        let (pair, call) = ringing()
+        if isCancelled {
+            call.cancel(at: pair.link.now)
+        } else {
+            pair.link.plan(after: .milliseconds(25)) { pair.bob.sessions[0].respond(status: 486, at: $0) }
+        }
+        pair.link.run(seconds: 0.2)
+        #expect(pair.alice.events == ["provisional 180", "rejected \(isCancelled ? 487 : 486)"])
+        #expect(pair.alice.traces.contains("> PRACK") && pair.alice.traces.contains("< 200 PRACK"))
+        // Of what else is acknowledged nobody knows.
+        var prack = try pair.early(.prack, of: call, from: pair.alice, body: [])
+        prack.headers.append(.rack, "7 1 INVITE")
+        var answers: [String] = []
+        pair.link.drops = { answers.append(summary($0.bytes)); return false }
+        pair.bob.agent.receive(prack.serialized(), over: pair.bob.flow(to: pair.alice), at: pair.link.now)
+        #expect(answers == ["481 PRACK"])
+        pair.finish()
+    }
+
     @Test func `a lost PRACK is sent again, and the 180 until then`() {
         let (pair, call) = ringing()
         var lost = 0
@@ -89,7 +120,7 @@ import UserAgent
     }
 
     @Test func `an INVITE without an offer gets it in the 180 and answers it in the PRACK, and the 200 waits for that`() {
-        let (pair, call) = ringing(body: Array("v=0 their offer".utf8)) { $0.body = [] }
+        let (pair, call) = ringing(.whenRequired, body: Array("v=0 their offer".utf8)) { ($0.body, $0.headers) = ([], [(.require, "100rel")]) }
         pair.alice.also { session, event, now in
             if case .provisional(let response) = event, !response.body.isEmpty { session.acknowledgeProvisional(body: Array("v=0 ours".utf8), at: now) }
         }

@@ -18,7 +18,7 @@ public struct Dialog: Sendable {
     public let remote: NameAddress
     /// The proxies that stay in the path, in the order in which our requests pass them (§12.1.1, §12.1.2).
     public private(set) var routeSet: [NameAddress]
-    /// Where the peer is: its last Contact.
+    /// Where the peer is: its last Contact, as a Request-URI.
     public private(set) var remoteTarget: URI
     /// The CSeq number of our last request.
     public private(set) var localSequence: UInt32
@@ -39,7 +39,7 @@ public struct Dialog: Sendable {
         local = invite.to.tagged(localTag)
         remote = invite.from.detached
         routeSet = invite.recordRoutes
-        remoteTarget = caller.detached
+        remoteTarget = caller.asRequestURI.detached
         localSequence = sequence
         remoteSequence = invite.cseq.number
         isSecure = overTLS && target.scheme == .sips
@@ -58,7 +58,7 @@ public struct Dialog: Sendable {
         remote = response.to.detached
         routeSet = response.recordRoutes.reversed()
         let target = invite.requestURI ?? invite.to.uri
-        remoteTarget = (response.contact?.uri ?? target).detached
+        remoteTarget = (response.contact?.uri ?? target).asRequestURI.detached
         localSequence = invite.cseq.number
         remoteSequence = nil
         isSecure = overTLS && target.scheme == .sips
@@ -86,7 +86,7 @@ public struct Dialog: Sendable {
 
     /// A target refresh: a re-INVITE or UPDATE of the peer, or the 2xx to one of ours (§12.2.1.2, §12.2.2).
     public mutating func refreshTarget(by message: Message) {
-        if let contact = message.contact { remoteTarget = contact.uri.detached }
+        if let contact = message.contact { remoteTarget = contact.uri.asRequestURI.detached }
     }
 
     /// Notes a request of the peer, other than ACK and CANCEL.
@@ -118,8 +118,7 @@ extension Dialog {
         var uri = remoteTarget
         var routes = routeSet
         if let first = routeSet.first, !first.uri.isLooseRouter {
-            uri = first.uri
-            if uri.headers != nil { uri.headers = nil }
+            uri = first.uri.asRequestURI
             routes = routeSet.dropFirst() + [NameAddress(uri: remoteTarget)]
         }
         return Message.request(

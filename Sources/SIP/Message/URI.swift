@@ -123,6 +123,15 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// Whether it names a loose router (RFC 3261 §16.12).
     public var isLooseRouter: Bool { parameters.contains("lr" as StaticString) }
 
+    /// Without headers and method, which have no place in a Request-URI or in the Contact of a dialog (RFC 3261 §19.1.1 table 1).
+    public var asRequestURI: URI {
+        guard isSIP else { return self }
+        var uri = self
+        if headers != nil { uri.headers = nil }
+        if parameters.contains("method" as StaticString) { uri.parameters["method"] = nil }
+        return uri
+    }
+
     /// Host and port replaced together.
     /// - Precondition: `host` is a host.
     public mutating func setHost(_ host: Text, port: UInt16?) { remake(host: host, port: .some(port)) }

@@ -6,7 +6,7 @@ import Primitives
 /// goes back over, such as a flow; it is kept and never looked at.
 public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     public struct Binding: Sendable {
-        /// Where to send requests: the Contact's URI, without headers.
+        /// Where to send requests: the Contact's URI, without headers and method.
         public fileprivate(set) var uri: URI
         public fileprivate(set) var displayName: Text?
         /// The Contact's parameters but `expires`: `q`, `+sip.instance`, capabilities ...
@@ -165,13 +165,11 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     private func binding(_ contact: NameAddress, _ request: Message, _ origin: Origin, _ now: Instant) throws(Refusal) -> Binding {
         guard contact.uri.isSIP else { throw .unusableContact }
         let seconds = try interval(of: contact, request)
-        var uri = contact.uri
-        if uri.headers != nil { uri.headers = nil }
         var parameters = contact.parameters
         parameters["expires"] = nil
         // Kept for hours: nothing here may hold the buffer of the whole message.
         return Binding(
-            uri: uri, displayName: contact.displayName, parameters: parameters, path: request.paths, origin: origin,
+            uri: contact.uri.asRequestURI, displayName: contact.displayName, parameters: parameters, path: request.paths, origin: origin,
             userAgent: request.headers[.userAgent]?.detached, callID: request.callID.detached, cseq: request.cseq.number, refreshed: now,
             expiry: now + .seconds(Int64(seconds)))
     }

@@ -10,8 +10,8 @@ struct RepeatedProvisional {
 /// A 2xx of ours that is repeated until its ACK (RFC 3261 §13.3.1.4).
 struct UnacknowledgedResponse {
     let sequence: UInt32
-    let bytes: [UInt8]
-    let flow: Flow
+    /// Knows its bytes, and where they go.
+    let transaction: ServerTransaction
     /// It answers the INVITE that made the session.
     let isFirst: Bool
     /// It holds the offer, and so the ACK holds the answer.
@@ -111,8 +111,8 @@ extension InviteSession {
         let timers = agent.configuration.timers
         unacknowledged.append(
             UnacknowledgedResponse(
-                sequence: sequence, bytes: transaction.lastResponse, flow: transaction.responseFlow, isFirst: isFirst, holdsOffer: holdsOffer,
-                interval: timers.t1, due: now + timers.t1, limit: now + timers.patience))
+                sequence: sequence, transaction: transaction, isFirst: isFirst, holdsOffer: holdsOffer, interval: timers.t1,
+                due: now + timers.t1, limit: now + timers.patience))
         refreshAlarm()
     }
 
@@ -133,8 +133,8 @@ extension InviteSession {
             guard now < response.limit else { giveUp(index, at: now); continue }
             unacknowledged[index].interval = agent.configuration.timers.next(after: response.interval)
             unacknowledged[index].due = now + unacknowledged[index].interval
-            traceAgain(response.bytes, at: now)
-            agent.network.send(response.bytes, over: response.flow)
+            traceAgain(response.transaction.lastResponse, at: now)
+            agent.network.send(response.transaction.lastResponse, over: response.transaction.responseFlow)
         }
     }
 

@@ -12,8 +12,9 @@ struct Cancellation {
 struct SentAcknowledgement {
     let sequence: UInt32
     let remoteTag: Text
-    let bytes: [UInt8]
-    let flow: Flow
+    let nextHop: URI
+    var bytes: [UInt8]
+    var flow: Flow
 }
 
 extension InviteSession {
@@ -108,9 +109,8 @@ extension InviteSession {
     private func receiveAcceptance(_ response: Message, at now: Instant) {
         let tag = response.to.tag ?? .empty
         let sequence = response.cseq.number
-        if let sent = acknowledgements.first(where: { $0.remoteTag == tag && $0.sequence == sequence }) {
-            traceAgain(sent.bytes, at: now)
-            agent.network.send(sent.bytes, over: sent.flow)
+        if let index = acknowledgements.firstIndex(where: { $0.remoteTag == tag && $0.sequence == sequence }) {
+            acknowledgeAgain(index, at: now)
         } else if state == .inviting {
             let early = earlyDialogs.first { $0.dialog.remoteTag == tag }
             var dialog = early?.dialog ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
@@ -150,6 +150,8 @@ extension InviteSession {
         guard var cancellation, !cancellation.isSent, let transaction = invitation?.transaction else { return }
         cancellation.isSent = true
         self.cancellation = cancellation
+        // Who has closed its side of a connection reads no CANCEL from it, long before its end is told.
+        if agent.living(transaction.flow) != transaction.flow { transaction.lost(transaction.flow.connection) }
         var cancel = UserAgent.sibling(of: transaction.request, method: .cancel, to: transaction.request.to)
         cancel.add(cancellation.reasons)
         agent.transact(Boxed(cancel), over: transaction.flow, session: self, at: now) { _, _ in }
@@ -183,9 +185,23 @@ extension InviteSession {
         }
         acknowledgement.setOffer(body)
         let bytes = acknowledgement.serialized()
-        acknowledgements.append(SentAcknowledgement(sequence: sequence, remoteTag: dialog.remoteTag, bytes: bytes, flow: flow))
+        acknowledgements.append(SentAcknowledgement(sequence: sequence, remoteTag: dialog.remoteTag, nextHop: dialog.nextHop, bytes: bytes, flow: flow))
         trace(.sent, acknowledgement, retransmission: false, at: now)
         agent.network.send(bytes, over: flow)
+    }
+
+    /// Its 2xx came again. Where its connection takes no requests any more, it goes where the next ones in the dialog go.
+    func acknowledgeAgain(_ index: Int, at now: Instant) {
+        var sent = acknowledgements[index]
+        let flow = agent.living(sent.flow)
+        if flow != sent.flow, var message = try? Message(parsing: sent.bytes) {
+            sent.flow = agent.way(over: flow, to: sent.nextHop)
+            message.via = agent.makeVia(for: sent.nextHop, over: sent.flow)
+            sent.bytes = message.serialized()
+            acknowledgements[index] = sent
+        }
+        traceAgain(sent.bytes, at: now)
+        agent.network.send(sent.bytes, over: sent.flow)
     }
 }
 

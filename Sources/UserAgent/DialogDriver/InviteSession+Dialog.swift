@@ -15,6 +15,8 @@ extension InviteSession {
         case .update: receiveUpdate(request, transaction, at: now)
         case .prack: receivePrack(request, transaction, at: now)
         case .refer where state == .confirmed || state == .answered: receiveRefer(request, transaction, at: now)
+        // Only whoever is in a call may have it transferred.
+        case .refer: agent.respond(transaction, Refusal(403), at: now)
         case .notify: receiveNotify(request, transaction, at: now)
         case .options: agent.respond(transaction, Refusal(200, headers: agent.capabilities), at: now)
         case .info where request.headers.contains("Info-Package"):
@@ -38,6 +40,7 @@ extension InviteSession {
         if flow.connection == connection { flow.connection = 0 }
         inviteTransaction?.lost(connection)
         incomingOffer?.lost(connection)
+        for response in unacknowledged { response.transaction.lost(connection) }
     }
 
     /// Whether the request is in order in its dialog; nil when there is no such dialog.

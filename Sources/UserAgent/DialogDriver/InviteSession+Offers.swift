@@ -81,10 +81,7 @@ extension InviteSession {
     /// A 2xx to our re-INVITE or UPDATE. A re-INVITE is acknowledged in any case, after the end of the session too.
     private func receiveAnswer(_ response: Message, of exchange: Exchange, _ method: Method, at now: Instant) {
         let sequence = response.cseq.number
-        if method == .invite, let sent = acknowledgements.first(where: { $0.sequence == sequence }) {
-            traceAgain(sent.bytes, at: now)
-            return agent.network.send(sent.bytes, over: sent.flow)
-        }
+        if method == .invite, let index = acknowledgements.firstIndex(where: { $0.sequence == sequence }) { return acknowledgeAgain(index, at: now) }
         if awaitedSequence == sequence { return }
         dialog?.refreshTarget(by: response)
         refreshTimer(by: response, at: now)

@@ -23,7 +23,6 @@ struct EarlyDialog {
 final class UnacknowledgedProvisional {
     let sequence: UInt32
     let bytes: [UInt8]
-    let flow: Flow
     /// It holds our offer, and so the PRACK holds the answer; the 2xx waits for that.
     let holdsOffer: Bool
     /// It holds a description, and so the 2xx waits for the PRACK.
@@ -33,8 +32,8 @@ final class UnacknowledgedProvisional {
     var due: Instant?
     let limit: Instant
 
-    init(sequence: UInt32, bytes: [UInt8], flow: Flow, holdsOffer: Bool, holdsDescription: Bool, interval: Duration, at now: Instant, limit: Instant) {
-        (self.sequence, self.bytes, self.flow, self.holdsOffer, self.holdsDescription) = (sequence, bytes, flow, holdsOffer, holdsDescription)
+    init(sequence: UInt32, bytes: [UInt8], holdsOffer: Bool, holdsDescription: Bool, interval: Duration, at now: Instant, limit: Instant) {
+        (self.sequence, self.bytes, self.holdsOffer, self.holdsDescription) = (sequence, bytes, holdsOffer, holdsDescription)
         (self.interval, due, self.limit) = (interval, now + interval, limit)
     }
 }
@@ -80,10 +79,11 @@ extension InviteSession {
 
 // Callee.
 extension InviteSession {
-    /// The INVITE wants its provisional responses acknowledged, or may have them so and we like that.
+    /// The INVITE wants its provisional responses acknowledged, or may have them so and we like that: not where the first of them would have to
+    /// hold our offer (RFC 3261 §13.2.1).
     public var ringsReliably: Bool {
         if request.headers.lists("100rel", in: .require) { return true }
-        return agent.configuration.reliability == .whenSupported && request.headers.lists("100rel", in: .supported)
+        return agent.configuration.reliability == .whenSupported && !request.content.isEmpty && request.headers.lists("100rel", in: .supported)
     }
 
     /// RFC 3262 §3: one at a time, repeated with ever longer intervals until the PRACK.
@@ -94,14 +94,14 @@ extension InviteSession {
         send(response.status, response.reason, headers, response.body, over: transaction, at: now)
         let timers = agent.configuration.timers
         unpracked = UnacknowledgedProvisional(
-            sequence: responseSequence, bytes: transaction.lastResponse, flow: transaction.responseFlow,
+            sequence: responseSequence, bytes: transaction.lastResponse,
             holdsOffer: !response.body.isEmpty && request.content.isEmpty && !isEarlyAgreed, holdsDescription: !response.body.isEmpty,
             interval: timers.t1, at: now, limit: now + timers.patience)
         if !response.body.isEmpty, !request.content.isEmpty { isEarlyAgreed = true }
     }
 
     func repeatUnpracked(at now: Instant) {
-        guard let waiting = unpracked, let due = waiting.due, now >= min(due, waiting.limit) else { return }
+        guard let waiting = unpracked, let due = waiting.due, now >= min(due, waiting.limit), let transaction = inviteTransaction else { return }
         guard now < waiting.limit else {
             unpracked = nil
             return emit(.provisionalTimeout, at: now)
@@ -109,7 +109,7 @@ extension InviteSession {
         waiting.interval = waiting.interval * 2
         waiting.due = now + waiting.interval
         traceAgain(waiting.bytes, at: now)
-        agent.network.send(waiting.bytes, over: waiting.flow)
+        agent.network.send(waiting.bytes, over: transaction.responseFlow)
     }
 
     /// RFC 3262 §3, §5. A PRACK that acknowledges nothing gets 481; its body is our offer's answer, or an offer.

@@ -38,14 +38,12 @@ extension InviteSession {
         guard values.count == 1, let address = try? NameAddress(parsing: values[0]) else { return agent.respond(transaction, Refusal(400), at: now) }
         guard address.uri.isSIP || address.uri.scheme == .tel else { return agent.respond(transaction, Refusal(416), at: now) }
         // Another request than an INVITE would be meant (RFC 3261 §19.1.5), and we only make calls.
-        guard address.uri.parameters.value(of: "method").map({ $0.equalsIgnoringCase("INVITE") }) ?? true else { return agent.respond(transaction, Refusal(501), at: now) }
-        var target = address.uri
-        let replaces = target.header("Replaces")
-        if target.headers != nil { target.headers = nil }
+        guard address.uri.parameters.value(of: "method").map({ $0.percentDecoded.equalsIgnoringCase("INVITE") }) ?? true else { return agent.respond(transaction, Refusal(501), at: now) }
+        let replaces = address.uri.header("Replaces")
         let dialog = replaces.flatMap { DialogIdentifier(parsing: $0) }
         if replaces != nil, dialog == nil { return agent.respond(transaction, Refusal(400, reason: "Bad Replaces"), at: now) }
         let transfer = TransferRequest(
-            target: target.detached, replaces: dialog, referredBy: request.headers[.referredBy]?.detached, sequence: request.cseq.number,
+            target: address.uri.asRequestURI.detached, replaces: dialog, referredBy: request.headers[.referredBy]?.detached, sequence: request.cseq.number,
             message: request, transaction: transaction.id, isSubscribed: request.headers["Refer-Sub"].map { !$0.lowercased.hasPrefix("false") } ?? true, isFirst: !wasReferred)
         wasReferred = true
         emit(.transferRequested(transfer), at: now)
@@ -65,15 +63,21 @@ extension InviteSession {
 
     /// Tells the peer how far its transfer is: a status of the new call. One of 200 or more is the last. Nothing once the session is over.
     public func report(_ transfer: TransferRequest, status: Int, phrase: Text? = nil, at now: Instant) {
-        guard transfer.isSubscribed, state == .confirmed || state == .answered else { return }
+        guard transfer.isSubscribed, state == .confirmed || state == .answered, !forgottenReferrals.contains(transfer.sequence) else { return }
         let exchange = makeExchange(.notify, at: now) {
             $0.headers.append(.event, transfer.isFirst ? "refer" : "refer;id=" + Text(transfer.sequence))
             $0.headers.append(.subscriptionState, status < 200 ? "active;expires=180" : "terminated;reason=noresource")
             $0.headers.append(.contentType, "message/sipfrag;version=2.0")
             $0.body = Array(("SIP/2.0 " + Text(status) + " " + (phrase ?? Message.reasonPhrase(status)) + "\r\n").bytes)
         }
-        // A refusal ends the subscription and not the dialog (RFC 5057 §5.1).
-        exchange?.start(at: now) { _, _ in }
+        // What fails ends the subscription (RFC 6665 §4.2.2), and not the dialog (RFC 5057 §5.1).
+        exchange?.start(at: now) { [self] outcome, _ in
+            switch outcome {
+            case .response(let response, _) where response.status == 481: forgottenReferrals.insert(transfer.sequence)
+            case .timedOut: forgottenReferrals.insert(transfer.sequence)
+            case .response, .transportFailed, .terminated: break
+            }
+        }
     }
 }
 

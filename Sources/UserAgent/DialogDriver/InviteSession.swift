@@ -64,6 +64,8 @@ public final class InviteSession {
     var peerAllowsUpdate = false
     /// The peer sent a REFER before.
     var wasReferred = false
+    /// REFERs of the peer, by their CSeq numbers, whose subscriptions it has forgotten.
+    var forgottenReferrals: Set<UInt32> = []
     /// A REFER of ours has not come to its end.
     var awaitsTransfer = false
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
@@ -100,7 +102,7 @@ public final class InviteSession {
 
     /// Forgets the call without a word, as a peer does whose process died: what comes for it gets 481. For rehearsals.
     package func vanish(at now: Instant) {
-        delegate = nil
+        (delegate, unpracked) = (nil, nil)
         finish(at: now)
     }
 
@@ -141,12 +143,13 @@ extension InviteSession {
     }
 
     /// Where a request in this dialog goes.
-    func nextHop(of dialog: Dialog) -> Flow { flow.towards(dialog.nextHop) }
+    func nextHop(of dialog: Dialog) -> Flow { agent.way(over: agent.living(flow), to: dialog.nextHop) }
 
     /// The session is over: it leaves the agent, and nothing of it waits any more but transactions that end by themselves.
     func finish(at now: Instant) {
         guard state != .ended else { return }
         state = .ended
+        if let unpracked { agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.patience, at: now) }
         (ringing, unacknowledged, queuedBye, awaitedSequence) = (nil, [], nil, nil)
         (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)
         withdrawOffers(at: now)

@@ -64,7 +64,7 @@ final class ClientTransaction {
         guard connection != 0, flow.connection == connection else { return }
         flow.connection = 0
         guard let next = request.routes.first?.uri ?? request.requestURI else { return }
-        let way = flow.towards(next)
+        let way = flow.towards(next, speaksUDP: false)
         if way.transport == flow.transport { flow = way }
     }
 

@@ -173,13 +173,18 @@ final class Exchange {
     private func send(over hop: Flow, at now: Instant) {
         (flow, hasAnswered, staysOnUDP) = (hop, false, false)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
+        nameUs(over: hop)
+        send(at: now)
+    }
+
+    /// What of a request depends on the way that it goes: Via, Contact and description.
+    private func nameUs(over hop: Flow) {
         request.via = newVia(over: hop)
         if let contact = request.contact {
             let isSecure = request.requestURI?.scheme == .sips
             request.headers.set(.contact, agent.makeContact(user: contact.uri.user, over: hop, isSecure: isSecure).text)
         }
         if let body = bodyOver?(hop) { request.body = body }
-        send(at: now)
     }
 
     private func isSentAgain(after response: Message, over way: Flow, at now: Instant) -> Bool {
@@ -237,7 +242,6 @@ final class Exchange {
         tried.append(target)
         if let direct = direct(to: target) {
             readdress(to: target, over: direct)
-            if let body = bodyOver?(direct) { request.body = body }
             send(at: now)
         } else {
             look(for: target)
@@ -273,7 +277,6 @@ final class Exchange {
         if mayRetry, let first = flows.first {
             readdress(to: target, over: first)
             otherHops = Array(flows.dropFirst())
-            if let body = bodyOver?(first) { request.body = body }
             send(at: now)
         } else if !mayRetry || !follow(at: now) {
             let handler = handler
@@ -292,7 +295,7 @@ final class Exchange {
         next.cseq = CSeq(number: takeSequence(), method: request.method)
         for name in [HeaderName.route, .authorization, .proxyAuthorization] { next.headers.remove(name) }
         request = next
-        // Its branch tells the new Request-URI, so that a loop is seen.
-        request.via = newVia(over: flow)
+        // The branch tells the new Request-URI, so that a loop is seen.
+        nameUs(over: flow)
     }
 }

@@ -40,14 +40,15 @@ extension Flow {
     /// differs from where the peer's messages come from: then the peer is behind a translator, and only the way back works.
     /// Where the connection was TCP the URI says what is spoken at its address: UDP, if it says nothing (RFC 3263 §4.1).
     /// Names are not resolved: they stay on the flow.
-    public func towards(_ uri: URI) -> Flow {
+    /// - Parameter speaksUDP: false goes on over TCP where the URI says UDP, or nothing.
+    public func towards(_ uri: URI, speaksUDP: Bool = true) -> Flow {
         guard transport == .udp || connection == 0, let address = uri.address, address.family == remote.address.family else { return self }
         guard address == remote.address || !address.isPrivate else { return self }
         var flow = self
         flow.remote = SocketAddress(address, port: uri.port ?? transport.standardPort)
         let wanted = uri.transport
         if transport == .udp, wanted == Self.tcp { flow.transport = .tcp }
-        if transport == .tcp, wanted == nil || wanted == Self.udp { flow.transport = .udp }
+        if speaksUDP, transport == .tcp, wanted == nil || wanted == Self.udp { flow.transport = .udp }
         if wanted == Self.tls || uri.scheme == .sips {
             (flow.transport, flow.peer) = (.tls, uri.host)
             flow.remote.port = uri.port ?? 5061
@@ -86,6 +87,9 @@ public protocol SignallingNetwork: AnyObject {
     /// certificate names that host.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
 
+    /// Whether there is a UDP socket that can send to such an address.
+    func speaksUDP(with address: IPAddress) -> Bool
+
     /// How long the message that is being taken lay unread; zero where nobody knows. What grows here is work that nobody gets done.
     var backlog: Duration { get }
 }
@@ -95,5 +99,6 @@ extension SignallingNetwork {
     public func close(_ flow: Flow) {}
     public func isOpen(_ flow: Flow) -> Bool { true }
     public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {}
+    public func speaksUDP(with address: IPAddress) -> Bool { true }
     public var backlog: Duration { .zero }
 }

@@ -38,10 +38,13 @@ extension UserAgent {
     private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
         let transaction = begin(Boxed(request), id, over: flow, session: session, at: now)
         session?.trace(.received, request, retransmission: false, at: now)
-        if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil) {
+        let isLate = session == nil && latePracks.take(request, at: now)
+        if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil || isLate) {
             respond(transaction, refusal, at: now)
+        } else if let session {
+            session.receive(request, transaction, over: flow, at: now)
         } else {
-            session?.receive(request, transaction, over: flow, at: now)
+            respond(transaction, Refusal(200), at: now)
         }
     }
 
@@ -95,7 +98,7 @@ extension UserAgent {
         // A CANCEL has the CSeq and tags of its INVITE, and neither is a copy of the other.
         invite?.session?.trace(.received, request, retransmission: false, at: now)
         guard let invite else { return respond(transaction, Refusal(481), at: now) }
-        if invite.flow.connection == 0 { invite.follow(flow) }
+        if living(invite.flow).connection == 0 { invite.follow(flow) }
         respond(transaction, Refusal(200, toTag: invite.toTag), at: now)
         if invite.isOpen { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }

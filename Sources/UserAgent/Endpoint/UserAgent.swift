@@ -25,6 +25,7 @@ public final class UserAgent {
     /// By local tag.
     var sessions: [Text: InviteSession] = [:]
     var registrations: [ObjectIdentifier: Registration] = [:]
+    var latePracks = LatePracks()
     /// Begins every branch of this agent, so that it knows its own Via again.
     let branchPrefix: Text
     /// The values of Allow, Accept and Supported.
@@ -62,11 +63,16 @@ public final class UserAgent {
             if flow.transport == .tls, flow.connection != 0, via.asksForReuse { network.reuse(flow, for: via.host, port: via.port) }
             receiveRequest(message, via, over: flow, at: now)
         } catch {
-            guard case .reject(var rejection) = error else { return refusals.unreadable += 1 }
+            guard case .reject(var rejection) = error else { return noteUnreadable(bytes) }
             refusals.malformed += 1
             rejection.via.stamp(source: flow.remote)
             network.send(rejection.response(toTag: makeStatelessTag(rejection.via, rejection.headers)), over: flow.responseFlow(to: rejection.via))
         }
+    }
+
+    /// What keeps a way open is no message, and none was meant (RFC 5626 §3.5.1; many send blanks or NULs instead of line ends).
+    private func noteUnreadable(_ bytes: [UInt8]) {
+        if !bytes.allSatisfy({ $0 == 0 || $0 == 0x0D || $0 == 0x0A || $0 == 0x20 || $0 == 0x09 }) { refusals.unreadable += 1 }
     }
 
     /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503; an INVITE that had a
@@ -88,6 +94,9 @@ public final class UserAgent {
         flow.connection = 0
         return flow
     }
+
+    /// Where a request goes whose next hop is this URI: `Flow.towards`, and over UDP only where we listen for it.
+    public func way(over flow: Flow, to uri: URI) -> Flow { flow.towards(uri, speaksUDP: network.speaksUDP(with: flow.remote.address)) }
 
     /// When `advance` next has something to do.
     public var deadline: Instant? { alarms.deadline }
@@ -112,7 +121,7 @@ public final class UserAgent {
 
     /// What was turned away since the start, for want of sense or room.
     public struct Refusals: Hashable, Sendable {
-        /// Messages that no answer could be made to: dropped.
+        /// Messages that no answer could be made to, but for what keeps a way open: dropped.
         public var unreadable: UInt64 = 0
         /// Requests that were answered 400, 505 or the like before anything was made of them.
         public var malformed: UInt64 = 0

@@ -33,7 +33,10 @@ extension Transports {
 
     func sendStream(_ bytes: [UInt8], over flow: Flow) {
         let id = flow.connection == 0 ? streamTo[Peer(flow)] : flow.connection
-        guard let stream = id.flatMap({ streams[$0] }) ?? (flow.connection == 0 ? open(flow) : nil) else { return lost.append(flow) }
+        guard let stream = id.flatMap({ streams[$0] }) ?? (flow.connection == 0 ? open(flow) : nil) else {
+            if flow.connection == 0 { tally.failed += 1 }
+            return lost.append(flow)
+        }
         if bytes == StreamFramer.ping { stream.sentPing() }
         stream.connection.send(bytes, at: MonotonicClock.now)
         watch(stream)
@@ -110,6 +113,7 @@ extension Transports {
         case .peerFinished: peerFinished(stream)
         case .ended(let reason):
             if case .tls(let error) = reason { failed(stream, error) }
+            if reason != .finished, reason != .idle { tally.failed += 1 }
             forget(stream)
         }
         watch(stream)

@@ -44,7 +44,7 @@ public final class Transports: SignallingNetwork {
         public var malformed = 0
         /// TLS handshakes that failed, ours and theirs.
         public var handshakesFailed = 0
-        /// Flows that were told as failed.
+        /// Connections that could not be opened or did not end in good order.
         public var failed = 0
         public var datagrams = UDPSocket.Counts()
     }
@@ -123,7 +123,6 @@ public final class Transports: SignallingNetwork {
         }
         let failed = lost
         lost = []
-        tally.failed += failed.count
         for flow in failed { endpoint?.failed(flow, at: now) }
     }
 
@@ -171,6 +170,8 @@ extension Transports {
             lost.append(flow)
         }
     }
+
+    public func speaksUDP(with address: IPAddress) -> Bool { sockets.contains { $0.localAddress.address.family == address.family } }
 
     /// The socket of the flow's own address; else the one on all addresses; else any that can reach the peer.
     private func socket(for flow: Flow) -> UDPSocket? {

@@ -154,6 +154,32 @@ import Testing
         #expect(arrival.flow == flow)
     }
 
+    @Test func `only a connection that breaks or is never made counts as failed`() async throws {
+        let station = try Station { $0.connection.lingerTimeout = .seconds(1) }
+        let leaver = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        leaver.write(request(1))
+        _ = await station.next()
+        leaver.finish()
+        while station.counts.connections == 1 { station.wait(.seconds(2)) }
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.failed == 0)
+        let silent = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        silent.write(request(2))
+        _ = await station.next()
+        station.wait(.seconds(3_600))
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.failed == 0)
+        station.send("x", over: station.flow(to: SocketAddress(.loopback, port: 9)))
+        #expect(await station.next()?.isFailure == true)
+        #expect(station.counts.failed == 1)
+    }
+
+    @Test func `a transport knows for which addresses it has a UDP socket`() throws {
+        let station = try Station()
+        let answers = station.lane.sync { host, _ in [IPAddress.loopback, IPAddress("::1")!].map { host.transports.speaksUDP(with: $0) } }
+        #expect(answers == [true, false])
+    }
+
     @Test func `a stream that cannot be cut is answered and closed`() async throws {
         let station = try Station()
         let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
