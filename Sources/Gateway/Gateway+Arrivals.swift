@@ -9,13 +9,19 @@ import UserAgent
 /// What comes in from outside of any dialog: who may call, which line it is for, and the report that makes it a call.
 extension Gateway: UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
-        guard !isDraining else { return refuseForNow(session) }
+        guard !isDraining || isUnderWay(session.request) else { return refuseForNow(session) }
         if let trunk = trunksInOrder.first(where: { $0.sends(session.flow) }) { return route(session, from: trunk) }
         switch admission(of: session.request, from: session.flow.remote.address) {
         case .admitted(let caller, let line): route(session, from: caller, line)
         case .challenged(let headers): session.respond(status: 401, headers: headers, at: now)
         case .forbidden: session.respond(status: 403, at: now)
         }
+    }
+
+    /// Of a call that was there before: our own call to ourselves, or one in the place of a call that is up.
+    private func isUnderWay(_ invite: Message) -> Bool {
+        if userAgent.isOwnCall(invite) { return true }
+        return invite.headers.elements(.replaces).first.flatMap { DialogIdentifier(parsing: $0) }.flatMap(leg(in:)) != nil
     }
 
     public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
@@ -43,7 +49,7 @@ extension Gateway: UserAgentDelegate {
     /// Neither a guest by where it comes from nor, by what it says, one of our lines.
     private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {
         guard !configuration.access.guests.contains(where: { $0.contains(source) }) else { return false }
-        let claimed = request.method == .register ? request.to.uri.decodedUser : Routing.dialledNumber(request.from.uri)
+        let claimed = request.method == .register ? request.to.uri.decodedUser : routing.dialledNumber(request.from.uri)
         return claimed.flatMap(line(numbered:)) == nil
     }
 
@@ -81,7 +87,7 @@ extension Gateway: UserAgentDelegate {
     /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
     /// admitted, and are challenged elsewhere.
     func admission(of request: Message, from source: IPAddress) -> Admission {
-        let claimed = Routing.dialledNumber(request.from.uri).flatMap(line(numbered:))
+        let claimed = routing.dialledNumber(request.from.uri).flatMap(line(numbered:))
         var caller = identity(in: request, from: source)
         // A call of ours to one of our own lines: who it is for was proved when it began.
         if userAgent.ownCall(request) != nil { return .admitted(named(caller, claimed), claimed) }
@@ -105,7 +111,7 @@ extension Gateway: UserAgentDelegate {
     private func identity(in request: Message, from source: IPAddress) -> CallerIdentity {
         let asserted = configuration.access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
         let address = asserted ?? request.from
-        var caller = CallerIdentity(user: Routing.callerNumber(address.uri), host: address.uri.host, displayName: address.displayName)
+        var caller = CallerIdentity(user: routing.callerNumber(address.uri), host: address.uri.host, displayName: address.displayName)
         let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map { Text($0).trimmed }
         caller.isPrivate = privacy.contains { ["id", "user", "header"].contains($0) }
         return caller
@@ -124,7 +130,7 @@ extension Gateway: UserAgentDelegate {
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
         let replaces = session.request.headers.elements(.replaces)
         if !replaces.isEmpty { return replace(session, replaces, from: caller, callingLine) }
-        guard let target = session.request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        guard let target = session.request.requestURI, var dialled = routing.dialledNumber(target) else { return refuse(session, 484) }
         if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
             guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
             dialled = number
@@ -135,9 +141,9 @@ extension Gateway: UserAgentDelegate {
     /// A call of a trunk: to the number that it names, in our words, or where it called our Contact to the number that is meant by that.
     private func route(_ session: InviteSession, from trunk: Trunk) {
         let request = session.request, rules = trunk.configuration
-        guard let target = request.requestURI, var dialled = Routing.dialledNumber(target) else { return refuse(session, 484) }
+        guard let target = request.requestURI, var dialled = routing.dialledNumber(target) else { return refuse(session, 484) }
         if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
-            dialled = rules.incoming ?? Routing.dialledNumber(request.to.uri) ?? dialled
+            dialled = rules.incoming ?? routing.dialledNumber(request.to.uri) ?? dialled
         }
         let caller = identity(in: request, from: session.flow.remote.address)
         route(session, from: caller, nil, to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
@@ -272,6 +278,7 @@ extension Gateway: UserAgentDelegate {
     func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow, srtp: caller.line.configuration.srtp)
         leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: offeredCodecs)
+        if let offer = caller.negotiation.remoteOffer { (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (offer.ptime, offer.maxptime) }
         leg.bridge = caller.bridge
         leg.trunk = destination.trunk
         add(leg)
@@ -291,12 +298,22 @@ extension Gateway: UserAgentDelegate {
         var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
         local.security = .ofThisProcess(srtp, keying: line.configuration.srtpKeying, using: &random)
         (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
-        // A call to ourselves has a port of ours at both ends.
-        if destination?.isToOurselves == true || isOurs(flow) { local.targets.ownPorts = [] }
+        // A call to ourselves has a port of ours at both ends; over a connection its source port tells nothing.
+        let isOwn = session.map { userAgent.ownCall($0.request) != nil } ?? false
+        if destination?.isToOurselves == true || isOwn || isOurs(flow) { local.targets.ownPorts = [] }
         let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
-        return Leg(
+        let leg = Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
             media: media, scribe: scribe)
+        leg.party.displayName = destination.flatMap(name)
+        return leg
+    }
+
+    /// The name of the line that is called, where it is one of ours.
+    private func name(of destination: Destination) -> Text? {
+        let record = destination.addressOfRecord
+        guard destination.trunk == nil, record.host.equalsIgnoringCase(configuration.domain) else { return nil }
+        return record.user.flatMap(line(numbered:))?.configuration.name
     }
 
     static func update(for caller: CallerIdentity) -> CXCallUpdate {

@@ -44,7 +44,7 @@ extension Gateway {
     /// Devices that were registered when the gateway ran last are called again; from here on changes are kept.
     func restore(_ registrations: [SavedRegistration], epoch: Date, at now: Instant) {
         for (user, saved) in Dictionary(grouping: registrations, by: \.user).sorted(by: { $0.key < $1.key }) {
-            registrar.restore(saved.compactMap { $0.contact(epoch: epoch) }, of: Text(user), at: now)
+            registrar.restore(saved.compactMap { $0.contact(epoch: epoch, at: now) }, of: Text(user), at: now)
         }
         guard let store else { return }
         registrar.onChange = { user, contacts in

@@ -27,7 +27,7 @@ extension Gateway {
     }
 
     private func pass(_ request: Message, from caller: CallerIdentity, _ transaction: ServerTransactionID) {
-        guard let target = request.requestURI, let dialled = Routing.dialledNumber(target), let index = routing.line(for: dialled, host: target.host) else {
+        guard let target = request.requestURI, let dialled = routing.dialledNumber(target), let index = routing.line(for: dialled, host: target.host) else {
             userAgent.respond(to: transaction, status: 404, at: now)
             return
         }

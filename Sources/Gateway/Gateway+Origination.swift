@@ -46,7 +46,7 @@ extension Gateway {
             throw .handleTypeUnsupported(handle.type)
         }
         let value = Text(handle.value)
-        let dialled = (try? URI(parsing: value)).flatMap { Routing.dialledNumber($0) } ?? value
+        let dialled = (try? URI(parsing: value)).flatMap { routing.dialledNumber($0) } ?? value
         guard routing.line(for: dialled, host: configuration.domain) != nil else { throw .noRoute }
         return dialled
     }

@@ -29,6 +29,7 @@ extension Gateway {
         leg.origin?.connected = date
         if let sound = leg.announcement { arm(.announcement, of: leg, after: sound.length) }
         guard let bridge = leg.bridge else { return }
+        defer { leg.tellFirstHold() }
         guard let old = leg.replaced else { return tell(bridge, .callerConnected) }
         leg.replaced = nil
         // Also where the bridge is gone by now: then so is the call.

@@ -24,7 +24,7 @@ extension Gateway {
 
     /// Blind: the number is called as if the one who stays had dialled it.
     private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg) {
-        guard let dialled = Routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
+        guard let dialled = routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
         guard legCount < configuration.limits.legs else { return fail(leg, 503) }
         guard !staying.isToOurselves || lines[index].configuration.endpoint.ringsSomebody else { return fail(leg, 480) }
         var callees = destinations(ofTransferTo: dialled, lines[index], for: staying)

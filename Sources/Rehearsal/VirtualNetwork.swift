@@ -40,6 +40,8 @@ final class VirtualNetwork: SignallingNetwork {
     var faults = LinkFaults()
     /// How long everything that arrives is said to have lain unread.
     var backlog = Duration.zero
+    /// Whoever is connected to sees a port that is nobody's, as it is with TCP.
+    var hasEphemeralPorts = false
     /// Sees every message as it is sent, lost or not.
     var onSend: ([UInt8], _ from: SocketAddress, _ to: SocketAddress) -> Void = { _, _, _ in }
     /// Sees every message as it arrives, before its receiver does.
@@ -48,13 +50,26 @@ final class VirtualNetwork: SignallingNetwork {
 
     private struct Connection {
         let opener: SocketAddress, listener: SocketAddress
+        /// The opener's end, as the listener sees it.
+        let source: SocketAddress
         /// When the last message arrives: none overtakes it.
         var busyUntil: Instant
         var underWay = 0
         var isBreaking = false
 
         func joins(_ flow: Flow) -> Bool {
-            flow.local == opener && flow.remote == listener || flow.local == listener && flow.remote == opener
+            flow.local == opener && flow.remote == listener || flow.local == listener && flow.remote == source
+        }
+
+        /// Both ends of it, each as its inhabitant knows it.
+        func ends(_ flow: Flow) -> [Flow] {
+            [(opener, listener), (listener, source)].map { Flow(transport: flow.transport, local: $0, remote: $1, connection: flow.connection) }
+        }
+
+        /// Who gets what is sent over the flow, and over which he gets it.
+        func receiver(of flow: Flow) -> (address: SocketAddress, seen: Flow) {
+            let isBack = flow.remote == source
+            return (isBack ? opener : listener, ends(flow)[isBack ? 0 : 1])
         }
     }
 
@@ -92,10 +107,11 @@ final class VirtualNetwork: SignallingNetwork {
         world.after(delay) { [unowned self] in deliver(bytes, flow) }
     }
 
-    private func deliver(_ bytes: [UInt8], _ flow: Flow) {
-        onDelivery(bytes, flow.local, flow.remote)
-        let seen = flow.reversed
-        for inhabitant in inhabitants[flow.remote] ?? [] { inhabitant.receive(bytes, over: seen, at: world.now) }
+    private func deliver(_ bytes: [UInt8], _ flow: Flow) { deliver(bytes, flow, to: flow.remote, seen: flow.reversed) }
+
+    private func deliver(_ bytes: [UInt8], _ flow: Flow, to address: SocketAddress, seen: Flow) {
+        onDelivery(bytes, flow.local, address)
+        for inhabitant in inhabitants[address] ?? [] { inhabitant.receive(bytes, over: seen, at: world.now) }
     }
 
     // MARK: Connections
@@ -109,9 +125,10 @@ final class VirtualNetwork: SignallingNetwork {
         connections[flow.connection]?.busyUntil = arrival
         connections[flow.connection]?.underWay += 1
         if happens(faults.cut) { connections[flow.connection]?.isBreaking = true }
+        let (address, seen) = connection.receiver(of: flow)
         world.after(arrival - world.now) { [unowned self] in
             connections[flow.connection]?.underWay -= 1
-            deliver(bytes, flow)
+            deliver(bytes, flow, to: address, seen: seen)
             breakIfIdle(flow)
         }
     }
@@ -121,7 +138,8 @@ final class VirtualNetwork: SignallingNetwork {
         if let known = connections.filter({ $0.value.joins(flow) }).keys.min() { return known }
         guard inhabitants[flow.remote] != nil else { return 0 }
         lastConnection += 1
-        connections[lastConnection] = Connection(opener: flow.local, listener: flow.remote, busyUntil: world.now)
+        let source = hasEphemeralPorts ? SocketAddress(flow.local.address, port: 40_000 + UInt16(lastConnection)) : flow.local
+        connections[lastConnection] = Connection(opener: flow.local, listener: flow.remote, source: source, busyUntil: world.now)
         return lastConnection
     }
 
@@ -132,7 +150,7 @@ final class VirtualNetwork: SignallingNetwork {
             connections[id] = nil
             var broken = flow
             broken.connection = id
-            for end in [broken, broken.reversed] { world.after(.milliseconds(1)) { [unowned self] in tell(end) } }
+            for end in connection.ends(broken) { world.after(.milliseconds(1)) { [unowned self] in tell(end) } }
         }
     }
 
@@ -144,7 +162,7 @@ final class VirtualNetwork: SignallingNetwork {
         guard let connection = connections[flow.connection], connection.isBreaking, connection.underWay == 0 else { return }
         cut += 1
         connections[flow.connection] = nil
-        for end in [flow, flow.reversed] { for inhabitant in inhabitants[end.local] ?? [] { inhabitant.failed(end, at: world.now) } }
+        for end in connection.ends(flow) { for inhabitant in inhabitants[end.local] ?? [] { inhabitant.failed(end, at: world.now) } }
     }
 
     private func tellFailed(_ flow: Flow) {

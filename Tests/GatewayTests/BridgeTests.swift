@@ -140,6 +140,15 @@ import Testing
         #expect(bridge.receive(.calleeConnected(third)).last == .hold(third, true))
     }
 
+    @Test func `a new one that is on hold holds the one who stays, and one that came too late does not`() {
+        var bridge = transferring(by: caller)
+        _ = bridge.receive(.calleeConnected(third))
+        #expect(bridge.receive(.remoteHold(third, true)) == [.hold(callee, true)])
+        #expect(bridge.receive(.calleeConnected(fourth)) == [.answeredElsewhere(fourth)])
+        #expect(bridge.receive(.remoteHold(fourth, true)) == [])
+        #expect(bridge.receive(.remoteHold(third, false)) == [.hold(callee, false)])
+    }
+
     @Test func `when nobody takes it the two go on, and the best refusal is told`() {
         var bridge = transferring(by: caller)
         #expect(bridge.receive(.ended(third, EndCause(status: 480, reasons: []))) == [])

@@ -1,31 +1,45 @@
-import Gateway
 import Primitives
 import SIP
 import Testing
+import UserAgent
 
+@testable import Gateway
 @testable import Rehearsal
 
 /// A telephone that sends its calls on, with 302, to a number of the gateway that called it.
 @Suite struct ForwardingTests {
     /// Line 2000 forwards. The caller is a guest; the gateway itself is none, so that a call of its own must be known as one.
-    private static func stage() -> Stage {
-        Stage { configuration in
+    private static func stage(_ listeners: [Transport] = [.udp, .tcp], domain: Text = Cast.domain) -> Stage {
+        let stage = Stage { configuration, environment in
+            configuration.domain = domain
             (configuration.access.trusted, configuration.access.guests) = ([], [IPNetwork("192.0.2.1/32")!])
             var other = LineConfiguration(number: "2001")
             other.isOpen = true
             configuration.lines.append(other)
+            environment.listeners = listeners.map { .init($0, Cast.gateway) }
         }
+        stage.network.hasEphemeralPorts = true
+        return stage
     }
 
-    @Test(arguments: ["sip:2001@\(Cast.gateway)", "sip:2001@\(Cast.domain)"])
-    func `a telephone forwards to another line of ours`(target: String) throws {
-        let stage = Self.stage()
+    /// A call to line 2000, whose telephone sends it on.
+    private func forward(_ stage: Stage, to target: String) throws -> (caller: RawPeer, other: RawPeer) {
         let (caller, forwarding, other) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
         forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")
         other.request("REGISTER", "sip:2001@hookswitch.test", call: "second", 1, from: "<sip:2001@hookswitch.test>")
         caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description())
-        forwarding.answer(try forwarding.received(.invite), 302, contact: Text("<\(target)>"))
+        let invite = try forwarding.received(.invite)
+        forwarding.answer(invite, 302, contact: Text("<\(target)>"))
         stage.run(seconds: 0.5)
+        return (caller, other)
+    }
+
+    @Test(arguments: [
+        "sip:2001@\(Cast.gateway)", "sip:2001@\(Cast.domain)", "sip:2001@\(Cast.gateway);transport=tcp", "sip:2001@\(Cast.domain);transport=tcp",
+    ])
+    func `a telephone forwards to another line of ours`(target: String) throws {
+        let stage = Self.stage()
+        let (caller, other) = try forward(stage, to: target)
         other.answer(try other.received(.invite), 200, body: other.description())
         stage.run(seconds: 0.5)
         let answer = try #require(caller.final(.invite, 1))
@@ -34,6 +48,56 @@ import Testing
         caller.request("BYE", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: answer.to.tag)
         other.answer(other.request(.bye), 200)
         stage.expectQuiet()
+    }
+
+    @Test func `who refuses a call that was sent on is not called again by another way`() throws {
+        let stage = Self.stage(), (caller, other) = try forward(stage, to: "sip:2001@\(Cast.domain)")
+        other.answer(try other.received(.invite), 503)
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 503)
+        #expect(Set(other.heard.filter { $0.isRequest && $0.method == .invite }.map(\.callID)).count == 1)
+        stage.expectQuiet()
+    }
+
+    @Test func `a call that rings is sent on also when no new call is taken`() throws {
+        let stage = Self.stage(), caller = RawPeer(stage, 1), forwarding = RawPeer(stage, 2), other = RawPeer(stage, 3)
+        forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")
+        other.request("REGISTER", "sip:2001@hookswitch.test", call: "second", 1, from: "<sip:2001@hookswitch.test>")
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description())
+        stage.gateway.drain(at: stage.world.now)
+        forwarding.answer(try forwarding.received(.invite), 302, contact: Text("<sip:2001@\(Cast.domain)>"))
+        stage.run(seconds: 0.5)
+        other.answer(try other.received(.invite), 486)
+        caller.request("INVITE", "sip:2001@hookswitch.test", call: "new", 2, body: caller.description())
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 486 && caller.final(.invite, 2)?.status == 503)
+        stage.expectQuiet()
+    }
+
+    // MARK: Where a call goes that is sent on
+
+    private static let device = Flow(transport: .udp, local: Cast.gateway, remote: SocketAddress(IPAddress(v4: 0xC000_0202), port: 5060))
+
+    private func ways(_ stage: Stage, to uri: String) throws -> [Flow] {
+        var found: [Flow]?
+        stage.gateway.locate(try URI(parsing: Text(uri)), after: Self.device) { flows, _ in found = flows }
+        stage.run(seconds: 0.1)
+        return try #require(found)
+    }
+
+    @Test(arguments: [
+        ("sip:2001@\(Cast.domain)", Transport.udp), ("sip:2001@\(Cast.domain);transport=tcp", .tcp), ("sip:2001@\(Cast.domain);transport=tls", .tls),
+        ("sips:2001@\(Cast.domain)", .tls),
+    ])
+    func `to a number of ours there is one way, and over TLS we have our name there`(uri: String, transport: Transport) throws {
+        let peer = transport == .tls ? Cast.domain : .empty
+        #expect(try ways(Self.stage([.udp, .tcp, .tls]), to: uri) == [Flow(transport: transport, local: Cast.gateway, remote: Cast.gateway, peer: peer)])
+    }
+
+    @Test func `another program at an address that is our domain is called like any other`() throws {
+        let own = Cast.gateway.address, stage = Self.stage(domain: Text("\(own)"))
+        #expect(try ways(stage, to: "sip:x@\(own):5070;transport=tcp").map(\.remote) == [SocketAddress(own, port: 5070)])
+        #expect(try ways(stage, to: "sip:2001@\(own);transport=tcp").map(\.remote) == [Cast.gateway])
     }
 
     @Test func `a telephone that sent a call on cannot make another in its name`() throws {

@@ -78,6 +78,20 @@ import UserAgent
         over(stage, device)
     }
 
+    @Test(arguments: [("<sip:20-01@d.test;user=phone>", 401), ("<sip:2001;x=y@d.test>", 401), ("<sip:2001;x=y@d.test;user=phone>", 401), ("<sip:20-01@d.test>", 180)])
+    func `a caller proves to be the line that it names by whatever spelling`(sender: String, status: Int) throws {
+        let stage = Stage { configuration in
+            (configuration.access.trusted, configuration.access.guests) = ([], [IPNetwork("0.0.0.0/0")!])
+            var line = LineConfiguration(number: "2001")
+            line.password = "secret"
+            configuration.lines.append(line)
+        }
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1, from: "<\(BridgedCall.line)>")
+        caller.request("INVITE", BridgedCall.line, call: "who", 1, body: caller.description(), from: sender)
+        #expect(caller.heard.last?.status == status)
+    }
+
     @Test func `without a wish for privacy the caller is named`() throws {
         let stage = stage(asserting: "192.0.2.1/32")
         let (_, device, invite) = try called(stage, ["Privacy: none"])

@@ -58,6 +58,18 @@ import UserAgent
         #expect(try start().stage.gateway.registrar.contacts(of: "2000", at: .zero).isEmpty)
     }
 
+    @Test func `a registration lasts no longer than was granted, though the clock was set back`() throws {
+        do {
+            let (stage, store) = try start()
+            RawPeer(stage, 2).request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1, headers: ["Expires: 600"])
+            store.synchronize()
+        }
+        let (stage, _) = try start { _, environment in environment.epoch -= 86_400 }
+        #expect(stage.gateway.registrar.contacts(of: "2000", at: stage.world.now).count == 1)
+        stage.run(seconds: 601)
+        #expect(stage.gateway.registrar.contacts(of: "2000", at: stage.world.now).isEmpty)
+    }
+
     @Test func `recents, block list and Do Not Disturb are there after a restart`() throws {
         do {
             let (stage, store) = try start()

@@ -43,6 +43,44 @@ import UserAgent
         #expect(stage.events(.holdMusic).isEmpty && stage.events(.performHeld).count == 1)
     }
 
+    @Test(arguments: [("inactive", true), ("sendonly", false), ("recvonly", false)])
+    func `who is held by the first answer is told, and one that only sends is heard`(direction: String, isHeld: Bool) throws {
+        let stage = stage { _ in }, (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "held", 1, body: caller.description("0"))
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description("0", direction))
+        caller.request("ACK", BridgedCall.line, call: "held", 1, toTag: caller.final(.invite, 1)?.to.tag)
+        #expect((caller.request(.invite).map { String(decoding: $0.body, as: UTF8.self).contains("a=sendonly") } ?? false) == isHeld)
+        if isHeld {
+            caller.answer(caller.request(.invite), 200, body: caller.description("0", "recvonly", version: 2))
+            device.request("INVITE", in: invite, 2, body: device.description("0", version: 2))
+            device.request("ACK", in: invite, 2)
+            #expect(caller.request(.invite).map { String(decoding: $0.body, as: UTF8.self).contains("a=sendrecv") } == true)
+            caller.answer(caller.request(.invite), 200, body: caller.description("0", version: 3))
+        }
+        #expect(stage.events(.remoteHold).map { $0.details.flag(.on) } == (isHeld ? [true, false] : []))
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 2)
+        device.request("BYE", in: invite, 3)
+        caller.answer(caller.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `a caller that begins on hold holds whom it calls`() throws {
+        let stage = stage { _ in }, (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "held", 1, body: caller.description("0", "inactive"))
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description("0"))
+        caller.request("ACK", BridgedCall.line, call: "held", 1, toTag: caller.final(.invite, 1)?.to.tag)
+        let again = try device.received(.invite)
+        #expect(again.cseq != invite.cseq && String(decoding: again.body, as: UTF8.self).contains("a=sendonly"))
+        device.answer(again, 200, body: device.description("0", "recvonly", version: 2))
+        device.request("BYE", in: invite, 3)
+        caller.answer(caller.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
     // MARK: Playback
 
     @Test(arguments: [true, false]) func `a playback line hangs up when its sound is over`(isOver: Bool) throws {

@@ -3,6 +3,7 @@ import Media
 import Primitives
 import SIP
 import Testing
+import UserAgent
 
 @testable import Rehearsal
 
@@ -19,15 +20,39 @@ import Testing
     }
 
     /// Only the peers of a bridge are trusted, and nobody is a guest: a call of the gateway to itself stands for itself.
-    private static func stage(_ endpoint: LineEndpoint) -> Stage {
-        Stage({ configuration in
+    private static func stage(_ endpoint: LineEndpoint, over transports: [Transport] = [.udp]) -> Stage {
+        let stage = Stage { configuration, environment in
+            environment.listeners = transports.map { .init($0, Cast.gateway) }
             configuration.access.trusted = [1, 2].map { IPNetwork("192.0.2.\($0)/32")! }
             configuration.access.guests = []
             var line = LineConfiguration(number: "4000"), member = LineConfiguration(number: "2001")
             line.endpoint = endpoint
             member.isOpen = true
             configuration.lines += [line, member]
-        })
+        }
+        stage.network.hasEphemeralPorts = true
+        return stage
+    }
+
+    /// The gateway calls itself over TCP where that is what it listens to first, and where a name makes the INVITE too long for a datagram. A call that is
+    /// up goes on while no new one is taken.
+    @Test(arguments: [([Transport.tcp, .udp], 1, false), ([.udp, .tcp], 1_200, false), ([.udp], 1, true)])
+    func `our own call reaches us over a connection, and while we drain`(transports: [Transport], length: Int, isDrained: Bool) throws {
+        let stage = Self.stage(.application(.echo), over: transports), name = String(repeating: "N", count: length)
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2)), sender = "\"\(name)\" <sip:peer@192.0.2.9>"
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "long", 1, body: caller.description("0"), from: sender)
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description("0"))
+        caller.request("ACK", BridgedCall.line, call: "long", 1, toTag: caller.final(.invite, 1)?.to.tag, from: sender)
+        if isDrained { stage.gateway.drain(at: stage.world.now) }
+        device.request("REFER", in: invite, 2, headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        stage.run(seconds: 1)
+        #expect(fragments(device).last == "SIP/2.0 200 OK")
+        for notify in device.heard where notify.isRequest && notify.method == .notify { device.answer(notify, 200) }
+        device.answer(device.request(.bye), 200)
+        caller.request("BYE", BridgedCall.line, call: "long", 2, toTag: caller.final(.invite, 1)?.to.tag, from: sender)
+        stage.expectQuiet()
     }
 
     @Test(arguments: [LineEndpoint.application(.conference), .application(.echo), .script(LineScript(.answer))])

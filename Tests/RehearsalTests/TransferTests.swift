@@ -58,6 +58,29 @@ import Testing
         #expect(stage.endReasons == ["remoteEnded", "remoteEnded", "action"])
     }
 
+    @Test func `a callee who is transferred is announced with the name of its line`() throws {
+        let stage = Stage { configuration in
+            configuration.lines[0].name = "Bob"
+            var other = LineConfiguration(number: "3000")
+            other.isOpen = true
+            configuration.lines.append(other)
+        }
+        let call = try stage.bridge(), third = RawPeer(stage, 3)
+        third.request("REGISTER", Self.other, call: "third", 1)
+        call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>"])
+        let from = try third.received(.invite).from
+        #expect(from.displayName == "Bob" && from.uri.user == "2000")
+    }
+
+    @Test func `a call that is up is taken over also when no new call is taken`() throws {
+        let call = try stage.bridge(), phone = RawPeer(stage, 3)
+        stage.gateway.drain(at: stage.world.now)
+        for (number, dialog, status) in [(1, "bridged;to-tag=\(call.tag);from-tag=bridged", 200), (2, "none;to-tag=a;from-tag=b", 503)] {
+            phone.request("INVITE", BridgedCall.line, call: "take\(number)", number, body: phone.description("0 8"), headers: ["Replaces: \(dialog)"])
+            #expect(phone.final(.invite, number)?.status == status)
+        }
+    }
+
     @Test func `the callee transfers the caller, too`() throws {
         let call = try stage.bridge()
         let third = third()

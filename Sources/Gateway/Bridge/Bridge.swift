@@ -129,6 +129,7 @@ struct Bridge {
         }
         guard let index = callees.firstIndex(of: leg) else { return [] }
         callees.remove(at: index)
+        heldByRemote.remove(leg)
         switch state {
         case .answering(leg), .joined(leg):
             state = .ended
@@ -157,6 +158,7 @@ struct Bridge {
     }
 
     private mutating func remoteHold(_ leg: UUID, _ isHeld: Bool) -> [Output] {
+        guard leg == caller || callees.contains(leg) else { return [] }
         let changed = isHeld ? heldByRemote.insert(leg).inserted : heldByRemote.remove(leg) != nil
         guard changed, isJoined, let peer = peer(of: leg) else { return [] }
         return [.hold(peer, isHeld)]

@@ -83,13 +83,16 @@ extension SavedRegistration {
     }
 
     /// nil for what cannot be read. A connection did not survive: one that is lost is opened again towards the device, as far as that is possible.
-    func contact(epoch: Date) -> Registrar.Contact? {
+    /// Where the wall clock was set back meanwhile it lasts no longer than was granted.
+    func contact(epoch: Date, at now: Instant) -> Registrar.Contact? {
         guard let parsed = try? NameAddress(parsing: Text(contact)), let transport = Transport(name: transport),
             let local = SocketAddress(local, defaultPort: 5060), let remote = SocketAddress(remote, defaultPort: 5060)
         else { return nil }
+        let granted = Duration.milliseconds(Int64(max(0, min(expiry.timeIntervalSince(refreshed), Double(Int32.max))) * 1_000))
         return Registrar.Contact(
             uri: parsed.uri, displayName: parsed.displayName, parameters: parsed.parameters, path: routes, origin: Flow(transport: transport, local: local, remote: remote),
-            userAgent: userAgent.map { Text($0) }, callID: Text(callID), cseq: cseq, refreshed: Self.instant(refreshed, epoch), expiry: Self.instant(expiry, epoch))
+            userAgent: userAgent.map { Text($0) }, callID: Text(callID), cseq: cseq, refreshed: min(Self.instant(refreshed, epoch), now),
+            expiry: min(Self.instant(expiry, epoch), now + granted))
     }
 
     private var routes: [NameAddress] {

@@ -137,6 +137,7 @@ extension Leg: InviteSessionDelegate {
         connected()
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
         gateway.connected(self)
+        tellFirstHold()
         startMedia()
     }
 
@@ -203,9 +204,15 @@ extension Leg: InviteSessionDelegate {
         offerWhenPossible()
     }
 
-    /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away.
+    /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away, and one in the
+    /// clear, where that may not be, ends the call as the first answer would.
     private func reanswerFailed(_ error: NegotiationError) {
         session?.acknowledge(at: now)
+        if error == .securityRequired || error == .noCommonSecurity {
+            resume?.fail()
+            resume = nil
+            return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        }
         if error == .refused { audioWasRemoved() }
         if resume != nil { resumeFailed() }
         offerWhenPossible()

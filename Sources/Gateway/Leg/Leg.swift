@@ -206,6 +206,13 @@ final class Leg {
         if isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote)) }
     }
 
+    /// Held by its first description already, to be told once its bridge knows that it is connected. One that only sends is heard, as an announcement is.
+    func tellFirstHold() {
+        guard state == .connected, let hold = negotiated?.remoteHold, hold == .inactive || hold == .zeroAddress else { return }
+        scribe.write(.remoteHold, at: now, [.on: .init(true), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        gateway.tell(bridge, .remoteHold(uuid, true))
+    }
+
     /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, the other leg of the bridge is held
     /// meanwhile, and an offer may bring the stream back.
     func audioWasRemoved() {

@@ -29,7 +29,7 @@ extension Gateway {
         let record = URI(user: line.configuration.number, host: configuration.domain)
         return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
             // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
-            let flow = userAgent.living(contact.origin).towards(contact.path.first?.uri ?? contact.uri)
+            let flow = userAgent.way(over: userAgent.living(contact.origin), to: contact.path.first?.uri ?? contact.uri)
             // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
             guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
             return Destination(

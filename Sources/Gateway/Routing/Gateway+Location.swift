@@ -18,11 +18,25 @@ extension Gateway {
         }
     }
 
-    /// To a number of our own domain, which may be a name that no server knows: to where we listen ourselves.
-    private func waysHere(over transport: Transport?, _ port: UInt16?) -> [Flow] {
-        listeners.filter { transport == nil || $0.transport == transport }.filter { port == nil || $0.address.port == port }.map { listener in
-            Flow(transport: listener.transport, local: listener.address, remote: listener.reachable)
-        }
+    /// To a number of our own domain, which may be a name that no server knows: to where we listen ourselves. One way alone: what is said there
+    /// is said by whom the number reaches, and by another way it would be the same again.
+    private func wayHere(to uri: URI, over transport: Transport?, after flow: Flow) -> Flow? {
+        guard uri.host.equalsIgnoringCase(configuration.domain) else { return nil }
+        let found = listeners.filter { (transport == nil || $0.transport == transport) && isMeant($0, by: uri) }
+        let near = found.filter { $0.address.address.family == flow.remote.address.family }
+        let best = near.isEmpty ? found : near
+        guard let listener = best.first(where: { $0.transport != .tls }) ?? best.first else { return nil }
+        // Our certificate has our name, and not our address.
+        let peer = listener.transport == .tls ? configuration.domain : .empty
+        return Flow(transport: listener.transport, local: listener.address, remote: listener.reachable, peer: peer)
+    }
+
+    /// A name means all that we listen to, or what has its port. An address may be that of others as well, and means what has just its port.
+    private func isMeant(_ listener: Transports.Listener, by uri: URI) -> Bool {
+        let own = listener.address
+        guard let address = uri.address else { return uri.port == nil || uri.port == own.port }
+        guard own.port == uri.port ?? (listener.transport == .tls ? 5061 : 5060) else { return false }
+        return own.address == address || own.address.isAny && own.address.family == address.family || configuration.advertise.address == address
     }
 
     /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses first.
@@ -31,8 +45,9 @@ extension Gateway {
         let isUnknown = uri.transport != nil && named == nil
         let isSecure = uri.scheme == .sips
         guard !isUnknown, !isSecure || transports.contains(.tls) else { return completion([], now) }
-        if uri.host.equalsIgnoringCase(configuration.domain) { return completion(waysHere(over: isSecure ? .tls : named, uri.port), now) }
-        locate(ServerLocation.Domain(host: uri.host, port: uri.port, transport: isSecure ? .tls : named)) { [unowned self] result, now in
+        let transport = isSecure ? .tls : named
+        if let here = wayHere(to: uri, over: transport, after: flow) { return completion([here], now) }
+        locate(ServerLocation.Domain(host: uri.host, port: uri.port, transport: transport)) { [unowned self] result, now in
             let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter { !isSecure || $0.transport == .tls }
             let family = flow.remote.address.family
             completion(flows.filter { $0.remote.address.family == family } + flows.filter { $0.remote.address.family != family }, now)

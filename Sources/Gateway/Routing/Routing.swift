@@ -32,14 +32,36 @@ struct Routing {
 
     /// The number that a URI dials: the user part of a SIP URI with its escapes decoded, as phones send the "#" of a feature code, or the number
     /// of a tel URI without its visual separators. nil where nobody can have it: with a control character, or a "%", which would be an escape again.
-    static func dialledNumber(_ uri: URI) -> Text? {
+    func dialledNumber(_ uri: URI) -> Text? {
         switch uri.scheme {
-        case .sip, .sips: uri.decodedUser.flatMap { user in user.bytes.contains { $0 == 0x25 || $0 < 0x20 || $0 == 0x7F } ? nil : user }
-        case .tel: Text((uri.user ?? uri.host).bytes.filter { !"-.() ".utf8.contains($0) })
+        case .sip, .sips:
+            uri.decodedUser.flatMap { user in user.bytes.contains { $0 == 0x25 || $0 < 0x20 || $0 == 0x7F } ? nil : subscriber(user, isTelephone: uri.isTelephone) }
+        case .tel: (uri.user ?? uri.host).withoutSeparators
         case .other: nil
         }
     }
 
     /// The number of a caller, as it may stand in a URI and in a handle.
-    static func callerNumber(_ uri: URI) -> Text? { uri.isSIP ? uri.plainUser : dialledNumber(uri) }
+    func callerNumber(_ uri: URI) -> Text? { uri.isSIP ? uri.plainUser.map { subscriber($0, isTelephone: uri.isTelephone) } : dialledNumber(uri) }
+
+    /// The number in a user part that is a telephone-subscriber (RFC 3261 §19.1.6): without its parameters (RFC 4694, RFC 4904) and its visual
+    /// separators (RFC 3966 §5.1.1). Parameters behind a number are such also where the URI does not say so. Whom a line is named after is nobody else.
+    private func subscriber(_ user: Text, isTelephone: Bool) -> Text {
+        let number = Text(user.bytes.prefix { $0 != UInt8(ascii: ";") })
+        guard byNumber[user] == nil, !number.isEmpty else { return user }
+        guard number.isDialled else { return isTelephone ? number : user }
+        return isTelephone ? number.withoutSeparators : number
+    }
+}
+
+extension URI {
+    /// Whether its user part is a telephone-subscriber (RFC 3261 §19.1.1).
+    fileprivate var isTelephone: Bool { parameters.value(of: "user")?.equalsIgnoringCase("phone") ?? false }
+}
+
+extension Text {
+    /// Nothing but what a telephone has keys for, and visual separators.
+    fileprivate var isDialled: Bool { bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || "+*#-.()".utf8.contains($0) } }
+
+    fileprivate var withoutSeparators: Text { Text(bytes.filter { !"-.() ".utf8.contains($0) }) }
 }
