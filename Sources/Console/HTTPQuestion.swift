@@ -23,24 +23,34 @@ public struct HTTPQuestion: Sendable {
     public mutating func receive(_ more: [UInt8]) -> Verdict {
         bytes += more.prefix(Self.longest + 1 - bytes.count)
         guard let end = bytes.firstIndex(of: 0x0A) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
-        let verdict = Self.read(String(decoding: bytes[..<end], as: UTF8.self))
+        let line = String(decoding: bytes[..<end], as: UTF8.self), verdict = Self.read(line)
         guard case .get = verdict else { return verdict }
-        guard !isWhole else { return verdict }
-        return bytes.count > Self.longest ? .refused(status: 431) : .incomplete
+        guard let hosts else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
+        // One, which HTTP/1.0 alone may leave out (RFC 9112 §3.2).
+        return hosts == 1 || hosts == 0 && line.contains("HTTP/1.0") ? verdict : .refused(status: 400)
     }
 
-    /// An empty line has come.
-    private var isWhole: Bool {
-        let text = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-        return text.dropLast().contains { $0.isEmpty || $0.elementsEqual([0x0D]) }
+    /// How many Host fields the head has; nil before the empty line at its end has come.
+    private var hosts: Int? {
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropFirst().dropLast()
+        guard let end = lines.firstIndex(where: { $0.isEmpty || $0.elementsEqual([0x0D]) }) else { return nil }
+        return lines[..<end].count { String(decoding: $0.prefix(5), as: UTF8.self).lowercased() == "host:" }
     }
 
     private static func read(_ line: String) -> Verdict {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map { $0.hasSuffix("\r") ? $0.dropLast() : $0 }
-        guard words.count == 3, words[1].hasPrefix("/"), words[2].hasPrefix("HTTP/") else { return .refused(status: 400) }
+        guard words.count == 3, let target = path(of: words[1]), words[2].hasPrefix("HTTP/") else { return .refused(status: 400) }
         guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return .refused(status: 505) }
         guard words[0] == "GET" || words[0] == "HEAD" else { return .refused(status: 405) }
-        return .get(path: String(words[1].prefix { $0 != "?" }), isHead: words[0] == "HEAD")
+        return .get(path: String(target.prefix { $0 != "?" }), isHead: words[0] == "HEAD")
+    }
+
+    /// Of a target in origin form, or in absolute form, which every server must take (RFC 9112 §3.2.1, §3.2.2).
+    private static func path(of target: Substring) -> Substring? {
+        if target.hasPrefix("/") { return target }
+        guard target.lowercased().hasPrefix("http://") else { return nil }
+        let rest = target.dropFirst(7).drop { $0 != "/" && $0 != "?" }
+        return rest.hasPrefix("/") ? rest : "/" + rest
     }
 }
 

@@ -17,7 +17,8 @@ import Foundation
         signal(SIGPIPE, SIG_IGN)
         var arguments = SettingFlags.expand(Array(CommandLine.arguments.dropFirst()))
         do {
-            arguments = try ScenarioFile.expand(arguments)
+            try checkCommand(arguments)
+            arguments = try ScenarioFile.expand(NegativeValues.joined(arguments))
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch let error as Failure {
@@ -39,6 +40,13 @@ import Foundation
         }
     }
 
+    /// - Throws: what a mistyped command was meant to be.
+    static func checkCommand(_ arguments: [String]) throws {
+        let names = configuration.subcommands.map { command in command._commandName } + ["help"]
+        guard let word = arguments.first, !word.hasPrefix("-"), !names.contains(word) else { return }
+        throw Failure.usage("there is no command '\(word)'\(Nearest.hint(for: word, among: names)) (see 'hookswitch --help')")
+    }
+
     private static func help(for arguments: [String]) -> String {
         let names = configuration.subcommands.map { command in command._commandName }
         guard let name = arguments.first, names.contains(name) else { return "hookswitch --help" }
@@ -47,6 +55,17 @@ import Foundation
 
     static func complain(_ message: String) {
         try? FileHandle.standardError.write(contentsOf: Data("hookswitch: \(message.onOneLine)\n".utf8))
+    }
+}
+
+/// `--duration -1` would be an option without a value, followed by another: what is wrong is the value.
+enum NegativeValues {
+    static func joined(_ arguments: [String]) -> [String] {
+        arguments.reduce(into: []) { words, word in
+            let isNumber = word.hasPrefix("-") && word.dropFirst().first?.isNumber == true
+            guard isNumber, let option = words.last, option.hasPrefix("--"), !option.contains("=") else { return words.append(word) }
+            words[words.count - 1] = "\(option)=\(word)"
+        }
     }
 }
 
@@ -59,7 +78,7 @@ struct Failure: Error {
     static func cannotRun(_ message: String) -> Failure { Failure(message: message, exitCode: 3) }
 }
 
-/// Every setting is a flag too: `--media-ports 20000-20099` stands for `--set media.ports=20000-20099`.
+/// Every setting is a flag too: `--media-ports 20000-20099` is read as `--set --media-ports=20000-20099`, and so keeps its name in what is said of it.
 enum SettingFlags {
     static func expand(_ arguments: [String]) -> [String] {
         guard let command = arguments.first, ["serve", "check", "doctor"].contains(command) else { return arguments }
@@ -67,7 +86,7 @@ enum SettingFlags {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-            guard let setting = Setting.all.first(where: { "--" + flagName($0) == parts.first }) else {
+            guard let flag = parts.first, setting(flag) != nil else {
                 expanded.append(argument)
                 continue
             }
@@ -75,10 +94,12 @@ enum SettingFlags {
                 expanded.append(argument)
                 continue
             }
-            expanded += ["--set", "\(setting.path)=\(value)"]
+            expanded.append("--set=\(flag)=\(value)")
         }
         return expanded
     }
+
+    static func setting(_ flag: String) -> Setting? { Setting.all.first { "--" + flagName($0) == flag } }
 
     static func flagName(_ setting: Setting) -> String { setting.path.replacingOccurrences(of: ".", with: "-") }
 }

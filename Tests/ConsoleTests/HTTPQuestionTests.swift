@@ -9,9 +9,12 @@ import Testing
 
     @Test(arguments: [
         ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/metrics", isHead: false)), ("HEAD /metrics HTTP/1.0\r\n\r\n", .get(path: "/metrics", isHead: true)),
-        ("GET /metrics?a=b HTTP/1.1\n\n", .get(path: "/metrics", isHead: false)), ("POST /metrics HTTP/1.1\r\n\r\n", .refused(status: 405)),
+        ("GET /metrics?a=b HTTP/1.1\nhost:\n\n", .get(path: "/metrics", isHead: false)), ("POST /metrics HTTP/1.1\r\n\r\n", .refused(status: 405)),
         ("GET /metrics HTTP/2\r\n\r\n", .refused(status: 505)), ("GET metrics HTTP/1.1\r\n\r\n", .refused(status: 400)), ("\r\n", .refused(status: 400)),
         ("OPTIONS sip:a SIP/2.0\r\n\r\n", .refused(status: 400)), ("GET /metrics HTTP/1.1\r\nHost: x\r\n", .incomplete), ("GET /met", .incomplete),
+        ("GET http://a.test:9464/health/ready?x HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/health/ready", isHead: false)),
+        ("GET HTTP://a.test HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/", isHead: false)), ("GET ftp://a/ HTTP/1.1\r\nHost: x\r\n\r\n", .refused(status: 400)),
+        ("GET / HTTP/1.1\r\nX-Host: x\r\n\r\n", .refused(status: 400)), ("GET / HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", .refused(status: 400)),
     ] as [(String, HTTPQuestion.Verdict)])
     func `a head is read or refused`(text: String, expected: HTTPQuestion.Verdict) { #expect(verdict(text) == expected) }
 

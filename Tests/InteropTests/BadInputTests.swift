@@ -24,6 +24,8 @@ extension Strains {
             ("domain: pbx.example.test:5060\n", ":1: domain: takes a host name or an address alone"),
             ("media:\n  codecs: []\n", ":2: media.codecs: takes one codec or more"),
             ("domain: a.test\ndomain: b.test\n", ":1: 'domain' is set twice"),
+            ("domain: a.test\nsip:\n  udp: [\"0.0.0.0:5060\", \"127.0.0.1:5060\"]\n", ":3: sip.udp: 127.0.0.1:5060 cannot be listened on beside 0.0.0.0:5060"),
+            ("lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n", ":2: line 1: its member 9 is no line"),
             ("lines:\n  - { number: \"1\", open: true, directories: [spam] }\n", ":2: line 1: directories: no directory is named 'spam'"),
         ]
 

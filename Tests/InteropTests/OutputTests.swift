@@ -29,6 +29,36 @@ extension Strains {
             #expect(journal.all("sip.rx").contains { ["BYE", "CANCEL"].contains($0.text("method")) })
         }
 
+        @Test func `a probe that is stopped hangs up`() async throws {
+            let gateway = try await Gateway.start()
+            let probe = try Program(Place.hookswitch, ["probe", gateway.address])
+            try await eventually("its call is up", within: .seconds(10)) { !gateway.mediaSockets.isEmpty }
+            probe.signal(SIGINT)
+            #expect(try await probe.exitCode(within: .seconds(2)) == 1)
+            #expect(probe.lines.all == ["hookswitch: the probe was stopped"])
+            let journal = try await gateway.stop()
+            #expect(journal.all("sip.rx").contains { $0.text("method") == "BYE" })
+        }
+
+        @Test func `a reader of the log that stalls holds up no call`() async throws {
+            let folder = try Folder(), ports = try await Ports.take(100)
+            let yaml = Self.yaml.replacing("PORT", with: "\(ports[0])").replacing("FIRST", with: "\(ports[10])").replacing("LAST", with: "\(ports[30])")
+            let tls = "tls: { listen: [\"127.0.0.1:\(ports[1])\"], certificate: \(Place.certificate("server.pem")), key: \(Place.certificate("leaf.key")) }"
+            _ = try folder.write(yaml.replacing("sip: {", with: "sip: { \(tls),"), to: "hookswitch.yaml")
+            let script = """
+                mkfifo log; exec 4<> log   # opened for reading, and not read
+                "$0" serve --config hookswitch.yaml --log-level trace 2> log > out & server=$!
+                until grep -q ready out; do sleep 0.1; done
+                timeout 1 cat /dev/zero >&4   # until it is full: no line has room
+                for source in $(seq 60); do exec 5<> /dev/tcp/127.0.0.1/\(ports[1]); printf 'OPTIONS sip:x SIP/2.0\r\n\r\n' >&5; exec 5>&-; done
+                kill -HUP $server
+                "$0" call 9196 --server 127.0.0.1:\(ports[0]) --duration 2 | grep verdict
+                kill -TERM $server; wait $server; echo code $?
+                """
+            let run = try await Program.run("/bin/bash", ["-c", script, Place.hookswitch], in: folder.path)
+            #expect(run.lines == ["verdict   audio both ways", "code 0"], "\(run.lines)")
+        }
+
         @Test func `a second signal ends the calls that are up, and the contract holds`() async throws {
             let gateway = try await Gateway.start(.init(settings: ["drain: 60"]))
             let caller = try Program(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "60"])
@@ -64,7 +94,7 @@ extension Strains {
             for _ in 0..<200 { _ = try TCPPeer(port: ports[0]) }
             let asked = ContinuousClock.now
             try await eventually("it answers", within: .seconds(5)) {
-                try await Program.run("/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(ports[0]); printf 'GET /health/live HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"]).lines.contains { $0.hasPrefix("HTTP/1.1 200") }
+                try await Program.run("/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(ports[0]); printf 'GET /health/live HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3"]).lines.contains { $0.hasPrefix("HTTP/1.1 200") }
             }
             #expect(ContinuousClock.now - asked < .seconds(5))
             try await gateway.stop()

@@ -119,6 +119,17 @@ import Workbench
         #expect(pair.events.contains("caller digitsSent"))
     }
 
+    @Test func `what was played with keys between is not measured against what came back`() throws {
+        var script = CallScript()
+        (script.source, script.expectation, script.duration) = (samples(seed: 1, seconds: 4), .echo, .seconds(4))
+        script.digits = ["1", "2", "#"].compactMap { DTMFDigit($0) }
+        let pair = Pair(calling: script) { $0.script.source = .echo }
+        pair.start()
+        pair.room.run(seconds: 6)
+        let audio = try #require(pair.finished?.record.map { $0.result() }?.audio)
+        #expect(audio.correlation == nil && audio.delay == nil && audio.level != nil)
+    }
+
     @Test func `a hold stops the packets of both, and its end brings them back`() throws {
         var script = CallScript()
         script.source = .samples(babble(seed: 1, seconds: 2), sampleRate: 8_000, loops: true)

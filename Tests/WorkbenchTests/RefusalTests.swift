@@ -53,6 +53,44 @@ import Workbench
         #expect(neverHadMedia(pair))
     }
 
+    @Test func `nobody is there: the call ends with the caller's patience, not with the transaction's`() throws {
+        let pair = Pair(patience: .seconds(2))
+        pair.room.place(at: Room.address(2)) { _, _ in nil }
+        pair.start()
+        pair.room.run(seconds: 2.2)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.status == 408 && result.endedBy == .nobody)
+        pair.room.run(seconds: 40)
+        #expect(neverHadMedia(pair) && pair.leftovers == [])
+    }
+
+    @Test func `a hang-up before any response waits two seconds for one`() throws {
+        let pair = Pair(patience: .seconds(20))
+        pair.room.place(at: Room.address(2)) { _, _ in nil }
+        pair.start()
+        pair.room.run(seconds: 0.1)
+        pair.caller.stop(at: pair.room.now)
+        pair.room.run(seconds: 1)
+        #expect(pair.finished == nil)
+        pair.room.run(seconds: 1.2)
+        #expect(try #require(pair.finished?.record).endedBy == .us)
+    }
+
+    @Test func `an answer to a call that was given up is acknowledged and ended`() throws {
+        let pair = Pair(patience: .seconds(2))
+        pair.room.place(at: Room.address(2)) { [room = pair.room] request, _ in
+            guard room.now > Instant.zero + .seconds(3) else { return nil }
+            var response = Message.response(to: request, status: 200, toTag: "late")
+            response.headers.append(.contact, "<sip:callee@10.0.0.2>")
+            return request.method == .ack ? nil : response
+        }
+        pair.start()
+        pair.room.run(seconds: 40)
+        #expect(try #require(pair.finished?.record).status == 408)
+        #expect(pair.room.log.contains("caller ACK") && pair.room.log.contains("caller BYE"))
+        #expect(neverHadMedia(pair) && pair.leftovers == [])
+    }
+
     @Test func `every third call is busy`() throws {
         let pair = Pair { $0.busyEvery = 3 }
         var statuses: [Int] = []

@@ -45,6 +45,15 @@ import Workbench
         #expect(!pair.room.log.contains("caller INVITE"))
     }
 
+    @Test func `a registrar that does not answer has the caller's patience, too`() throws {
+        let pair = Pair(registers: true, patience: .seconds(2))
+        pair.room.place(at: Room.address(3)) { _, _ in nil }
+        pair.caller.start(at: pair.room.now)
+        pair.room.run(seconds: 2.2)
+        let finished = try #require(pair.finished)
+        #expect(finished.record == nil && finished.failure == "the registration of caller failed with 408: no answer in time")
+    }
+
     @Test func `a result is JSON and comes back from it`() throws {
         let pair = Pair { $0.refusal = 486 }
         pair.start()

@@ -16,6 +16,8 @@ import Workbench
             case let call as Call: _ = try call.plan()
             case let answer as Answer: _ = try answer.plan()
             case let demo as Demo: _ = try demo.settings()
+            case let probe as Probe: _ = try probe.examine()
+            case let ping as Ping: try ping.run()
             default: Issue.record("'\(line)' is none of the clients' commands")
             }
             return nil
@@ -27,6 +29,7 @@ import Workbench
     @Test(arguments: [
         ("call", "Missing expected argument '<target>'"),
         ("call 9196", "'9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
+        ("call sip:", "'sip:' is no SIP URI as sip:9196@127.0.0.1:5060"),
         ("call sip:9196@example.test", "'sip:9196@example.test': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)"),
         ("call sips:9196@127.0.0.1 --tcp", "'sips:9196@127.0.0.1' asks for TLS: leave --transport out, or write sip:"),
         ("call 9196 --server 127.0.0.1 --transport tsl", "--transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
@@ -54,14 +57,17 @@ import Workbench
         ("call 9196 --server 127.0.0.1 --tone 440 --play x.wav", "--play and --tone exclude each other"),
         ("answer --register 1002", "--register needs --server: where to register?"),
         ("answer --password x", "--password needs --register: whose password is it?"),
-        ("answer --listen here", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got 'here'"),
-        ("answer --listen 0.0.0.0:5070", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0:5070'"),
-        ("answer --listen [::1]:5070 --server 127.0.0.1", "--local and the server are of different families: '[::1]:5070', '127.0.0.1:5060'"),
+        ("answer --listen here", "--listen takes one address of this machine, as callers are told it: 127.0.0.1:5070; got 'here'"),
+        ("answer --local here", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got 'here'"),
+        ("answer --listen 0.0.0.0:5070", "--listen takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0:5070'"),
+        ("answer --listen [::1]:5070 --server 127.0.0.1", "--listen and the server are of different families: '[::1]:5070', '127.0.0.1:5060'"),
         ("answer --after=-1", "--after takes milliseconds from 0 to 3600000, got -1"),
         ("answer --reject 200", "--reject takes a status from 300 to 699, got 200"),
         ("answer --busy-every 0", "--busy-every takes a number of calls from 1 to 1000000, got 0"),
         ("answer --calls 0", "--calls takes a number of calls from 1 to 1000000000, got 0"),
         ("answer --echo --tone 440", "--echo excludes --play and --tone"),
+        ("probe foo", "probe takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got 'foo'"),
+        ("ping 127.0.0.1 --timeout 0", "--timeout takes seconds from 0.1 to 60, got 0"),
         ("demo --codec mp3", "--codec knows no codec 'mp3'; there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
         ("demo --duration 100", "--duration takes seconds from 2 to 60, got 100"),
     ])
@@ -69,6 +75,19 @@ import Workbench
         let complaint = try #require(self.complaint(arguments))
         #expect(complaint.line == line)
         #expect(complaint.exitCode == 2)
+    }
+
+    @Test func `a negative number is a value, and not an option`() throws {
+        let words = NegativeValues.joined(["call", "sip:1@127.0.0.1", "--duration", "-1", "--json", "-h"])
+        #expect(words == ["call", "sip:1@127.0.0.1", "--duration=-1", "--json", "-h"])
+        let complaint = try #require(self.complaint(words.dropLast().joined(separator: " ")))
+        #expect(complaint.line == "--duration takes seconds from 0.1 to 86400, got -1")
+    }
+
+    @Test func `a mistyped command gets the one that was meant`() throws {
+        let failure = try #require(throws: Failure.self) { try Hookswitch.checkCommand(["cal", "x"]) }
+        #expect(failure.exitCode == 2 && failure.message == "there is no command 'cal' (did you mean 'call'?) (see 'hookswitch --help')")
+        for words in [[], ["call", "x"], ["help"], ["--version"]] { try Hookswitch.checkCommand(words) }
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Gateway
 import Primitives
@@ -46,8 +47,8 @@ import UserAgent
         ("lines:\n  - { number: \"1\", trunk: { host: a.test, transport: tlss } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'tlss' (did you mean 'tls'?)"),
         ("lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { Via: x } } } }", "FILE:2: headers.set.Via: is no name of a header that may be set"),
         ("lines:\n  - { number: \"1\", trunk: { targets: [{ host: a.test, wieght: 2 }] } }", "FILE:2: trunk.targets.wieght: unknown setting (did you mean 'weight'?)"),
-        ("lines:\n  - { number: \"1\", group: { members: [\"2\"] } }", "line 1: its member 2 is no line (did you mean '1'?)"),
-        ("lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n  - { number: \"9\", application: echo }", "line 1: its member 9 is a line without devices and no trunk"),
+        ("lines:\n  - { number: \"1\", group: { members: [\"2\"] } }", "FILE:2: line 1: its member 2 is no line"),
+        ("lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n  - { number: \"9\", application: echo }", "FILE:2: line 1: its member 9 is a line without devices and no trunk"),
         ("lines:\n  - { number: \"1\", script: { anser: true } }", "FILE:2: script.anser: unknown setting (did you mean 'answer'?)"),
         ("lines:\n  - { number: \"1\", script: { reject: 200 } }", "FILE:2: script.reject: takes a whole number from 300 to 699, got '200'"),
         ("limits:\n  calls-per-secnd: 5", "FILE:2: unknown setting 'limits.calls-per-secnd' (did you mean 'limits.calls-per-second'?)"),
@@ -252,11 +253,35 @@ import UserAgent
         #expect(trunk.isHairpin && trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1 && trunk.headers.copy.count == 1)
     }
 
+    @Test(arguments: [
+        ("sip:\n  udp: [\"127.0.0.1:5060\", \"127.0.0.1:5060\"]", "FILE:2: sip.udp: 127.0.0.1:5060 cannot be listened on beside 127.0.0.1:5060: it is the same port"),
+        ("sip:\n  udp: [\"0.0.0.0:5060\", \"127.0.0.1:5060\"]", "FILE:2: sip.udp: 127.0.0.1:5060 cannot be listened on beside 0.0.0.0:5060: it is the same port"),
+        ("sip: { tcp: \"127.0.0.1:9464\" }\nmetrics: { listen: \"0.0.0.0\" }", "FILE:2: metrics.listen: 0.0.0.0:9464 cannot be listened on beside 127.0.0.1:9464 of sip.tcp: it is the same port"),
+        ("sip: { udp: [\"0.0.0.0:5060\", \"[::]:5060\"], tcp: [\"127.0.0.1:5060\", \"127.0.0.2:5060\"] }", "no complaint"),
+        ("sip: { udp: [\"127.0.0.1:0\", \"127.0.0.1:0\"] }", "no complaint"),
+    ])
+    func `no port is listened on twice`(yaml: String, line: String) { #expect(complaint(yaml) == line) }
+
+    @Test func `what is wrong with a flag is said of the flag`() {
+        #expect(complaint("", flags: ["--media-ports=5"]) == "--media-ports: takes a range of ports from 1024 on as 20000-20199, got '5'")
+        #expect(complaint("", flags: ["media.ports=5"]) == "--set media.ports: takes a range of ports from 1024 on as 20000-20199, got '5'")
+    }
+
+    @Test func `a directory that cannot be read has the place of its setting`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-\(UUID()).yaml")
+        try Data("directories:\n  identify: [a=/nowhere.csv]\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let command = try #require(try Hookswitch.parseAsRoot(["check", "--config", file.path]) as? Check)
+        let error = try #require(throws: ConfigurationError.self) { try command.run() }
+        #expect(error.place == "\(file.path):2: directories.identify: directory a" && error.exitCode == 3)
+    }
+
     @Test func `every setting is a flag and a variable of its own`() {
         for setting in Setting.all {
             for command in ["serve", "check", "doctor"] {
                 let expanded = SettingFlags.expand([command, "--\(SettingFlags.flagName(setting))", "x"])
-                #expect(expanded == [command, "--set", "\(setting.path)=x"])
+                #expect(expanded == [command, "--set=--\(SettingFlags.flagName(setting))=x"])
+                #expect(SettingFlags.setting("--\(SettingFlags.flagName(setting))")?.path == setting.path)
             }
         }
         #expect(Set(Setting.all.map(\.environmentName)).count == Setting.all.count)

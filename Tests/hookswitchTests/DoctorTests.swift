@@ -41,6 +41,17 @@ import Workbench
         #expect(bad.first?.remedy?.contains(illness.remedy) == true)
     }
 
+    @Test func `addresses are told of the families that are listened on, and none that only a cable knows`() throws {
+        var machine = machine()
+        machine.addresses = [IPAddress("192.0.2.7")!, IPAddress("169.254.3.4")!, IPAddress("2001:db8::7")!, IPAddress("fe80::7")!]
+        func told(_ settings: [String]) throws -> [String] {
+            Examination(try configuration(settings), machine).all(nil).filter { $0.subject == "advertised" }.map { "\($0.text.prefix { $0 != " " })" }.sorted()
+        }
+        #expect(try told([]) == ["192.0.2.7"])
+        #expect(try told(["sip.udp=0.0.0.0:5060,[::]:5060"]) == ["192.0.2.7", "2001:db8::7"])
+        #expect(try told(["sip.tcp=[2001:db8::9]:5060"]) == ["192.0.2.7", "2001:db8::9"])
+    }
+
     @Test func `names that are not found and small buffers are noted`() throws {
         var machine = machine()
         (machine.resolve, machine.receiveBufferLimit) = ({ _ in nil }, 212_992)

@@ -1,6 +1,10 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Gateway
+import Logging
+import Primitives
+import Synchronization
 import Testing
 import Workbench
 
@@ -40,11 +44,27 @@ import Workbench
         let invite = #"{"seq":2,"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"sip.rx","details":{"method":"INVITE","cseq":1}}"#
         let report = try audit([Self.line(1, "gateway.started"), invite])
         #expect(report.isClean && report.unfinishedCalls == [call])
-        #expect(AuditCommand.text(report) == "unfinished  call \(call) was up when its run was killed\n2 events, 1 calls: clean")
+        #expect(AuditCommand.text(report) == "unfinished  call \(call) was up when its journal ends\n2 events, 1 calls: clean")
     }
 
     @Test func `an empty journal is not called clean`() throws {
         #expect(AuditCommand.text(try audit([])) == "0 events, 0 calls: nothing to check")
+    }
+
+    @Test func `a journal with a line that cannot be read is drawn, and exit code 1`() throws {
+        try inFolder { path in
+            try Data("# no journal\n".utf8).write(to: URL(filePath: path))
+            let command = try #require(try Hookswitch.parseAsRoot(["ladder", path]) as? LadderCommand)
+            #expect(throws: ExitCode(1)) { try command.run() }
+        }
+    }
+
+    @Test func `a place that takes no report keeps it from no other, and the first error is told`() throws {
+        var reached: [Int] = []
+        let failure = try #require(throws: Failure.self) {
+            try Delivery.all([{ throw Failure.cannotRun("first") }, { reached.append(2) }, { throw Failure.cannotRun("third") }, { reached.append(4) }])
+        }
+        #expect(failure.message == "first" && failure.exitCode == 3 && reached == [2, 4])
     }
 
     /// A device of our own: the machine's is not to be risked.
@@ -79,6 +99,32 @@ import Workbench
             }
             _ = try FolderClaim(folder.path)
         }
+    }
+
+    @Test func `a log that nobody reads holds up nobody, and what was dropped is told when it goes on`() {
+        let lines = Mutex<[String]>([]), gate = DispatchSemaphore(value: 0)
+        let log = NoticeLog(most: 3) { _, line in
+            gate.wait()
+            lines.withLock { $0.append(line) }
+        }
+        for number in 1...10 { log.say(.info, "\(number)") }   // returns at once
+        for _ in 0..<4 { gate.signal() }
+        log.finish()
+        #expect(lines.withLock(\.self) == ["1", "2", "3", "7 lines are missing here: the log was not read"])
+        gate.signal()
+        log.say(.info, "11")
+        log.finish()
+        #expect(lines.withLock(\.self).last == "11")
+    }
+
+    @Test func `a stranger gets one line in ten seconds, and others theirs`() {
+        let lines = Mutex<[String]>([])
+        let log = NoticeLog { _, line in lines.withLock { $0.append(line) } }
+        for address in [1, 1, 2, 1, 2] { log.say(.info, "from \(address)", oncePer: IPAddress(v4: UInt32(address))) }
+        log.say(.info, "other")
+        log.say(.info, "other")
+        log.finish()
+        #expect(lines.withLock(\.self) == ["from 1", "from 2", "other", "other"])
     }
 
     @Test func `a reader that goes is told of once, also to who asks later`() {

@@ -56,6 +56,8 @@ public final class LoadClient: PhoneClient {
     private var failure: String?
     /// When registrars have had their time.
     private var farewell: Instant?
+    /// When the plan has no more patience with the registrar.
+    private var registersUntil: Instant?
     private(set) var isStopping = false
 
     /// How long the other end may take to hear of the end of a call.
@@ -76,6 +78,7 @@ public final class LoadClient: PhoneClient {
     public func start(at now: Instant) {
         waiting = plan.accounts.reversed()
         guard !waiting.isEmpty else { return begin(at: now) }
+        registersUntil = plan.registrationPatience.map { now + $0 }
         for _ in 0..<Self.registrationsAtOnce { registerNext(at: now) }
     }
 
@@ -97,7 +100,7 @@ public final class LoadClient: PhoneClient {
     }
 
     public var deadline: Instant? {
-        [phone.deadline, nextLook, nextArrival, halfOver.first?.until, farewell].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
+        [phone.deadline, nextLook, nextArrival, halfOver.first?.until, farewell, registersUntil].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
     }
 
     public func advance(to now: Instant) {
@@ -112,6 +115,7 @@ public final class LoadClient: PhoneClient {
             progress.registered = 0
             conclude(at: now)
         }
+        if let registersUntil, registersUntil <= now { giveUpRegistering(at: now) }
     }
 
     /// When the next call is due.
@@ -166,6 +170,12 @@ extension LoadClient {
             conclude(at: now)
         case .registered: break
         }
+    }
+
+    private func giveUpRegistering(at now: Instant) {
+        registersUntil = nil
+        let late = plan.accounts.first.map { " of \($0.user)" } ?? ""
+        if progress.phase == .registering { finish("the registration\(late) failed with 408: no answer in time", at: now) }
     }
 
     private func begin(at now: Instant) {

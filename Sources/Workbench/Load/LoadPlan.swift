@@ -98,6 +98,8 @@ public struct LoadPlan: Sendable {
     public var expectsSilence = false
     /// A caller cancels what was not answered for so long.
     public var patience = Duration.seconds(32)
+    /// How long registrars may take until all accounts are registered; nil: as long as their transactions last.
+    public var registrationPatience: Duration?
     /// How long the tool's own callees ring.
     public var answersAfter = Duration.zero
     public var keys: [DTMFDigit] = []

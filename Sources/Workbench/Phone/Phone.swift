@@ -20,6 +20,8 @@ public final class Phone {
     let plane: any MediaPlane
     private var random: any RandomNumberGenerator
     private var nextLeg: UInt64
+    /// Calls that were given up and may yet be answered: they say BYE then.
+    private var unfinished: [MediaLegID: PhoneCall] = [:]
     private var alarms = TimerWheel<MediaLegID>()
 
     /// - Parameter firstLeg: names this phone's first media leg, the next ones follow; where phones share a media plane these must not meet.
@@ -129,8 +131,12 @@ public final class Phone {
 
     func finish(_ call: PhoneCall, at now: Instant) {
         calls[call.leg] = nil
+        if call.isUnheard, call.session?.state != .ended { unfinished[call.leg] = call }
         report(.ended(call.record), of: call, at: now)
     }
+
+    /// The session of a call that is over has ended, too.
+    func forget(_ call: PhoneCall) { unfinished[call.leg] = nil }
 
     func takeRandom() -> UInt64 { random.next() }
 

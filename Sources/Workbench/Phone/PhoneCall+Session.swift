@@ -20,6 +20,7 @@ extension PhoneCall: InviteSessionDelegate {
         self.session = session
         switch event {
         case .traced(let direction, let message, let retransmission):
+            if direction == .received { hasResponse = true }
             if retransmission { record.retransmissions += 1 }
             report(.traced(direction, message, retransmission: retransmission), at: now)
         case .provisional(let response): receiveProvisional(response, at: now)

@@ -57,6 +57,8 @@ public final class PhoneCall {
     /// What we have asked for by a re-INVITE that is not answered: to hold or not.
     var wishesHold: Bool?
     var isHeld = false
+    /// Any message of the other side has come.
+    var hasResponse = false
 
     var answersAt: Instant? { didSet { schedule() } }
     var pressesAt: Instant? { didSet { schedule() } }
@@ -70,6 +72,8 @@ public final class PhoneCall {
 
     /// How long after the end media may still tell what it had heard before.
     private static let lingering = Duration.milliseconds(50)
+    /// How long after a hang-up a first response may come, which a CANCEL waits for (RFC 3261 §9.1): the INVITE was sent three times then.
+    private static let patienceAfterHangUp = Duration.seconds(2)
 
     init(phone: Phone, leg: MediaLegID, peer: Text, isOutgoing: Bool, identity: PhoneIdentity, script: CallScript, at now: Instant) throws(MediaError) {
         (self.phone, self.identity, self.script) = (phone, identity, script)
@@ -91,10 +95,29 @@ public final class PhoneCall {
         end(at: now)
         session?.bye(at: now)
         if session == nil { close(at: now) }
+        if state == .ending, isUnheard { givesUpAt = now + Self.patienceAfterHangUp }
+    }
+
+    /// We call, and nothing has come back.
+    var isUnheard: Bool { record.isOutgoing && !hasResponse }
+
+    /// Where nothing at all has come the call is over now, and not when the transaction is; the session sees to what may still come.
+    private func giveUp(at now: Instant) {
+        givesUpAt = nil
+        guard isUnheard else { return hangUp(at: now) }
+        if state != .ending {
+            end(at: now)
+            session?.bye(at: now)
+        }
+        record.status = 408
+        close(at: now)
     }
 
     /// Presses keys, one after the other, where the call is connected and the other side knows telephone-events.
-    public func press(_ digits: [DTMFDigit], at now: Instant) throws(MediaError) { try media.send(digits, at: now) }
+    public func press(_ digits: [DTMFDigit], at now: Instant) throws(MediaError) {
+        record.playedWithPauses = true
+        try media.send(digits, at: now)
+    }
 
     /// When `advance` next has something to do.
     private var deadline: Instant? {
@@ -128,7 +151,8 @@ public final class PhoneCall {
             press(script.digits, failingAt: now)
         }
         if isDue(stepsAt, now) { takeSteps(at: now) }
-        if isDue(hangsUpAt, now) || isDue(givesUpAt, now) { hangUp(at: now) }
+        if isDue(hangsUpAt, now) { hangUp(at: now) }
+        if isDue(givesUpAt, now) { giveUp(at: now) }
         if isDue(lingersUntil, now) {
             lingersUntil = nil
             phone.finish(self, at: now)
@@ -138,7 +162,7 @@ public final class PhoneCall {
     private func isDue(_ alarm: Instant?, _ now: Instant) -> Bool { alarm.map { $0 <= now } ?? false }
 
     func press(_ digits: [DTMFDigit], failingAt now: Instant) {
-        do throws(MediaError) { try media.send(digits, at: now) } catch { record.failure = record.failure ?? Text("digits cannot be sent: ") + Text(error) }
+        do throws(MediaError) { try press(digits, at: now) } catch { record.failure = record.failure ?? Text("digits cannot be sent: ") + Text(error) }
     }
 
     func report(_ event: Event, at now: Instant) { phone.report(event, of: self, at: now) }
@@ -208,7 +232,7 @@ extension PhoneCall {
 
     /// The session is over.
     func close(at now: Instant) {
-        guard state != .closed else { return }
+        guard state != .closed else { return phone.forget(self) }
         if state != .ending { end(at: now) }
         state = .closed
         record.statistics = media.statistics

@@ -65,6 +65,8 @@ public struct CallRecord: Sendable {
     /// Keys that the other side pressed.
     public var digits: [DTMFDigit] = []
     public var timesHeld = 0
+    /// Keys of ours made what we played wait: it cannot be laid over what came back.
+    public var playedWithPauses = false
     public var heard = Heard()
     public var script: CallScript
 

@@ -83,10 +83,11 @@ struct Answer: ParsableCommand {
     }
 
     private func settings(_ server: SocketAddress?, _ registration: Identity?, calls: Int) throws -> LivePhoneSettings {
-        let place = try phone.place(defaultPort: 5_060) ?? (server == nil ? Self.ownPlace : nil)
+        let localOption = options.local == nil ? "--listen" : "--local"
+        let place = try phone.place(defaultPort: 5_060, option: localOption) ?? (server == nil ? Self.ownPlace : nil)
         var settings = try phone.settings(
             user: try registration?.user ?? phone.caller()?.user ?? "hookswitch", server: server ?? place ?? Self.ownPlace, transport: try phone.wantedTransport() ?? .udp,
-            host: registration?.domain, codecs: PhoneOptions.everyCodec, isCalled: registration == nil)
+            host: registration?.domain, codecs: PhoneOptions.everyCodec, isCalled: registration == nil, localOption: localOption)
         (settings.address, settings.port, settings.domain) = (place?.address, place?.port ?? 0, registration?.domain)
         settings.mediaPorts = try phone.portRange() ?? FreePorts.block(of: 4 * calls, settings.server.address.family)
         if let registration, let password = phone.password { settings.credentials = .init(username: registration.user, password: Text(password)) }

@@ -7,7 +7,7 @@ struct AuditCommand: ParsableCommand {
         commandName: "audit", abstract: "Check journals against the rules of the contract.",
         discussion: """
             Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read. Rotated files \
-            may be given together, in any order: they are read as one journal. Calls that were up when a run was killed ("unfinished") and places where \
+            may be given together, in any order: they are read as one journal. Calls that were up when a journal ends, of a run that was killed or goes on ("unfinished") and places where \
             events are missing ("gaps") are told of, and are no violations.
             """)
 
@@ -21,7 +21,7 @@ struct AuditCommand: ParsableCommand {
         var unreadable: [String] = []
         /// Places where sequence numbers are missing.
         var gaps = 0
-        /// Calls that were up when a run ended without `gateway.stopped`.
+        /// Calls that were up when the journal of a run ends without `gateway.stopped`: it was killed, or goes on.
         var unfinishedCalls: [String] = []
         var isClean: Bool { violations.isEmpty && unreadable.isEmpty }
     }
@@ -67,7 +67,7 @@ struct AuditCommand: ParsableCommand {
         let lines =
             report.unreadable.map { "unreadable  \($0)" }
             + report.violations.map { "violation   \($0.rule)  event \($0.event)  call \($0.call ?? "-")  \($0.text)" }
-            + report.unfinishedCalls.map { "unfinished  call \($0) was up when its run was killed" }
+            + report.unfinishedCalls.map { "unfinished  call \($0) was up when its journal ends" }
             + (report.gaps > 0 ? ["missing     events are missing in \(report.gaps) places: what is told of calls there proves nothing"] : [])
         return (lines + ["\(report.events) events, \(report.calls) calls: \(verdict(report))"]).joined(separator: "\n")
     }

@@ -26,7 +26,7 @@ struct Check: ParsableCommand {
 
     func run() throws {
         let configuration = try options.load()
-        for source in configuration.directories { try Self.read(source) }
+        for source in configuration.directories { try Self.read(source, configuration) }
         let summary = StartupSummary(configuration, listeners: configuration.listeners, ephemeral: EphemeralPortRange.current)
         let trunks = TrunkLookup.all(of: configuration)
         if json { return try printJSON(Report(summary: summary, trunks: trunks)) }
@@ -34,13 +34,14 @@ struct Check: ParsableCommand {
     }
 
     /// Call directories are read to their ends: a line that is wrong is named here, not at the start.
-    private static func read(_ source: DirectorySource) throws {
-        do {
-            try source.block.map(DirectoryFile.init)?.read(.block) { _, _ in }
-            try source.identify.map(DirectoryFile.init)?.read(.identify) { _, _ in }
-        } catch {
-            let isThere = [source.block, source.identify].compactMap(\.self).allSatisfy(FileManager.default.isReadableFile)
-            throw ConfigurationError(place: "directory \(source.name)", message: error.localizedDescription, kind: isThere ? .usage : .environment)
+    private static func read(_ source: DirectorySource, _ configuration: ServeConfiguration) throws {
+        for (setting, path, kind) in [("directories.block", source.block, DirectoryFile.List.block), ("directories.identify", source.identify, .identify)] {
+            guard let path else { continue }
+            do { try DirectoryFile(path).read(kind) { _, _ in } } catch {
+                let isThere = FileManager.default.isReadableFile(atPath: path)
+                throw ConfigurationError(
+                    place: "\(configuration.place(of: setting)): directory \(source.name)", message: error.localizedDescription, kind: isThere ? .usage : .environment)
+            }
         }
     }
 }

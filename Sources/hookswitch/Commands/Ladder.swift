@@ -5,10 +5,11 @@ import Primitives
 
 struct LadderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ladder", abstract: "Draw the calls of a journal: SIP, reports, actions and media on one time axis.")
+        commandName: "ladder", abstract: "Draw the calls of a journal: SIP, reports, actions and media on one time axis.",
+        discussion: "Exit code 1 when there is a line that cannot be read.")
 
     @Argument(help: "A journal file (JSON lines).") var file: String
-    @Argument(help: "One call; without it every call is drawn.") var call: String?
+    @Argument(help: "One call; without it as many are drawn as fit beside each other, and the rest counted.") var call: String?
     @Option(help: "Columns of text.") var width = 120
 
     func run() throws {
@@ -22,6 +23,8 @@ struct LadderCommand: ParsableCommand {
         }
         let calls = wanted.map { Ladder.calls(joinedWith: $0, in: journal.events) }
         try StandardOutput.print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: isatty(1) == 1)).text)
-        if let first = journal.brokenLines.first { Hookswitch.complain("\(journal.brokenLines.count) lines cannot be read, the first is \(first)") }
+        guard let first = journal.brokenLines.first else { return }
+        Hookswitch.complain("\(journal.brokenLines.count) lines cannot be read, the first is \(first)")
+        throw ExitCode(1)
     }
 }

@@ -35,8 +35,10 @@ struct Load: ParsableCommand {
         let teller = Teller(order.outputs.printsToStandardOutput ? .standardError : .standardOutput)
         let report = try LoadRun(order, teller: teller).perform()
         teller.finish()
-        try order.outputs.write(report)
-        if !order.outputs.printsToStandardOutput { try StandardOutput.print(LoadText.lines(report).joined(separator: "\n")) }
+        try Delivery.all([
+            { if !order.outputs.printsToStandardOutput { try StandardOutput.print(LoadText.lines(report).joined(separator: "\n")) } },
+            { try order.outputs.write(report) },
+        ])
         if report.exitCode != 0 { throw ExitCode(report.exitCode) }
     }
 }

@@ -19,7 +19,7 @@ struct Ping: ParsableCommand {
     struct Report: Encodable { var target: String, status: Int?, milliseconds: Double? }
 
     func run() throws {
-        guard timeout > 0, timeout < 60 else { throw Failure.usage("--timeout takes seconds from 0 to 60, got \(timeout)") }
+        _ = try Bounded.seconds(timeout, option: "--timeout", in: 0.1...60)
         let target = try SIPTarget(self.target)
         guard target.transport != .tls else { throw Failure.usage("'\(self.target)': ping speaks UDP and TCP, not TLS") }
         let begin = MonotonicClock.now
@@ -28,7 +28,7 @@ struct Ping: ParsableCommand {
         if json {
             try printJSON(Report(target: self.target, status: status, milliseconds: status.map { _ in Double(elapsed) / 1e6 }))
         } else {
-            try StandardOutput.print(status.map { "\(self.target) answered \($0) after \(elapsed / 1_000_000) ms" } ?? "\(self.target) did not answer within \(timeout) s")
+            try StandardOutput.print(status.map { "\(self.target) answered \($0) after \(elapsed / 1_000_000) ms" } ?? "\(self.target) did not answer within \(Bounded.short(timeout)) s")
         }
         if status.map({ !(200..<300).contains($0) }) ?? true { throw ExitCode(1) }
     }

@@ -29,7 +29,7 @@ struct Probe: ParsableCommand {
     }
 
     func examine() throws -> ProbeReport {
-        let server = try SocketAddress(ofServer: address)
+        let server = try SocketAddress(ofServer: address, option: "probe")
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...60)
         let heard = try ProbeCall(number: tone, server: server, usesTCP: tcp, patience: patience).evidence()
         let echoed = heard.hasAnswer ? try ProbeCall(number: echo, server: server, usesTCP: tcp, patience: patience).evidence() : nil

@@ -1,5 +1,15 @@
 import Foundation
 
+/// A report goes to several places, and one that does not take it keeps it from no other.
+enum Delivery {
+    /// - Throws: the first error, when all have been tried.
+    static func all(_ places: [() throws -> Void]) throws {
+        var first: (any Error)?
+        for place in places { do { try place() } catch { first = first ?? error } }
+        if let first { throw first }
+    }
+}
+
 /// A file that a report goes to; its place was writable before the run.
 struct ReportFile {
     var path: String

@@ -28,7 +28,16 @@ struct Serve: ParsableCommand {
     func run() throws {
         let begin = MonotonicClock.now
         let configuration = try options.load()
-        let log = Self.logger(configuration)
+        let log = NoticeLog(Self.logger(configuration))
+        do { try serve(configuration, log, since: begin) } catch {
+            log.finish()
+            throw error
+        }
+        // `exit` would wait for the line that nobody reads.
+        if !log.finish() { _exit(0) }
+    }
+
+    private func serve(_ configuration: ServeConfiguration, _ log: NoticeLog, since begin: Instant) throws {
         try Self.makeFolder(configuration)
         let claim = try configuration.dataFolder.map(FolderClaim.init)
         defer { withExtendedLifetime(claim) {} }
@@ -48,17 +57,17 @@ struct Serve: ParsableCommand {
         withExtendedLifetime(monitor) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
         guard let store else { return }
         store.synchronize()
-        if store.lost > 0 { log.error("\(store.lost) changes could not be written to the database in this run") }
+        if store.lost > 0 { log.say(.error, "\(store.lost) changes could not be written to the database in this run") }
     }
 
     /// nil: all stays in memory.
-    private static func openStore(_ configuration: ServeConfiguration, _ log: Logger) throws -> SQLiteStore? {
+    private static func openStore(_ configuration: ServeConfiguration, _ log: NoticeLog) throws -> SQLiteStore? {
         guard let path = configuration.databaseFile else { return nil }
         do throws(SQLiteStore.OpenError) {
             return try SQLiteStore(path: path, recents: configuration.gateway.limits.recents) { notice in
                 switch notice {
-                case .failing(let cause): log.error("the database cannot be written, and calls go on without it: \(cause)")
-                case .recovered(let lost): log.notice("the database is written again; \(lost) changes were lost")
+                case .failing(let cause): log.say(.error, "the database cannot be written, and calls go on without it: \(cause)")
+                case .recovered(let lost): log.say(.notice, "the database is written again; \(lost) changes were lost")
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
@@ -78,7 +87,7 @@ struct Serve: ParsableCommand {
         do throws(TLSError) { return try TLSContexts(settings) } catch { throw Failure.cannotRun(error.description) }
     }
 
-    private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: Logger) throws -> GatewayServer {
+    private static func start(_ configuration: ServeConfiguration, _ store: SQLiteStore?, _ log: NoticeLog) throws -> GatewayServer {
         var settings = GatewayServer.Settings(gateway: configuration.gateway, listeners: configuration.listeners)
         settings.tls = configuration.tlsSettings
         settings.nameServers = configuration.nameServers
@@ -89,18 +98,20 @@ struct Serve: ParsableCommand {
         settings.directories = configuration.directories
         if let store { try restore(store, into: &settings) }
         settings.push = try configuration.pushURL.map { try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil) }
+        let isSecure = settings.tls != nil, isBare = settings.directories.isEmpty
         do {
             return try GatewayServer(settings) { notice in
                 switch notice {
-                case .violation(let violation): log.error("the contract was broken: \(violation)")
-                case .journal(.failing(let cause)): log.error("the journal cannot be written: \(cause)")
-                case .recording(let failure): log.error("the recording \(failure.path) ends, and its call goes on: \(failure.error)")
+                case .violation(let violation): log.say(.error, "the contract was broken: \(violation)")
+                case .journal(.failing(let cause)): log.say(.error, "the journal cannot be written: \(cause)")
+                case .recording(let failure): log.say(.error, "the recording \(failure.path) ends, and its call goes on: \(failure.error)")
                 case .directory(let outcome): Self.log(outcome, log)
-                case .journal(.recovered(let lost)): log.notice("the journal is written again; \(lost) bytes were lost")
-                case .tls(let error, let peer, isOurs: true): log.warning("TLS to \(peer): \(error)")
-                case .tls(let error, let peer, isOurs: false): log.info("TLS from \(peer): \(error)")
-                case .reload(nil): log.notice("the certificates were read again")
-                case .reload(let error?): log.error("the certificates stay as they were: \(error)")
+                case .journal(.recovered(let lost)): log.say(.notice, "the journal is written again; \(lost) bytes were lost")
+                case .tls(let error, let peer, isOurs: true): log.say(.warning, "TLS to \(peer): \(error)")
+                case .tls(let error, let peer, isOurs: false): log.say(.info, "TLS from \(peer): \(error)", oncePer: peer.address)
+                case .reload(nil) where isSecure: log.say(.notice, "the certificates were read again")
+                case .reload(nil): if isBare { log.say(.notice, "there are no certificates and no directories to read again") }
+                case .reload(let error?): log.say(.error, "the certificates stay as they were: \(error)")
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
@@ -111,12 +122,12 @@ struct Serve: ParsableCommand {
         do throws(SocketError) { return try MonitorServer(listening: address) { server.figures } } catch { throw Failure.cannotRun(error.description) }
     }
 
-    private static func log(_ outcome: DirectoryOutcome, _ log: Logger) {
+    private static func log(_ outcome: DirectoryOutcome, _ log: NoticeLog) {
         let entries = "\(outcome.blocked) numbers blocked, \(outcome.identified) identified"
         if let failure = outcome.failure {
-            log.error("directory \(outcome.name) was not loaded: \(failure); still in force: \(entries)")
+            log.say(.error, "directory \(outcome.name) was not loaded: \(failure); still in force: \(entries)")
         } else {
-            log.notice("directory \(outcome.name): \(entries)")
+            log.say(.notice, "directory \(outcome.name): \(entries)")
         }
     }
 
@@ -180,25 +191,28 @@ final class StopSignals: Sendable {
 struct Drain {
     private let server: GatewayServer
     private let deadline: Duration
-    private let log: Logger
+    private let log: NoticeLog
 
-    init(_ server: GatewayServer, deadline: Duration, log: Logger) { (self.server, self.deadline, self.log) = (server, deadline, log) }
+    init(_ server: GatewayServer, deadline: Duration, log: NoticeLog) { (self.server, self.deadline, self.log) = (server, deadline, log) }
 
     /// Returns when the server has stopped.
     func wait(for signals: StopSignals) {
         signals.drain.wait()
         server.drain()
-        log.notice("draining: \(server.legs) calls are up")
+        log.say(.notice, "draining: \(calls) calls are up")
         let isEarly = wait(signals, for: deadline)
         if server.legs > 0 {
             server.endAll()
             _ = wait(signals, for: isEarly ? .milliseconds(500) : .seconds(2))
         }
         let refusals = server.refusals
-        if !refusals.isEmpty { log.notice("refused in this run: \(refusals.map { "\($0.count) (\($0.cause))" }.joined(separator: ", "))") }
+        if !refusals.isEmpty { log.say(.notice, "refused in this run: \(refusals.map { "\($0.count) (\($0.cause))" }.joined(separator: ", "))") }
         let violations = server.stop()
-        log.notice("stopped; \(violations) violations of the contract in this run")
+        log.say(.notice, "stopped; \(violations) violations of the contract in this run")
     }
+
+    /// A bridge has two legs, and is one call.
+    private var calls: Int { server.counts.map { max(0, $0.legs - $0.bridges) } ?? 0 }
 
     /// Until no call is left, the time is over, or a second signal came (true).
     private func wait(_ signals: StopSignals, for limit: Duration) -> Bool {

@@ -24,7 +24,8 @@ struct StartupSummary: Encodable {
     var directories: [Directory]
     /// Seconds that a call waits for a sleeping device; nil: nobody is woken.
     var wakeLimit: Double?
-    var tryNext: String
+    /// A call that is answered, where there is one; typed on this machine.
+    var tryNext: String?
     var warnings: [String]
 
     init(_ configuration: ServeConfiguration, listeners: [Transports.Listener], ephemeral: ClosedRange<UInt16>?) {
@@ -45,8 +46,9 @@ struct StartupSummary: Encodable {
             return Directory(name: source.name, block: source.block, identify: source.identify, lines: enabled.map(\.number.description))
         }
         wakeLimit = gateway.push.isOn ? Double(gateway.push.limit.wholeMilliseconds) / 1_000 : nil
-        tryNext = Self.next(gateway.lines, listeners.first { $0.transport != .tls }?.address)
-        warnings = directories.filter(\.lines.isEmpty).map { "no line has enabled the directory \($0.name) (see 'directories' of a line)" }
+        tryNext = FirstCall(configuration, listeners)?.command
+        warnings = Self.portWarnings(configuration, listeners)
+        warnings += directories.filter(\.lines.isEmpty).map { "no line has enabled the directory \($0.name) (see 'directories' of a line)" }
         let rejects = directories.contains { $0.block != nil } && gateway.callInfo == nil
         if rejects, gateway.lines.contains(where: { !$0.directories.isEmpty && $0.refusals.over(gateway.refusals)[.directory] == 608 }) {
             warnings.append("a 608 has to say whom to ask (RFC 8688): set directories.call-info, or refusals.directory to 603")
@@ -55,6 +57,12 @@ struct StartupSummary: Encodable {
             warnings.append("media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one")
         }
         warnings += configuration.certificates.compactMap(Self.warning(ofCertificateIn:))
+    }
+
+    /// Media is bound beside every address, so that a port of SIP's among its ports is never to be had for it.
+    private static func portWarnings(_ configuration: ServeConfiguration, _ listeners: [Transports.Listener]) -> [String] {
+        let ports = configuration.gateway.media.ports, udp = listeners.filter { $0.transport == .udp && ports.contains($0.address.port) }
+        return udp.map { "SIP's udp \($0.address) is one of the media ports \(ports.lowerBound)-\(ports.upperBound): no call can have it" }
     }
 
     /// Half a month is time to get another certificate.
@@ -79,7 +87,7 @@ struct StartupSummary: Encodable {
         lines += directories.map { "  directory   \($0.name): \([$0.block, $0.identify].compactMap(\.self).joined(separator: ", "))\($0.lines.isEmpty ? "" : ", for \($0.lines.joined(separator: ", "))")" }
         if let wakeLimit { lines.append("  wakes       sleeping devices; their calls wait \(wakeLimit.formatted()) s for them") }
         lines += warnings.map { "  warning     \($0)" }
-        lines.append("  try         \(tryNext)")
+        if let tryNext { lines.append("  try         \(tryNext)") }
         return lines.joined(separator: "\n")
     }
 
@@ -115,11 +123,5 @@ struct StartupSummary: Encodable {
     private static func text(_ target: TrunkConfiguration.Target) -> String {
         let host = target.host.bytes.contains(0x3A) ? "[\(target.host)]" : "\(target.host)"
         return host + (target.port.map { ":\($0)" } ?? "") + (target.transport.map { " \($0)" } ?? "")
-    }
-
-    private static func next(_ lines: [LineConfiguration], _ address: SocketAddress?) -> String {
-        guard let echo = lines.first(where: { $0.endpoint == .application(.echo) }), let address else { return "hookswitch check" }
-        let host = address.address.isAny ? SocketAddress(.loopback, port: address.port) : address
-        return "hookswitch call sip:\(echo.number)@\(host)"
     }
 }

@@ -40,8 +40,10 @@ struct Torture: ParsableCommand {
         let teller = Teller(json ? .standardError : .standardOutput)
         let report = try TortureRun(order, teller: teller).perform()
         teller.finish()
-        try order.junit?.write(TortureJUnit.text(report))
-        if json { try printJSON(report) } else { try StandardOutput.print(TortureText.summary(report).joined(separator: "\n")) }
+        try Delivery.all([
+            { if json { try printJSON(report) } else { try StandardOutput.print(TortureText.summary(report).joined(separator: "\n")) } },
+            { try order.junit?.write(TortureJUnit.text(report)) },
+        ])
         if report.exitCode != 0 { throw ExitCode(report.exitCode) }
     }
 

@@ -17,7 +17,7 @@ struct ConfigurationFile {
     /// - Parameters:
     ///   - file: a path; nil: no file, and then lines are the fallback's.
     ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error.
-    ///   - flags: `key=value` pairs of `--set`.
+    ///   - flags: `key=value` pairs of `--set`; `--some-key=value` where a flag of that name was typed.
     static func load(_ file: String?, environment: [String: String], flags: [String]) throws -> ServeConfiguration {
         var reader = ConfigurationFile()
         if let file { try reader.read(file) } else { reader.configuration = .fallback }
@@ -83,7 +83,7 @@ struct ConfigurationFile {
             if path == "lines" {
                 try readLines(node, file)
             } else if let setting = Setting.named(path) {
-                try setting.apply(&configuration, try value(of: node, place: "\(place): \(path)"))
+                try apply(setting, try value(of: node, place: "\(place): \(path)"))
             } else if let feature = Setting.later[path] {
                 throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")
             } else if Setting.groups.contains(path), case .mapping(let group) = node {
@@ -129,6 +129,7 @@ struct ConfigurationFile {
             if let first = seenNumbers.updateValue(place, forKey: line.number.description) {
                 throw ConfigurationError(place: place, message: "line \(line.number) is there already (\(first))")
             }
+            configuration.places["line \(line.number)"] = "\(place): line \(line.number)"
             if reader.namesTimeZone { configuration.linesWithTimeZone.insert(configuration.gateway.lines.count) }
             directoriesOfLines += line.directories.map { ($0, reader.placeOfDirectories) }
             configuration.gateway.lines.append(line)
@@ -146,7 +147,7 @@ struct ConfigurationFile {
                 let known = Setting.all.map(\.environmentName)
                 throw ConfigurationError(place: "environment", message: "unknown variable \(name)\(Nearest.hint(for: name, among: known))")
             }
-            try setting.apply(&configuration, SettingValue(scalars: [text], place: "environment: \(name)"))
+            try apply(setting, SettingValue(scalars: [text], place: "environment: \(name)"))
         }
     }
 
@@ -154,10 +155,16 @@ struct ConfigurationFile {
         for flag in flags {
             let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { throw ConfigurationError(place: "--set \(flag)", message: "is written as --set key=value") }
-            guard let setting = Setting.named(parts[0]) else {
+            let typed = parts[0].hasPrefix("--")
+            guard let setting = typed ? SettingFlags.setting(parts[0]) : Setting.named(parts[0]) else {
                 throw ConfigurationError(place: "--set", message: "unknown setting '\(parts[0])'\(Nearest.hint(for: parts[0], among: Setting.all.map(\.path)))")
             }
-            try setting.apply(&configuration, SettingValue(scalars: [parts[1]], place: "--set \(parts[0])"))
+            try apply(setting, SettingValue(scalars: [parts[1]], place: typed ? "--\(SettingFlags.flagName(setting))" : "--set \(parts[0])"))
         }
+    }
+
+    private mutating func apply(_ setting: Setting, _ value: SettingValue) throws {
+        try setting.apply(&configuration, value)
+        configuration.places[setting.path] = value.place
     }
 }

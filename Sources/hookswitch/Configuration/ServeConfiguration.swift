@@ -42,6 +42,8 @@ struct ServeConfiguration {
     /// Pace of the media lanes: automatic (nil), 0 for the lowest latency, or a fixed time.
     var mediaBatch: Duration?
 
+    /// Where settings and lines (`line 1001`) stand, for what is found wrong when all are known.
+    var places: [String: String] = [:]
     /// Lines, by their place, that name a time zone of their own.
     var linesWithTimeZone: Set<Int> = []
 
@@ -94,6 +96,7 @@ struct ServeConfiguration {
     /// What no single setting can know.
     func check() throws {
         try checkGroups()
+        try checkAddresses()
         guard certificates.count == keys.count else {
             throw ConfigurationError(place: "sip.tls", message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
         }
@@ -109,15 +112,31 @@ struct ServeConfiguration {
         let lines = Dictionary(gateway.lines.map { ($0.number, $0) }) { first, _ in first }
         for line in gateway.lines {
             guard case .group(let group) = line.endpoint else { continue }
+            let place = place(of: "line \(line.number)")
             for member in group.members {
                 switch lines[member.number]?.endpoint {
                 case .devices, .trunk: break
                 case nil:
-                    let hint = Nearest.hint(for: member.number.description, among: lines.keys.map(\.description))
-                    throw ConfigurationError(place: "line \(line.number)", message: "its member \(member.number) is no line\(hint)")
+                    let hint = Nearest.hint(for: member.number.description, among: lines.keys.filter { $0 != line.number }.map(\.description))
+                    throw ConfigurationError(place: place, message: "its member \(member.number) is no line\(hint)")
                 case .application, .group, .script:
-                    throw ConfigurationError(place: "line \(line.number)", message: "its member \(member.number) is a line without devices and no trunk")
+                    throw ConfigurationError(place: place, message: "its member \(member.number) is a line without devices and no trunk")
                 }
+            }
+        }
+    }
+
+    /// With its file and line, where it stands in one.
+    func place(of name: String) -> String { places[name] ?? name }
+
+    /// A port of an address can be bound once; TLS and monitors have TCP's.
+    private func checkAddresses() throws {
+        let datagrams = udp.map { ("sip.udp", $0) }
+        let streams = tcp.map { ("sip.tcp", $0) } + tls.map { ("sip.tls.listen", $0) } + (metricsAddress.map { [("metrics.listen", $0)] } ?? [])
+        for bound in [datagrams, streams] {
+            for (index, (name, address)) in bound.enumerated() {
+                guard let (other, first) = bound[..<index].first(where: { $0.1.excludes(address) }) else { continue }
+                throw ConfigurationError(place: place(of: name), message: "\(address) cannot be listened on beside \(first)\(other == name ? "" : " of \(other)"): it is the same port")
             }
         }
     }
@@ -129,6 +148,14 @@ struct ServeConfiguration {
         }
         for index in gateway.lines.indices where !linesWithTimeZone.contains(index) { gateway.lines[index].doNotDisturb.schedule.timeZone = timeZone }
         if journalFile == nil, let dataFolder { journalFile = dataFolder + "/journal.jsonl" }
+    }
+}
+
+extension SocketAddress {
+    /// One program cannot bind both.
+    fileprivate func excludes(_ other: SocketAddress) -> Bool {
+        guard port != 0, port == other.port, address.family == other.address.family else { return false }
+        return address == other.address || address.isAny || other.address.isAny
     }
 }
 

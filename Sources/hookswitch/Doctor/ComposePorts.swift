@@ -30,7 +30,7 @@ struct ComposePorts {
     /// - Throws: a `Failure` in one line.
     init(path: String) throws {
         self.path = path
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw Failure.cannotRun("\(path): cannot be read") }
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw Failure.usage("\(path): cannot be read") }
         guard let root = try? Yams.compose(yaml: text), let services = root["services"]?.mapping else { throw Failure.usage("\(path): is no compose file: it has no 'services'") }
         for (name, node) in services {
             var service = Service(name: name.string ?? "?")

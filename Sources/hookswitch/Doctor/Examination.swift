@@ -3,6 +3,7 @@ import Media
 import Primitives
 import Runtime
 import SIP
+import UserAgent
 
 /// The doctor's questions, one after the other.
 struct Examination {
@@ -23,7 +24,7 @@ struct Examination {
     /// What peers outside are told, and whether they can get there.
     private func advertised() -> [Finding] {
         let subject = "advertised", own = machine.addresses
-        let bound = Set((configuration.udp + configuration.tcp).map(\.address))
+        let bound = Set(configuration.listeners.map(\.address.address))
         if let address = gateway.advertise.address {
             let inside = gateway.advertise.local.map { "\($0)" }.joined(separator: ", ")
             let isOwn = own.contains(address) || address.isLoopback
@@ -34,7 +35,8 @@ struct Examination {
         if bound.allSatisfy(\.isLoopback) {
             return [Finding(grade: .note, subject: subject, text: "loopback alone: nobody outside of this machine or container can call", remedy: "sip.udp: [\"0.0.0.0:5060\"], and advertise.address")]
         }
-        let told = bound.contains { $0.isAny } ? own : bound.filter { !$0.isLoopback }
+        let families = Set(bound.filter(\.isAny).map(\.family)), everywhere = own.filter { families.contains($0.family) && !MachineKind.isLinkLocal($0) }
+        let told = everywhere + bound.filter { !$0.isLoopback && !$0.isAny && !everywhere.contains($0) }
         return told.map { address in
             let isContainer = MachineKind.looksContained(address)
             return Finding(
@@ -125,6 +127,9 @@ struct Examination {
 }
 
 enum MachineKind {
+    /// Of one cable (RFC 3927, RFC 4291 §2.5.6): nobody calls there.
+    static func isLinkLocal(_ address: IPAddress) -> Bool { ["169.254.0.0/16", "fe80::/10"].contains { IPNetwork($0)?.contains(address) == true } }
+
     /// Of the networks that container engines make by default.
     static func looksContained(_ address: IPAddress) -> Bool {
         ["172.17.0.0/16", "172.18.0.0/15", "172.20.0.0/14", "10.88.0.0/16", "192.168.65.0/24"].contains { IPNetwork($0)?.contains(address) == true }

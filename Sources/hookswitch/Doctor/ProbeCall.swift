@@ -37,11 +37,19 @@ struct ProbeCall {
     var usesTCP: Bool
     var patience: Duration
 
+    /// SIGINT and SIGTERM hang up.
+    /// - Throws: exit code 1 when it was stopped: what it would show then is nobody's fault.
     func evidence() throws -> ProbeEvidence {
-        let ending = DispatchSemaphore(value: 0), shared = Shared(number)
+        let ending = DispatchSemaphore(value: 0), shared = Shared(number), wasStopped = Mutex(false)
         let phone = try start(shared, ending)
+        let signals = HangupSignals(Teller(nil)) {
+            wasStopped.withLock { $0 = true }
+            phone.stop()
+        }
         if ending.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds) + 40_000)) == .timedOut { phone.stop() }
+        withExtendedLifetime(signals) {}
         phone.close()
+        if wasStopped.withLock(\.self) { throw Failure(message: "the probe was stopped", exitCode: 1) }
         return shared.told()
     }
 

@@ -22,11 +22,16 @@ struct LoadOutputs {
 
     var printsToStandardOutput: Bool { files.contains { $0.file == nil } }
 
+    /// - Throws: the first error, when all that can be written is.
     func write(_ report: LoadReport) throws {
-        for (file, make) in files {
-            let text = try make(report)
-            if let file { try file.write(text) } else { try StandardOutput.print(text) }
-        }
+        let files = files.filter { $0.file == nil } + files.filter { $0.file != nil }
+        try Delivery.all(
+            files.map { file, make in
+                {
+                    let text = try make(report)
+                    if let file { try file.write(text) } else { try StandardOutput.print(text) }
+                }
+            })
     }
 
     private static func json(_ report: LoadReport) throws -> String {

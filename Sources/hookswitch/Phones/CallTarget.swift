@@ -37,7 +37,7 @@ struct CallTarget {
 
     private static func mustNameServer(_ text: String) throws {
         let bare = text.hasPrefix("sip:") ? String(text.dropFirst(4)) : text.hasPrefix("sips:") ? String(text.dropFirst(5)) : text
-        guard !bare.contains("@"), SocketAddress(bare, defaultPort: 5060) == nil, !bare.hasPrefix("localhost") else { return }
+        guard !bare.isEmpty, !bare.contains("@"), SocketAddress(bare, defaultPort: 5060) == nil, !bare.hasPrefix("localhost") else { return }
         throw Failure.usage("'\(text)' names no server: write sip:\(bare)@ADDRESS, or add --server ADDRESS")
     }
 }

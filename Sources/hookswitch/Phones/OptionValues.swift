@@ -54,10 +54,12 @@ enum Bounded {
 
 extension SocketAddress {
     /// `127.0.0.1`, `[::1]:5062`, `localhost`.
-    init(ofServer text: String, defaultPort: UInt16 = 5060) throws {
+    ///
+    /// - Parameter option: what it is the value of.
+    init(ofServer text: String, option: String = "--server", defaultPort: UInt16 = 5060) throws {
         let local = text == "localhost" || text.hasPrefix("localhost:") ? "127.0.0.1" + text.dropFirst("localhost".count) : text
         guard let address = SocketAddress(local, defaultPort: defaultPort), address.port != 0, !address.address.isAny else {
-            throw Failure.usage("--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '\(text)'")
+            throw Failure.usage("\(option) takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '\(text)'")
         }
         self = address
     }

@@ -108,10 +108,12 @@ extension PhoneOptions {
     }
 
     /// Where SIP is taken, if it was said.
-    func place(defaultPort: UInt16 = 0) throws -> SocketAddress? {
+    ///
+    /// - Parameter option: by which name it was said.
+    func place(defaultPort: UInt16 = 0, option: String = "--local") throws -> SocketAddress? {
         guard let local else { return nil }
         guard let place = SocketAddress(local, defaultPort: defaultPort), !place.address.isAny else {
-            throw Failure.usage("--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '\(local)'")
+            throw Failure.usage("\(option) takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '\(local)'")
         }
         return place
     }
@@ -132,12 +134,12 @@ extension PhoneOptions {
     /// - Parameters:
     ///   - host: whom a TLS server's certificate must name, where nothing else was said.
     ///   - isCalled: others begin calls at `--local`, and over TLS then connect to it.
-    func settings(user: Text, server: SocketAddress, transport: Transport, host: Text?, codecs usual: String, isCalled: Bool) throws -> LivePhoneSettings {
+    func settings(user: Text, server: SocketAddress, transport: Transport, host: Text?, codecs usual: String, isCalled: Bool, localOption: String = "--local") throws -> LivePhoneSettings {
         var settings = LivePhoneSettings(user: user, server: server)
         (settings.transport, settings.codecs, (settings.srtp, settings.keying)) = (transport, try codecs(default: usual), try security())
-        if let place = try place() {
+        if let place = try place(option: localOption) {
             guard place.address.family == server.address.family else {
-                throw Failure.usage("--local and the server are of different families: '\(place)', '\(server)'")
+                throw Failure.usage("\(localOption) and the server are of different families: '\(place)', '\(server)'")
             }
             (settings.address, settings.port) = (place.address, place.port)
         }

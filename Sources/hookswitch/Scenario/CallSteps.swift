@@ -26,7 +26,7 @@ enum CallSteps {
         case ("hang-up", nil): return [.hangUp]
         case ("wait", nil), ("press", nil): throw Failure.usage("'\(word)' needs a value, as \(word == "wait" ? "wait: 1" : "press: 12#")")
         case _ where words.contains(word): throw Failure.usage("'\(word)' takes no value")
-        default: throw Failure.usage("unknown step '\(word)'\(Nearest.hint(for: word, among: words))")
+        default: throw Failure.usage("unknown step '\(word)'\(Nearest.hint(for: word, among: words)); there are \(words.joined(separator: ", "))")
         }
     }
 

@@ -38,7 +38,7 @@ enum ScenarioFile {
 
     /// The file as options.
     static func arguments(from file: String) throws -> [String] {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { throw Failure.cannotRun("\(file): cannot be read") }
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { throw Failure.usage("\(file): cannot be read") }
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, file, text).description) }
         guard case .mapping(let mapping) = root else { throw Failure.usage("\(file): is no scenario: a list of settings as 'rate: 10'") }

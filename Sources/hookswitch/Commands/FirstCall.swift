@@ -1,0 +1,53 @@
+import Gateway
+import Primitives
+import Runtime
+import SIP
+import UserAgent
+
+/// What a person on this machine can type to hear that the gateway works.
+struct FirstCall {
+    let command: String
+
+    /// Nil where nothing answers by itself, or nobody here may call it.
+    init?(_ configuration: ServeConfiguration, _ listeners: [Transports.Listener]) {
+        let gateway = configuration.gateway
+        guard let number = Self.answerer(gateway.lines), let way = Self.way(listeners, configuration) else { return nil }
+        let address = way.address.address.isAny ? SocketAddress(way.address.address.family == .v4 ? .loopback : IPAddress(v6High: 0, low: 1), port: way.address.port) : way.address
+        guard let caller = Self.caller(gateway, from: address.address) else { return nil }
+        var words = ["hookswitch call \(way.transport == .tls ? "sips" : "sip"):\(number)@\(address)"]
+        if way.transport == .tcp { words.append("--transport tcp") }
+        if way.transport == .tls {
+            if IPAddress(gateway.domain.withoutBrackets) == nil { words.append("--tls-name \(gateway.domain)") }
+            if let authorities = configuration.serverAuthorities { words.append("--ca \(authorities)") }
+        }
+        command = (words + caller).joined(separator: " ")
+    }
+
+    /// An echo judges the sound best; after it come others that are heard.
+    private static func answerer(_ lines: [LineConfiguration]) -> Text? {
+        let ranked = lines.filter { $0.domain == nil && $0.takesCalls }.map { (number: $0.number, rank: rank($0.endpoint)) }
+        return ranked.filter { $0.rank > 0 }.max { $0.rank < $1.rank }?.number
+    }
+
+    private static func rank(_ endpoint: LineEndpoint) -> Int {
+        switch endpoint {
+        case .application(.echo): 3
+        case .application(.tone), .application(.playback), .application(.record): 1
+        case .script(let script): script.act == .answer && script.busyEvery == nil ? 2 : 0
+        case .application, .devices, .trunk, .group: 0
+        }
+    }
+
+    private static func way(_ listeners: [Transports.Listener], _ configuration: ServeConfiguration) -> Transports.Listener? {
+        let open = listeners.filter { $0.transport != .tls || configuration.clientAuthorities == nil }
+        return [Transport.udp, .tcp, .tls].lazy.compactMap { transport in open.first { $0.transport == transport } }.first
+    }
+
+    /// As whom: nobody where that is enough, else a line of ours. A password is not printed.
+    private static func caller(_ gateway: GatewayConfiguration, from address: IPAddress) -> [String]? {
+        if (gateway.access.trusted + gateway.access.guests).contains(where: { $0.contains(address) }) { return [] }
+        let devices = gateway.lines.filter { $0.endpoint == .devices && $0.match == nil && $0.domain == nil }
+        if let open = devices.first(where: \.isOpen) { return ["--from \(open.number)"] }
+        return devices.first { $0.password != nil }.map { ["--from \($0.number) --password PASSWORD"] }
+    }
+}

@@ -1,0 +1,74 @@
+import Dispatch
+import Logging
+import Primitives
+import Runtime
+import Synchronization
+
+/// The lines of a server's log, in their order, written on a queue of their own: who reads them may stall, and no lane waits for that.
+///
+/// Thread-safe. Lines that come while too many wait are dropped, and their number is told when the reader goes on.
+final class NoticeLog: Sendable {
+    private struct State {
+        var waiting = 0, dropped = 0
+        /// Of whom a line was written, and when.
+        var told: [IPAddress: Instant] = [:]
+
+        mutating func isDue(_ source: IPAddress, at now: Instant) -> Bool {
+            if told.count >= NoticeLog.mostSources { told = told.filter { now - $0.value < NoticeLog.pause } }
+            guard told.count < NoticeLog.mostSources, told[source].map({ now - $0 >= NoticeLog.pause }) ?? true else { return false }
+            told[source] = now
+            return true
+        }
+
+        mutating func takeDropped() -> Int {
+            waiting -= 1
+            guard waiting == 0 else { return 0 }
+            defer { dropped = 0 }
+            return dropped
+        }
+    }
+
+    /// How often there is a line `oncePer` a source, and how many sources are kept in mind.
+    private static let pause = Duration.seconds(10), mostSources = 1_000
+    /// How long the process waits at its end for a reader that stalls.
+    private static let farewell = 2.0
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "log")
+    private let most: Int
+    private let write: @Sendable (Logger.Level, String) -> Void
+
+    /// - Parameters:
+    ///   - most: lines that may wait.
+    ///   - write: may block.
+    init(most: Int = 1_000, write: @escaping @Sendable (Logger.Level, String) -> Void) { (self.most, self.write) = (most, write) }
+
+    convenience init(_ log: Logger) { self.init { log.log(level: $0, "\($1)") } }
+
+    /// - Parameter source: a flood of strangers does not fill the log: there is one line of each in ten seconds.
+    func say(_ level: Logger.Level, _ line: String, oncePer source: IPAddress? = nil) {
+        let isTaken = state.withLock { state in
+            if let source, !state.isDue(source, at: MonotonicClock.now) { return false }
+            guard state.waiting < most else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting += 1
+            return true
+        }
+        guard isTaken else { return }
+        queue.async {
+            self.write(level, line)
+            let dropped = self.state.withLock { $0.takeDropped() }
+            if dropped > 0 { self.write(.warning, "\(dropped) lines are missing here: the log was not read") }
+        }
+    }
+
+    /// Waits until all lines are written; false when nobody reads them.
+    @discardableResult
+    func finish() -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        queue.async { done.signal() }
+        return done.wait(timeout: .now() + Self.farewell) == .success
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Gateway
+import Primitives
+import Runtime
+import Testing
+
+@testable import hookswitch
+
+/// The line that a start proposes to type.
+@Suite struct FirstCallTests {
+    private func summary(_ configuration: ServeConfiguration) -> StartupSummary { StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil) }
+
+    @Test(arguments: [
+        ("hookswitch.yaml", "sip:9196@127.0.0.1:5060"), ("telephones.yaml", "sip:9196@127.0.0.1:5060"), ("tls.yaml", "sip:9196@127.0.0.1:5060"),
+        ("lan.yaml", "sip:9196@127.0.0.1:5060 --from 2000"), ("routing.yaml", "sip:9101@127.0.0.1:5060"), ("sound.yaml", "sip:9200@127.0.0.1:5060"), ("trunk.yaml", nil),
+    ] as [(String, String?)])
+    func `each configuration that we ship proposes what it answers`(name: String, target: String?) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let summary = summary(try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: []))
+        #expect(summary.tryNext == target.map { "hookswitch call \($0)" })
+        #expect(summary.text.contains("\n  try ") == (target != nil))
+    }
+
+    private func configuration(_ flags: [String]) throws -> ServeConfiguration { try ConfigurationFile.load(nil, environment: [:], flags: flags) }
+
+    @Test func `where nobody is a guest it proposes a line of ours, and no password`() throws {
+        var configuration = try configuration(["access.guests="])
+        #expect(summary(configuration).tryNext == "hookswitch call sip:9196@127.0.0.1:5060 --from 1001")
+        configuration.gateway.lines.removeAll { $0.isOpen }
+        #expect(summary(configuration).tryNext == nil)
+        var line = LineConfiguration(number: "1001")
+        line.password = "secret"
+        configuration.gateway.lines.append(line)
+        #expect(summary(configuration).tryNext == "hookswitch call sip:9196@127.0.0.1:5060 --from 1001 --password PASSWORD")
+    }
+
+    @Test func `it goes by the transport that there is`() throws {
+        var configuration = try configuration([])
+        configuration.udp = []
+        #expect(summary(configuration).tryNext == "hookswitch call sip:9196@127.0.0.1:5060 --transport tcp")
+        (configuration.tcp, configuration.tls, configuration.gateway.domain) = ([], [SocketAddress(.anyV4, port: 5061)], "example.test")
+        #expect(summary(configuration).tryNext == "hookswitch call sips:9196@127.0.0.1:5061 --tls-name example.test")
+        configuration.clientAuthorities = "ca.pem"
+        #expect(summary(configuration).tryNext == nil)
+    }
+
+    @Test func `a port of SIP's among those of media is warned of`() throws {
+        let warnings = summary(try configuration(["sip.udp=127.0.0.1:20002", "media.ports=20000-20099"])).warnings
+        #expect(warnings == ["SIP's udp 127.0.0.1:20002 is one of the media ports 20000-20099: no call can have it"])
+    }
+}
