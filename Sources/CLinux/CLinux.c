@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 #include <errno.h>
+#include <linux/errqueue.h>
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <string.h>
@@ -29,6 +32,10 @@ int clinux_set_no_delay(int socket, int on) { return set_int(socket, IPPROTO_TCP
 
 int clinux_set_packet_info(int socket, int family, int on) {
     return family == AF_INET6 ? set_int(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, on) : set_int(socket, IPPROTO_IP, IP_PKTINFO, on);
+}
+
+int clinux_set_returns(int socket, int family) {
+    return family == AF_INET6 ? set_int(socket, IPPROTO_IPV6, IPV6_RECVERR, 1) : set_int(socket, IPPROTO_IP, IP_RECVERR, 1);
 }
 
 int clinux_set_timestamps(int socket) { return set_int(socket, SOL_SOCKET, SO_TIMESTAMPNS, 1); }
@@ -91,6 +98,29 @@ long clinux_receive(int socket, void *buffer, unsigned long capacity, struct soc
     *truncated = (message.msg_flags & MSG_TRUNC) != 0;
     read_destination(&message, to);
     *waited = read_wait(&message);
+    return count;
+}
+
+/// RFC 3261 section 18.4: network, host, protocol or port. That a datagram was too long or went too far says nothing of the peer.
+static int says_unreachable(const struct sock_extended_err *error) {
+    if (error->ee_origin == SO_EE_ORIGIN_ICMP) return error->ee_type == ICMP_DEST_UNREACH && error->ee_code <= ICMP_PORT_UNREACH;
+    return error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == ICMP6_DST_UNREACH;
+}
+
+long clinux_receive_return(int socket, void *buffer, unsigned long capacity, int *unreachable) {
+    char control[256];
+    struct iovec part = {.iov_base = buffer, .iov_len = capacity};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    *unreachable = 0;
+    ssize_t count = recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT);
+    if (count < 0) return -1;
+    for (struct cmsghdr *item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
+        int is_error = (item->cmsg_level == IPPROTO_IP && item->cmsg_type == IP_RECVERR) || (item->cmsg_level == IPPROTO_IPV6 && item->cmsg_type == IPV6_RECVERR);
+        if (!is_error) continue;
+        struct sock_extended_err error;
+        memcpy(&error, CMSG_DATA(item), sizeof error);
+        *unreachable = says_unreachable(&error);
+    }
     return count;
 }
 

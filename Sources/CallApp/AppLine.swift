@@ -119,6 +119,12 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+        enter(now)
+        agent.undelivered(beginning, at: self.now)
+        settle()
+    }
+
     /// What media has to say about a leg.
     public func receive(_ event: MediaEvent, of leg: MediaLegID, at now: Instant) {
         enter(now)

@@ -62,6 +62,7 @@ extension PrometheusText {
         let datagrams = [
             ("received", counts.datagrams.received), ("sent", counts.datagrams.sent), ("oversized", counts.datagrams.oversized),
             ("congested", counts.datagrams.congested), ("send-failed", counts.datagrams.sendFailures), ("receive-failed", counts.datagrams.receiveFailures),
+            ("undelivered", counts.datagrams.undelivered),
         ]
         add("hookswitch_datagrams_total", .counter, "SIP datagrams, by what became of them.", by: "event", datagrams)
     }

@@ -38,7 +38,8 @@ extension Gateway {
         }
         var waiting = receivers.count
         for receiver in receivers {
-            userAgent.message(outgoing(request, to: receiver), at: now) { [unowned self] status, _, now in
+            userAgent.message(outgoing(request, to: receiver), at: now) { [unowned self] status, response, now in
+                let status = response == nil && status == 503 ? EndCause.subscriberAbsent.status : status
                 waiting -= 1
                 // One that took it is enough; who answers later has no effect.
                 guard status < 300 || waiting == 0 else { return }

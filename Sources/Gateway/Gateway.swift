@@ -199,6 +199,13 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    /// A datagram found nobody.
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+        enter(now)
+        userAgent.undelivered(beginning, at: self.now)
+        settle()
+    }
+
     /// What the media plane has to say of a leg.
     public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
         enter(now)

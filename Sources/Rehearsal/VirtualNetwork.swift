@@ -35,6 +35,8 @@ final class VirtualNetwork: SignallingNetwork {
     private unowned let world: World
     private var random: SeededRandom
     private var inhabitants: [SocketAddress: [any Inhabitant]] = [:]
+    /// Where nobody is any more, and the network says so (ICMP).
+    private var deserted: Set<SocketAddress> = []
     private var connections: [UInt64: Connection] = [:]
     private var lastConnection: UInt64 = 0
     var faults = LinkFaults()
@@ -80,6 +82,12 @@ final class VirtualNetwork: SignallingNetwork {
 
     func attach(_ inhabitant: any Inhabitant, to address: SocketAddress) { inhabitants[address, default: []].append(inhabitant) }
 
+    /// Whoever is at this address is gone: datagrams to it come back.
+    func desert(_ address: SocketAddress) {
+        inhabitants[address] = nil
+        deserted.insert(address)
+    }
+
     /// Lets everybody go: the inhabitants hold the network, and it holds them.
     func detachAll() { inhabitants = [:] }
 
@@ -104,7 +112,12 @@ final class VirtualNetwork: SignallingNetwork {
     private func deliverDatagram(_ bytes: [UInt8], _ flow: Flow) {
         var delay = Duration.milliseconds(Int64.random(in: faults.delay, using: &random))
         if happens(faults.late) { delay += .milliseconds(Int64.random(in: 500...4_400, using: &random)) }
-        world.after(delay) { [unowned self] in deliver(bytes, flow) }
+        world.after(delay) { [unowned self] in deserted.contains(flow.remote) ? sendBack(bytes, flow) : deliver(bytes, flow) }
+    }
+
+    /// As much of a datagram as Linux quotes over IPv4.
+    private func sendBack(_ bytes: [UInt8], _ flow: Flow) {
+        for inhabitant in inhabitants[flow.local] ?? [] { inhabitant.undelivered(Array(bytes.prefix(548)), at: world.now) }
     }
 
     private func deliver(_ bytes: [UInt8], _ flow: Flow) { deliver(bytes, flow, to: flow.remote, seen: flow.reversed) }

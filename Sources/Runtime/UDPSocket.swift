@@ -27,6 +27,8 @@ public final class UDPSocket {
         public var congested = 0
         public var sendFailures = 0
         public var receiveFailures = 0
+        /// The network said that nobody takes them where they went.
+        public var undelivered = 0
 
         public init() {}
     }
@@ -46,23 +48,30 @@ public final class UDPSocket {
     private let pump: MediaPump
     private var buffer = [UInt8](repeating: 0, count: longestDatagram)
     private let receive: (Datagram, Instant) -> Void
+    private let undelivered: ([UInt8], Instant) -> Void
 
     /// Binds and starts to receive. Call it on the lane.
     ///
     /// - Parameters:
     ///   - address: IPv6 sockets take IPv6 only; port 0 lets the kernel choose.
     ///   - receive: called on the lane, once for each datagram; it may `close` the socket.
-    public init(bound address: SocketAddress, on lane: any LaneDoor, receive: @escaping (Datagram, Instant) -> Void) throws(SocketError) {
+    ///   - undelivered: called on the lane with the beginning of a datagram of which the network (ICMP) says that its network, host or port cannot be
+    ///     reached. Anybody can send such a message: what it quotes is to be believed only where nobody else can know it. It may `close` the socket.
+    public init(
+        bound address: SocketAddress, on lane: any LaneDoor, undelivered: @escaping (_ beginning: [UInt8], Instant) -> Void = { _, _ in },
+        receive: @escaping (Datagram, Instant) -> Void
+    ) throws(SocketError) {
         let owner = try FileDescriptorOwner.udp(bound: address)
         // Bursts of signalling come in hundreds of kilobytes; the kernel's default holds about 200 datagrams.
         _ = clinux_set_buffers(owner.raw, 4 << 20, 4 << 20)
         isWildcard = address.address.isAny
         _ = clinux_set_timestamps(owner.raw)
+        _ = clinux_set_returns(owner.raw, address.address.family.domain)
         if isWildcard { _ = clinux_set_packet_info(owner.raw, address.address.family.domain, 1) }
         localAddress = owner.localAddress ?? address
         let descriptor = SharedDescriptor(owner)
         self.descriptor = descriptor
-        self.receive = receive
+        (self.receive, self.undelivered) = (receive, undelivered)
         do throws(PumpError) {
             pump = try MediaPump()
             try watch(descriptor, lane)
@@ -78,14 +87,9 @@ public final class UDPSocket {
     public func send(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress? = nil) throws(SocketError) {
         guard let descriptor else { return }
         guard remote.address.family == localAddress.address.family else { throw .familyUnavailable(.udp, remote) }
-        let status = remote.withSockaddr { address, length in
-            guard isWildcard, let source, !source.isAny, source.family == remote.address.family else {
-                return clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, nil)
-            }
-            return withUnsafePointer(to: SocketAddress(source, port: 0).storage) {
-                clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, $0)
-            }
-        }
+        var status = trySending(bytes, to: remote, from: source, by: descriptor)
+        // The first failure may be that of another datagram, which ICMP told since: the kernel gives it to whoever comes next.
+        if status < 0, errno != EAGAIN, errno != ENOBUFS { status = trySending(bytes, to: remote, from: source, by: descriptor) }
         if status >= 0 {
             counts.sent += 1
         } else if errno == EAGAIN || errno == ENOBUFS {
@@ -93,6 +97,17 @@ public final class UDPSocket {
         } else {
             counts.sendFailures += 1
             throw SocketError("send to", .udp, remote)
+        }
+    }
+
+    private func trySending(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress?, by descriptor: SharedDescriptor) -> Int {
+        remote.withSockaddr { address, length in
+            guard isWildcard, let source, !source.isAny, source.family == remote.address.family else {
+                return clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, nil)
+            }
+            return withUnsafePointer(to: SocketAddress(source, port: 0).storage) {
+                clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, $0)
+            }
         }
     }
 
@@ -115,14 +130,33 @@ public final class UDPSocket {
     }
 
     private func drain(at now: Instant) {
-        for _ in 0..<Self.datagramsPerTurn {
-            guard let descriptor, let datagram = next(from: descriptor) else { return }
+        for taken in 0..<Self.datagramsPerTurn {
+            guard let descriptor else { return }
+            guard let datagram = next(from: descriptor) else {
+                // Woken, and nothing there: then it is the other queue, which wakes as long as something is in it.
+                return taken == 0 ? drainReturns(at: now) : ()
+            }
             switch datagram {
             case .whole(let datagram): receive(datagram, now)
             case .unusable: continue
             }
         }
     }
+
+    private func drainReturns(at now: Instant) {
+        for _ in 0..<Self.datagramsPerTurn {
+            guard let descriptor else { return }
+            var isUnreachable: Int32 = 0
+            let count = buffer.withUnsafeMutableBytes { clinux_receive_return(descriptor.raw, $0.baseAddress, UInt($0.count), &isUnreachable) }
+            guard count >= 0 else { return }
+            guard isUnreachable != 0 else { continue }
+            counts.undelivered += 1
+            undelivered(Array(buffer[..<count]), now)
+        }
+    }
+
+    /// Nothing is there, or ICMP said something of a datagram that was sent.
+    private static let harmless: Set<Int32> = [EAGAIN, EINTR, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENOPROTOOPT, EMSGSIZE, EPROTO, EACCES]
 
     private enum Received { case whole(Datagram), unusable }
 
@@ -133,9 +167,8 @@ public final class UDPSocket {
         var truncated: Int32 = 0, waited: Int64 = 0
         let count = buffer.withUnsafeMutableBytes { clinux_receive(descriptor.raw, $0.baseAddress, UInt($0.count), &from, &to, &truncated, &waited) }
         guard count >= 0 else {
-            if errno == EAGAIN || errno == EINTR { return nil }
-            counts.receiveFailures += 1
-            return .unusable
+            if !Self.harmless.contains(errno) { counts.receiveFailures += 1 }
+            return nil
         }
         guard truncated == 0, let source = SocketAddress(from) else {
             counts.oversized += 1

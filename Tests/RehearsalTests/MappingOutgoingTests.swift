@@ -125,6 +125,21 @@ import Testing
             play.device.answer(cancel, 200)
             play.device.answer(try play.called, 487)
         },
+        MappingRow("O11: nobody there, and the network says so: failed at once, and the caller hears of this device alone") { play in
+            play.stage.network.desert(play.device.address)
+            play.invite()
+            #expect(play.answer?.status == 480 && play.answer?.reasons.map(\.cause) == [20])
+            #expect(play.reasons(of: .reportEnded) == ["failed"])
+        },
+        MappingRow("O11: of two devices one is not there any more: the other goes on ringing") { play in
+            play.registerSecond()
+            play.stage.network.desert(play.device.address)
+            play.invite()
+            play.second.answer(play.second.request(.invite), 180)
+            #expect(play.answer == nil)
+            play.second.answer(play.second.request(.invite), 486)
+            #expect(play.answer?.status == 486)
+        },
         MappingRow("O11: nobody there: failed after 64·T1") { play in
             play.invite()
             play.stage.run(seconds: 33)

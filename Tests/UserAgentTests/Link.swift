@@ -27,6 +27,8 @@ final class Link {
     var drops: ((Packet) -> Bool)?
     /// Addresses that nothing can be sent to over TCP.
     var unreachable: Set<SocketAddress> = []
+    /// What the network says (ICMP) to who sends a datagram where nobody is: how much of it is quoted, in bytes. Nil: nothing.
+    var quotation: Int?
     private var packets: [Packet] = []
     /// In a fixed order, so that a seed replays.
     private var endpoints: [(address: SocketAddress, endpoint: Endpoint)] = []
@@ -101,9 +103,13 @@ final class Link {
         switch endpoint(at: packet.flow.local) {
         case .agent(let agent): agent.receive(packet.bytes, over: packet.flow, at: now)
         case .raw(let receive): receive(packet.bytes, packet.flow)
-        case nil: break
+        case nil:
+            guard let quotation, packet.flow.transport == .udp, case .agent(let agent) = endpoint(at: packet.flow.remote) else { return }
+            agent.undelivered(Array(packet.bytes.prefix(quotation)), at: now)
         }
     }
+
+    func leave(_ address: SocketAddress) { endpoints.removeAll { $0.address == address } }
 }
 
 /// One agent's socket on a link.

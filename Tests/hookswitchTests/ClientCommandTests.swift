@@ -65,6 +65,13 @@ import Workbench
         #expect(throws: ExitCode(1)) { try command.run() }
     }
 
+    /// Without what the network says it would be 408 after `--timeout`.
+    @Test(arguments: ["", " --tcp"]) func `a call to where nobody is fails at once`(transport: String) throws {
+        let port = try FreePorts.block(of: 1, .v4).lowerBound
+        let result = try call("sip:9196@127.0.0.1:\(port)\(transport)").result
+        #expect(CallText.status(result) == "503, nothing can be sent there")
+    }
+
     @Test func `a port in use is one line, and exit code 3`() throws {
         let gateway = try EchoGateway()
         defer { gateway.server.stop() }

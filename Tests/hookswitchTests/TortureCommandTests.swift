@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Media
 import Primitives
+import Runtime
 import Testing
 import UserAgent
 import Workbench
@@ -78,9 +79,13 @@ import Workbench
     }
 
     @Test func `nobody there is exit code 3`() throws {
-        let port = try FreePorts.block(of: 2, .v4).lowerBound
-        let failure = try #require(throws: Failure.self) { try report("sip:9196@127.0.0.1:\(port) --timeout 0.5") }
-        #expect(failure.exitCode == 3 && failure.message == "127.0.0.1:\(port) does not answer OPTIONS")
+        let port = try FreePorts.block(of: 2, .v4).lowerBound, target = "127.0.0.1:\(port)"
+        let nobody = try #require(throws: Failure.self) { try report("sip:9196@\(target) --timeout 0.5") }
+        #expect(nobody.exitCode == 3 && nobody.message == "\(target) cannot be reached")
+        let silent = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: port))
+        let silence = try #require(throws: Failure.self) { try report("sip:9196@\(target) --timeout 0.5") }
+        #expect(silence.exitCode == 3 && silence.message == "\(target) does not answer OPTIONS")
+        withExtendedLifetime(silent) {}
     }
 
     @Test(arguments: [

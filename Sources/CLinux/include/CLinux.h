@@ -20,6 +20,8 @@ int clinux_set_v6_only(int socket, int on);
 int clinux_set_no_delay(int socket, int on);
 /// IP_PKTINFO or IPV6_RECVPKTINFO: datagrams then come with the address that they were sent to.
 int clinux_set_packet_info(int socket, int family, int on);
+/// IP_RECVERR or IPV6_RECVERR: what ICMP says of datagrams that were sent can be read (clinux_receive_return).
+int clinux_set_returns(int socket, int family);
 /// SO_TIMESTAMPNS: the kernel notes when a datagram came.
 int clinux_set_timestamps(int socket);
 /// SO_RCVBUF and SO_SNDBUF in bytes; the kernel caps them silently, the first one not where we have CAP_NET_ADMIN.
@@ -31,6 +33,10 @@ int clinux_pending_error(int socket);
 /// nanoseconds since it came (0 when the kernel did not say).
 /// Returns the byte count (never more than capacity; a longer datagram sets *truncated), or -1 and errno.
 long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated, int64_t *waited);
+
+/// The next ICMP message about a datagram of this socket: the buffer gets the beginning of that datagram, as far as it was quoted; *unreachable tells that
+/// nobody takes it where it went. Returns the byte count, or -1 and errno (EAGAIN: there is none).
+long clinux_receive_return(int socket, void *buffer, unsigned long capacity, int *unreachable);
 
 /// sendmsg of one datagram, without SIGPIPE. `source` (may be null) picks the local address of a socket that is bound to the wildcard. -1 and errno on failure.
 long clinux_send(int socket, const void *bytes, unsigned long count, const struct sockaddr *to, unsigned int to_length, const struct sockaddr_storage *source);

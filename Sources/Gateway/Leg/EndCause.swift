@@ -26,6 +26,8 @@ public struct EndCause: Equatable, Sendable {
     public static let declined = EndCause(status: 603, reasons: [.q850(21)])
     public static let answeredElsewhere = EndCause(status: 480, reasons: [.completedElsewhere])
     public static let ringTimeout = EndCause(status: 480, reasons: [.sip(408, "Request Timeout"), .q850(19)])
+    /// A registered device cannot be reached. Not 503, which would say that all of this gateway cannot be used (RFC 3261 §16.7 item 6).
+    public static let subscriberAbsent = EndCause(status: 480, reasons: [.q850(20, "Subscriber absent")])
     public static let answerTimeout = EndCause(status: 504, reasons: [.q850(102)])
     public static let mediaFailed = EndCause(status: 500, phrase: "Media Failed", reasons: [.q850(41, "media-failed")])
     /// Another program has the port that was drawn; the next call draws another.

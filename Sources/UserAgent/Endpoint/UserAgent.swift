@@ -87,6 +87,27 @@ public final class UserAgent {
         for registration in registrations.values { registration.lost(flow, at: now) }
     }
 
+    /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request knows its branch,
+    /// so a forged message ends nothing.
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+        guard let branch = ownBranch(in: beginning) else { return }
+        let isCancel = beginning.starts(with: Self.cancelMethod)
+        guard let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: isCancel)], transaction.flow.transport == .udp else { return }
+        foundNobody(transaction, at: now)
+    }
+
+    private static let cancelMethod = Array("CANCEL ".utf8)
+
+    /// The first branch of ours: that of the top Via, wherever the quotation ends.
+    private func ownBranch(in bytes: [UInt8]) -> Text? {
+        let length = branchPrefix.count + Self.branchDigits
+        guard bytes.count >= length, !bytes.starts(with: "SIP/".utf8) else { return nil }
+        for start in 0...(bytes.count - length) where bytes[start] == branchPrefix.bytes.first && bytes[start...].starts(with: branchPrefix.bytes) {
+            return Text(Array(bytes[start..<start + length]))
+        }
+        return nil
+    }
+
     /// The flow without its connection if that is gone, so that `towards` finds another way.
     public func living(_ flow: Flow) -> Flow {
         guard flow.connection != 0, !network.isOpen(flow) else { return flow }
@@ -185,10 +206,12 @@ extension UserAgent {
     /// Whole seconds for Retry-After, 0–10.
     func makeRetryAfter() -> Text { Text(random.next() % 11) }
 
+    private static let branchDigits = 24
+
     /// Our Via for a request to this URI: the branch tells the agent, the URI and the transaction.
     func makeVia(for uri: URI, over flow: Flow) -> Via {
         var branch: [UInt8] = []
-        branch.reserveCapacity(branchPrefix.count + 24)
+        branch.reserveCapacity(branchPrefix.count + Self.branchDigits)
         branch.append(contentsOf: branchPrefix.bytes)
         Self.append(hexadecimal: Self.digest(of: uri), digits: 8, to: &branch)
         Self.append(hexadecimal: random.next(), digits: 16, to: &branch)

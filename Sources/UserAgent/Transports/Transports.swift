@@ -149,7 +149,9 @@ extension Transports {
     private func listen(_ listener: Listener) throws(SocketError) {
         switch listener.transport {
         case .udp:
-            let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] datagram, now in
+            let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] beginning, now in
+                self?.endpoint?.undelivered(beginning, at: now)
+            } receive: { [weak self] datagram, now in
                 self?.receive(datagram, at: now)
             }
             sockets.append(socket)
@@ -193,5 +195,6 @@ extension UDPSocket.Counts {
         sum.congested += other.congested
         sum.sendFailures += other.sendFailures
         sum.receiveFailures += other.receiveFailures
+        sum.undelivered += other.undelivered
     }
 }

@@ -10,9 +10,16 @@ import Testing
 enum Arrival: Sendable {
     case message([UInt8], Flow)
     case failed(Flow)
+    case undelivered([UInt8])
 
     var text: String? { if case .message(let bytes, _) = self { String(decoding: bytes, as: UTF8.self) } else { nil } }
-    var flow: Flow { switch self { case .message(_, let flow), .failed(let flow): flow } }
+    var flow: Flow {
+        switch self {
+        case .message(_, let flow), .failed(let flow): flow
+        case .undelivered: preconditionFailure("what came back has no flow")
+        }
+    }
+    var undelivered: String? { if case .undelivered(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil } }
     var isFailure: Bool { if case .failed = self { true } else { false } }
 }
 
@@ -42,6 +49,7 @@ final class NotingEndpoint: SignallingEndpoint {
         note.yield(.failed(flow))
     }
 
+    func undelivered(_ beginning: [UInt8], at now: Instant) { note.yield(.undelivered(beginning)) }
     func advance(to now: Instant) {}
     var deadline: Instant? { nil }
 }

@@ -19,6 +19,26 @@ import Testing
         #expect(peer.read() == "back")
     }
 
+    @Test(arguments: [IPAddress.loopback, IPAddress("::1")!, .anyV4])
+    func `a datagram that finds nobody comes back, and what is sent and received meanwhile is not lost`(address: IPAddress) async throws {
+        let station = try Station(address)
+        let here = address.isAny ? SocketAddress(.loopback, port: station.udp.port) : station.udp
+        let peer = try PlainPeer(SOCK_DGRAM, to: here), gone = try PlainPeer(SOCK_DGRAM, to: here).local
+        for number in 0..<20 {
+            station.send("to nobody \(number)", over: station.flow(to: gone, .udp))
+            station.send("to somebody", over: station.flow(to: peer.local, .udp))
+            peer.write("hello \(number)")
+            #expect(peer.read() == "to somebody")
+        }
+        var returned: [String] = [], came: [String] = []
+        while returned.count + came.count < 40, let arrival = await station.next() {
+            if let text = arrival.undelivered { returned.append(text) } else { came.append(arrival.text ?? "a failure") }
+        }
+        #expect(returned == (0..<20).map { "to nobody \($0)" } && came == (0..<20).map { "hello \($0)" })
+        let counts = station.counts.datagrams
+        #expect(counts.undelivered == 20 && counts.sent == 40 && counts.sendFailures == 0 && counts.receiveFailures == 0)
+    }
+
     @Test func `on the wildcard the flow names the address that was called`() async throws {
         let station = try Station(.anyV4)
         let called = SocketAddress(IPAddress(v4: 0x7F00_0003), port: station.udp.port)

@@ -194,6 +194,11 @@ public final class TortureClient: SignallingEndpoint {
         settle(at: now)
     }
 
+    /// A target that goes down later is found out by its silence.
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+        if opening != nil { failed(plan.flow, at: now) }
+    }
+
     public func failed(_ flow: Flow, at now: Instant) {
         if isLeaving { return conclude(nil, at: now) }
         if opening != nil { return finish("\(plan.flow.remote) cannot be reached", at: now) }

@@ -1,0 +1,98 @@
+import Primitives
+import SIP
+import Testing
+
+@testable import UserAgent
+
+/// What the network says of datagrams that found nobody (RFC 3261 §18.4).
+@Suite struct UndeliveredTests {
+    private let link = Link(seed: 18)
+    private let alice: Phone, bob: Phone
+
+    init() {
+        (alice, bob) = (Phone(link, "192.0.2.1:5060"), Phone(link, "192.0.2.2:5060"))
+        link.quotation = 548
+    }
+
+    private func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) {
+        link.run()
+        #expect(alice.agent.counts == nothingLeft, sourceLocation: location)
+    }
+
+    @Test func `an INVITE to where nobody is fails at once`() {
+        link.leave(bob.address)
+        alice.call(bob)
+        link.run(seconds: 0.1)
+        #expect(alice.events == ["rejected 503 locally"] && alice.traces == ["> INVITE"])
+        expectNothingLeft()
+    }
+
+    @Test func `the next way is taken at once`() throws {
+        link.leave(bob.address)
+        let carol = Phone(link, "192.0.2.3:5060")
+        alice.call(bob) { $0.alternatives = [Flow(transport: .udp, local: alice.address, remote: carol.address)] }
+        link.run(seconds: 0.2)
+        #expect(carol.events.first == "incoming" && alice.events.contains("accepted"))
+        alice.sessions[0].bye(at: link.now)
+        expectNothingLeft()
+    }
+
+    /// RFC 792 asks for eight bytes of UDP's header alone, which name nobody.
+    @Test(arguments: [0, 8, 60]) func `a quotation that ends before the branch says nothing`(length: Int) {
+        link.quotation = length
+        link.leave(bob.address)
+        alice.call(bob)
+        link.run(seconds: 31)
+        #expect(alice.events.isEmpty)
+        link.run(seconds: 2)
+        #expect(alice.events == ["rejected 408 locally"])
+    }
+
+    @Test func `what another forged ends nothing`() throws {
+        var forged: [[UInt8]] = []
+        link.drops = { packet in
+            let text = String(decoding: packet.bytes, as: UTF8.self)
+            let branch = alice.agent.branchPrefix.description
+            forged = [
+                text.replacing(branch, with: "z9hG4bK00000000"), "SIP/2.0 200 OK\r\n" + text, text.replacing("INVITE sip", with: "CANCEL sip"),
+                text.replacing(/(z9hG4bK[0-9a-f]{16})[0-9a-f]{8}/) { "\($0.1)00000000" }, branch, String(repeating: branch, count: 20),
+            ].map { Array($0.utf8) }
+            return true
+        }
+        alice.call(bob)
+        link.run(seconds: 0.1)
+        try #require(forged.count == 6)
+        for bytes in forged { alice.agent.undelivered(bytes, at: link.now) }
+        #expect(alice.events.isEmpty && alice.agent.counts.clientTransactions == 1)
+        link.run()
+        #expect(alice.events == ["rejected 408 locally"])
+    }
+
+    @Test func `who has rung is waited for, and whoever is not there to be cancelled ends with the INVITE`() {
+        bob.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        alice.call(bob)
+        link.run(seconds: 1)
+        link.leave(bob.address)
+        alice.sessions[0].cancel(at: link.now)
+        link.run(seconds: 1)
+        #expect(!alice.events.contains { $0.hasPrefix("rejected") })
+        link.run()
+        #expect(alice.events.last?.hasPrefix("rejected") == true)
+        #expect(alice.agent.counts == nothingLeft)
+    }
+
+    @Test func `in a call it is as if no response had come`() {
+        alice.call(bob)
+        link.run(seconds: 1)
+        link.leave(bob.address)
+        alice.forget()
+        #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now))
+        link.run(seconds: 0.1)
+        #expect(alice.events == ["refused 408"])
+        alice.forget()
+        alice.sessions[0].bye(at: link.now)
+        link.run(seconds: 0.1)
+        #expect(alice.events == ["byeCompleted 408"])
+        expectNothingLeft()
+    }
+}
