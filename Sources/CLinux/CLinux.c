@@ -108,7 +108,7 @@ static int says_unreachable(const struct sock_extended_err *error) {
 }
 
 long clinux_receive_return(int socket, void *buffer, unsigned long capacity, int *unreachable) {
-    char control[256];
+    _Alignas(struct cmsghdr) char control[256];
     struct iovec part = {.iov_base = buffer, .iov_len = capacity};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     *unreachable = 0;

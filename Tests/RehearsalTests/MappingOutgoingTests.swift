@@ -125,9 +125,10 @@ import Testing
             play.device.answer(cancel, 200)
             play.device.answer(try play.called, 487)
         },
-        MappingRow("O11: nobody there, and the network says so: failed at once, and the caller hears of this device alone") { play in
+        MappingRow("O11: nobody there, and the network says so: failed soon, and the caller hears of this device alone") { play in
             play.stage.network.desert(play.device.address)
             play.invite()
+            play.stage.run(seconds: 0.5)
             #expect(play.answer?.status == 480 && play.answer?.reasons.map(\.cause) == [20])
             #expect(play.reasons(of: .reportEnded) == ["failed"])
         },
@@ -136,6 +137,7 @@ import Testing
             play.stage.network.desert(play.device.address)
             play.invite()
             play.second.answer(play.second.request(.invite), 180)
+            play.stage.run(seconds: 0.6)
             #expect(play.answer == nil)
             play.second.answer(play.second.request(.invite), 486)
             #expect(play.answer?.status == 486)

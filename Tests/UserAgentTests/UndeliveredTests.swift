@@ -19,19 +19,47 @@ import Testing
         #expect(alice.agent.counts == nothingLeft, sourceLocation: location)
     }
 
-    @Test func `an INVITE to where nobody is fails at once`() {
+    @Test func `an INVITE to where nobody is fails when its copy has come back, too`() {
         link.leave(bob.address)
         alice.call(bob)
-        link.run(seconds: 0.1)
-        #expect(alice.events == ["rejected 503 locally"] && alice.traces == ["> INVITE"])
+        link.run(seconds: 0.4)
+        #expect(alice.events.isEmpty)
+        link.run(seconds: 0.2)
+        #expect(alice.events == ["rejected 503 locally"] && alice.traces == ["> INVITE", ">* INVITE"])
         expectNothingLeft()
     }
 
-    @Test func `the next way is taken at once`() throws {
+    @Test func `who has restarted meanwhile is called`() {
+        link.leave(bob.address)
+        alice.call(bob)
+        link.run(seconds: 0.1)
+        link.place(.agent(bob.agent), at: bob.address)
+        link.run(seconds: 1)
+        #expect(alice.events.last == "accepted")
+        alice.sessions[0].bye(at: link.now)
+        expectNothingLeft()
+    }
+
+    @Test func `a registrar that is not there yet is asked again soon, and then less often`() {
+        let registrar = bob.address
+        link.leave(registrar)
+        var delays: [Duration] = []
+        let address = NameAddress(uri: alice.uri("1001"))
+        let request = OutgoingRegistration(registrar: bob.uri(), flow: alice.flow(to: bob), address: address)
+        let registration = alice.agent.register(request, at: link.now) { _, event, _ in
+            if case .failed(503, nil, let delay) = event { delays.append(delay) }
+        }
+        link.run(seconds: 200)
+        #expect(zip(delays, [1, 2, 4, 8, 16, 32, 32]).allSatisfy { $0 >= .seconds($1) / 2 && $0 <= .seconds($1) } && delays.count >= 7, "\(delays)")
+        registration.unregister(at: link.now)
+        expectNothingLeft()
+    }
+
+    @Test func `the next way is taken`() throws {
         link.leave(bob.address)
         let carol = Phone(link, "192.0.2.3:5060")
         alice.call(bob) { $0.alternatives = [Flow(transport: .udp, local: alice.address, remote: carol.address)] }
-        link.run(seconds: 0.2)
+        link.run(seconds: 0.7)
         #expect(carol.events.first == "incoming" && alice.events.contains("accepted"))
         alice.sessions[0].bye(at: link.now)
         expectNothingLeft()
@@ -87,11 +115,11 @@ import Testing
         link.leave(bob.address)
         alice.forget()
         #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now))
-        link.run(seconds: 0.1)
+        link.run(seconds: 0.6)
         #expect(alice.events == ["refused 408"])
         alice.forget()
         alice.sessions[0].bye(at: link.now)
-        link.run(seconds: 0.1)
+        link.run(seconds: 0.6)
         #expect(alice.events == ["byeCompleted 408"])
         expectNothingLeft()
     }

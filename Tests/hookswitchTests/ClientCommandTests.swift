@@ -66,7 +66,7 @@ import Workbench
     }
 
     /// Without what the network says it would be 408 after `--timeout`.
-    @Test(arguments: ["", " --tcp"]) func `a call to where nobody is fails at once`(transport: String) throws {
+    @Test(arguments: ["", " --tcp"]) func `a call to where nobody is fails soon`(transport: String) throws {
         let port = try FreePorts.block(of: 1, .v4).lowerBound
         let result = try call("sip:9196@127.0.0.1:\(port)\(transport)").result
         #expect(CallText.status(result) == "503, nothing can be sent there")

@@ -40,6 +40,8 @@ final class ClientTransaction {
     var acceptedTags: [Text] = []
     static let maximumForks = 16
     var wasSent = false
+    /// The network has said once that nobody takes it.
+    var cameBack = false
     /// When an INVITE that had a provisional response is given up.
     var patience: Instant?
     var alarm = Alarm { _ in }

@@ -152,7 +152,8 @@ public final class Registration {
 
     private static func seconds(of contact: NameAddress) -> UInt32? { contact.parameters["expires"]?.integer(UInt32.self) }
 
-    /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5).
+    /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5). Where nobody is there who could be flooded,
+    /// but may be starting, it is after 1 s to 32 s.
     private func fail(_ status: Int, _ response: Message?, at now: Instant) {
         isRegistered = false
         if status == 408 || status >= 500, status < 600, let flow = otherFlow?(self, status, now) {
@@ -160,7 +161,8 @@ public final class Registration {
             move(to: flow)
             return send(at: now)
         }
-        let base = UInt64(30_000) << UInt64(min(failures, 5))
+        let isNobodyThere = status == 503 && response == nil
+        let base = UInt64(isNobodyThere ? 1_000 : 30_000) << UInt64(min(failures, 5))
         failures += 1
         let delay = max(agent.randomDelay(base / 2...base), .seconds(Int64(min(response?.retryAfter ?? 0, 3_600))))
         agent.alarms.set(alarm, to: now + delay)

@@ -88,12 +88,13 @@ public final class UserAgent {
     }
 
     /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request knows its branch,
-    /// so a forged message ends nothing.
+    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy.
     public func undelivered(_ beginning: [UInt8], at now: Instant) {
         guard let branch = ownBranch(in: beginning) else { return }
         let isCancel = beginning.starts(with: Self.cancelMethod)
         guard let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: isCancel)], transaction.flow.transport == .udp else { return }
-        foundNobody(transaction, at: now)
+        if transaction.cameBack { foundNobody(transaction, at: now) }
+        transaction.cameBack = true
     }
 
     private static let cancelMethod = Array("CANCEL ".utf8)
