@@ -39,11 +39,10 @@ extension Gateway {
         var waiting = receivers.count
         for receiver in receivers {
             userAgent.message(outgoing(request, to: receiver), at: now) { [unowned self] status, response, now in
-                let status = response == nil && status == 503 ? EndCause.subscriberAbsent.status : status
                 waiting -= 1
                 // One that took it is enough; who answers later has no effect.
                 guard status < 300 || waiting == 0 else { return }
-                userAgent.respond(to: transaction, status: status < 300 ? 200 : StatusTable.passedStatus(status), at: now)
+                userAgent.respond(to: transaction, status: status < 300 ? 200 : EndCause.passing(status: status, response, isDevice: receiver.isDevice).status, at: now)
             }
         }
     }

@@ -100,11 +100,3 @@ extension Gateway {
         if originations[id]?.candidates.isEmpty ?? false { originations[id] = nil }
     }
 }
-
-extension Transports.Listener {
-    /// Where we reach it ourselves.
-    var reachable: SocketAddress {
-        guard address.address.isAny else { return address }
-        return SocketAddress(address.address.family == .v4 ? .loopback : IPAddress("::1")!, port: address.port)
-    }
-}

@@ -200,9 +200,9 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// A datagram found nobody.
-    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+    public func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) {
         enter(now)
-        userAgent.undelivered(beginning, at: self.now)
+        userAgent.undelivered(beginning, reason, at: self.now)
         settle()
     }
 

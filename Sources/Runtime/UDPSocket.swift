@@ -35,8 +35,10 @@ public final class UDPSocket {
 
     /// The longest datagram that is taken, in bytes: the longest that UDP over IPv4 can carry.
     public static let longestDatagram = 65_507
+    private static let sendAttempts = 4
     /// How many datagrams one wake-up takes before other work of the lane has its turn.
     public static let datagramsPerTurn = 64
+    private static let returnsPerTurn = 64
 
     /// Where it is bound, with the port that the kernel chose.
     public let localAddress: SocketAddress
@@ -48,17 +50,17 @@ public final class UDPSocket {
     private let pump: MediaPump
     private var buffer = [UInt8](repeating: 0, count: longestDatagram)
     private let receive: (Datagram, Instant) -> Void
-    private let undelivered: ([UInt8], Instant) -> Void
+    private let undelivered: ([UInt8], Unreachable, Instant) -> Void
 
     /// Binds and starts to receive. Call it on the lane.
     ///
     /// - Parameters:
     ///   - address: IPv6 sockets take IPv6 only; port 0 lets the kernel choose.
     ///   - receive: called on the lane, once for each datagram; it may `close` the socket.
-    ///   - undelivered: called on the lane with the beginning of a datagram of which the network (ICMP) says that its network, host or port cannot be
-    ///     reached. Anybody can send such a message: what it quotes is to be believed only where nobody else can know it. It may `close` the socket.
+    ///   - undelivered: called on the lane with the beginning of a datagram of which the network (ICMP) says that it was not delivered. Anybody can send such
+    ///     a message: what it quotes is to be believed only where nobody else can know it. It may `close` the socket.
     public init(
-        bound address: SocketAddress, on lane: any LaneDoor, undelivered: @escaping (_ beginning: [UInt8], Instant) -> Void = { _, _ in },
+        bound address: SocketAddress, on lane: any LaneDoor, undelivered: @escaping (_ beginning: [UInt8], Unreachable, Instant) -> Void = { _, _, _ in },
         receive: @escaping (Datagram, Instant) -> Void
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.udp(bound: address)
@@ -87,9 +89,12 @@ public final class UDPSocket {
     public func send(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress? = nil) throws(SocketError) {
         guard let descriptor else { return }
         guard remote.address.family == localAddress.address.family else { throw .familyUnavailable(.udp, remote) }
-        var status = trySending(bytes, to: remote, from: source, by: descriptor)
-        // The first failure may be that of another datagram, which ICMP told since: the kernel gives it to whoever comes next.
-        if status < 0, errno != EAGAIN, errno != ENOBUFS { status = trySending(bytes, to: remote, from: source, by: descriptor) }
+        var status = -1, attempts = 0
+        // The first failures may be those of other datagrams, which ICMP told since: the kernel gives them to whoever comes next.
+        repeat {
+            status = trySending(bytes, to: remote, from: source, by: descriptor)
+            attempts += 1
+        } while status < 0 && attempts < Self.sendAttempts && errno != EAGAIN && errno != ENOBUFS
         if status >= 0 {
             counts.sent += 1
         } else if errno == EAGAIN || errno == ENOBUFS {
@@ -130,46 +135,43 @@ public final class UDPSocket {
     }
 
     private func drain(at now: Instant) {
-        for taken in 0..<Self.datagramsPerTurn {
-            guard let descriptor else { return }
-            guard let datagram = next(from: descriptor) else {
-                // Woken, and nothing there: then it is the other queue, which wakes as long as something is in it.
-                return taken == 0 ? drainReturns(at: now) : ()
-            }
-            switch datagram {
+        var taken = 0, hasReturns = false
+        reading: while taken < Self.datagramsPerTurn, let descriptor {
+            switch next(from: descriptor) {
             case .whole(let datagram): receive(datagram, now)
-            case .unusable: continue
+            case .unusable: break
+            case .returned: hasReturns = true
+            case .nothing: break reading
             }
+            taken += 1
         }
+        // Woken, and nothing there: then it is the other queue, which wakes as long as something is in it.
+        if hasReturns || taken == 0 { drainReturns(at: now) }
     }
 
     private func drainReturns(at now: Instant) {
-        for _ in 0..<Self.datagramsPerTurn {
+        for _ in 0..<Self.returnsPerTurn {
             guard let descriptor else { return }
-            var isUnreachable: Int32 = 0
-            let count = buffer.withUnsafeMutableBytes { clinux_receive_return(descriptor.raw, $0.baseAddress, UInt($0.count), &isUnreachable) }
+            var unreachable: Int32 = 0
+            let count = buffer.withUnsafeMutableBytes { clinux_receive_return(descriptor.raw, $0.baseAddress, UInt($0.count), &unreachable) }
             guard count >= 0 else { return }
-            guard isUnreachable != 0 else { continue }
+            guard unreachable != 0 else { continue }
             counts.undelivered += 1
-            undelivered(Array(buffer[..<count]), now)
+            undelivered(Array(buffer[..<count]), Int(unreachable) == CLINUX_PORT_UNREACHABLE ? .port : .host, now)
         }
     }
 
-    /// Nothing is there, or ICMP said something of a datagram that was sent.
-    private static let harmless: Set<Int32> = [EAGAIN, EINTR, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENOPROTOOPT, EMSGSIZE, EPROTO, EACCES]
+    /// The errors that ICMP leaves behind.
+    private static let returns: Set<Int32> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENOPROTOOPT, EMSGSIZE, EPROTO, EACCES]
 
-    private enum Received { case whole(Datagram), unusable }
+    private enum Received { case whole(Datagram), unusable, returned, nothing }
 
-    /// Nil when nothing is left to read.
-    private func next(from descriptor: SharedDescriptor) -> Received? {
+    private func next(from descriptor: SharedDescriptor) -> Received {
         var from = sockaddr_storage()
         var to = sockaddr_storage()
         var truncated: Int32 = 0, waited: Int64 = 0
         let count = buffer.withUnsafeMutableBytes { clinux_receive(descriptor.raw, $0.baseAddress, UInt($0.count), &from, &to, &truncated, &waited) }
-        guard count >= 0 else {
-            if !Self.harmless.contains(errno) { counts.receiveFailures += 1 }
-            return nil
-        }
+        guard count >= 0 else { return failure(errno) }
         guard truncated == 0, let source = SocketAddress(from) else {
             counts.oversized += 1
             return .unusable
@@ -177,5 +179,12 @@ public final class UDPSocket {
         counts.received += 1
         let destination = SocketAddress(to).map { SocketAddress($0.address, port: localAddress.port) } ?? localAddress
         return .whole(Datagram(bytes: Array(buffer[0..<count]), source: source, destination: destination, waited: .nanoseconds(waited)))
+    }
+
+    private func failure(_ code: Int32) -> Received {
+        if code == EAGAIN || code == EINTR { return .nothing }
+        if Self.returns.contains(code) { return .returned }
+        counts.receiveFailures += 1
+        return .unusable
     }
 }

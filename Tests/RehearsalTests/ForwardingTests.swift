@@ -59,6 +59,22 @@ import UserAgent
         stage.expectQuiet()
     }
 
+    /// Only where the other end is ours, too, may media go to a port of ours.
+    @Test func `who is outside gets no media of another call, though the call was first sent on to a number of ours`() throws {
+        let stage = Self.stage(), outside = RawPeer(stage, 4)
+        let (caller, other) = try forward(stage, to: "sip:2001@\(Cast.gateway)>;q=1, <sip:x@\(outside.address)")
+        other.answer(try other.received(.invite), 486)
+        stage.run(seconds: 0.5)
+        let invite = try outside.received(.invite)
+        let own = outside.description(port: 20_000).replacing("IN IP4 \(outside.address.address)", with: "IN IP4 \(Cast.gateway.address)")
+        outside.answer(invite, 200, body: own)
+        outside.answer(outside.request(.bye), 200)
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 488)
+        #expect(stage.events(.mediaOpened).isEmpty)
+        stage.expectQuiet()
+    }
+
     @Test func `a call that rings is sent on also when no new call is taken`() throws {
         let stage = Self.stage(), caller = RawPeer(stage, 1), forwarding = RawPeer(stage, 2), other = RawPeer(stage, 3)
         forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")

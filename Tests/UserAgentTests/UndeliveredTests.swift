@@ -11,7 +11,7 @@ import Testing
 
     init() {
         (alice, bob) = (Phone(link, "192.0.2.1:5060"), Phone(link, "192.0.2.2:5060"))
-        link.quotation = 548
+        link.quotation = 520
     }
 
     private func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) {
@@ -90,7 +90,7 @@ import Testing
         alice.call(bob)
         link.run(seconds: 0.1)
         try #require(forged.count == 6)
-        for bytes in forged { alice.agent.undelivered(bytes, at: link.now) }
+        for bytes in forged { alice.agent.undelivered(bytes, .port, at: link.now) }
         #expect(alice.events.isEmpty && alice.agent.counts.clientTransactions == 1)
         link.run()
         #expect(alice.events == ["rejected 408 locally"])
@@ -107,6 +107,23 @@ import Testing
         link.run()
         #expect(alice.events.last?.hasPrefix("rejected") == true)
         #expect(alice.agent.counts == nothingLeft)
+    }
+
+    @Test func `where there is no way a new request fails, and what belongs to a call is said again`() {
+        link.reason = .host
+        alice.call(bob)
+        link.run(seconds: 1)
+        link.leave(bob.address)
+        alice.forget()
+        #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now))
+        alice.call(bob)
+        link.run(seconds: 2)
+        #expect(alice.events == ["rejected 503 locally"])
+        link.place(.agent(bob.agent), at: bob.address)
+        link.run(seconds: 4)
+        #expect(alice.events.last == "reanswered")
+        alice.sessions[0].bye(at: link.now)
+        expectNothingLeft()
     }
 
     @Test func `in a call it is as if no response had come`() {

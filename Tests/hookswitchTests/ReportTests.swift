@@ -110,7 +110,7 @@ import Workbench
         for number in 1...10 { log.say(.info, "\(number)") }   // returns at once
         for _ in 0..<4 { gate.signal() }
         log.finish()
-        #expect(lines.withLock(\.self) == ["1", "2", "3", "7 lines are missing here: the log was not read"])
+        #expect(lines.withLock(\.self) == ["1", "2", "3", "7 lines are missing here: there were too many"])
         gate.signal()
         log.say(.info, "11")
         log.finish()
@@ -125,6 +125,19 @@ import Workbench
         log.say(.info, "other")
         log.finish()
         #expect(lines.withLock(\.self) == ["from 1", "from 2", "other", "other"])
+    }
+
+    @Test func `of a thousand strangers the next is counted, and nobody's own lines are kept from him`() {
+        let lines = Mutex<[String]>([])
+        let log = NoticeLog(most: 3_000) { _, line in lines.withLock { $0.append(line) } }
+        for address in 1...1_003 { log.say(.info, "from \(address)", oncePer: IPAddress(v4: UInt32(address))) }
+        log.say(.info, "from 1", oncePer: IPAddress(v4: 1))
+        log.finish()
+        log.say(.info, "last")
+        log.finish()
+        let written = lines.withLock(\.self).filter { !$0.hasPrefix("from ") }
+        #expect(written.contains("last") && written.contains { $0.hasSuffix("lines are missing here: there were too many") })
+        #expect(lines.withLock(\.self).filter { $0.hasPrefix("from ") }.count == 1_000)
     }
 
     @Test func `a reader that goes is told of once, also to who asks later`() {

@@ -45,14 +45,18 @@ public struct EndCause: Equatable, Sendable {
     public static let transferred = EndCause(status: 480, reasons: [.q850(16, "Transferred")])
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
-    /// What a far end's final response becomes on the near side of a bridge.
-    /// - Parameter response: nil where none came, and the status is ours.
-    public static func passing(status: Int, _ response: Message?) -> EndCause {
+    /// What a far end's final response becomes on the near side of a bridge. A 503 says no time: with one the near end would leave all of this gateway alone
+    /// for so long, and without it is as good as 500 (RFC 3261 §21.5.4).
+    /// - Parameters:
+    ///   - response: nil where none came, and the status is ours.
+    ///   - isDevice: it is one that is registered with us, and not a trunk.
+    public static func passing(status: Int, _ response: Message?, isDevice: Bool = false) -> EndCause {
+        if isDevice, status == 503, response == nil { return subscriberAbsent }
         let near = StatusTable.passedStatus(status), reasons = response?.reasons ?? []
         let own = StatusTable.q850(forStatus: near).map { [Reason.q850($0)] } ?? []
         return EndCause(
             status: near, phrase: near == status ? response?.reasonPhrase : nil, reasons: reasons.isEmpty ? own : reasons,
-            retryAfter: near == status ? response?.retryAfter.map { Int($0) } : nil)
+            retryAfter: near == status && near != 503 ? response?.retryAfter.map { Int($0) } : nil)
     }
 
     /// What the other branches of a fork are told that one of them ended for all (RFC 3326 §3.1).

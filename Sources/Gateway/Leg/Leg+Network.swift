@@ -150,10 +150,8 @@ extension Leg: InviteSessionDelegate {
     private func rejected(_ status: Int, _ response: Message?) {
         guard state != .ended else { return }
         let sawProvisional = state == .early
-        let isNobodyThere = response == nil && !sawProvisional
-        if isNobodyThere, status == 408 { gateway.contactIsDead(self) }
-        let isDeviceAway = isNobodyThere && status == 503 && destination?.value.device != nil
-        let cause = isDeviceAway ? EndCause.subscriberAbsent : EndCause.passing(status: status, response)
+        let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
+        if status == 408, response == nil, !sawProvisional { gateway.contactIsDead(self) }
         endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
     }
 

@@ -280,8 +280,9 @@ final class Leg {
     func offer(over hop: Flow) -> [UInt8]? {
         flow = hop
         // Sent on to a number of ours: who calls has proved who it is already, and a port of ours is at both ends.
-        session?.isToOurselves = gateway.isOurs(hop)
-        if gateway.isOurs(hop) { negotiation.local.targets.ownPorts = [] }
+        let isOurs = gateway.isOurs(hop)
+        session?.isToOurselves = isOurs
+        negotiation.local.targets.ownPorts = isOurs ? [] : gateway.targets.ownPorts
         let address = gateway.addresses.media(hop)
         guard address != negotiation.local.address, negotiation.state == .haveLocalOffer else { return nil }
         negotiation.local.address = address

@@ -35,7 +35,7 @@ extension Gateway {
     private func isMeant(_ listener: Transports.Listener, by uri: URI) -> Bool {
         let own = listener.address
         guard let address = uri.address else { return uri.port == nil || uri.port == own.port }
-        guard own.port == uri.port ?? (listener.transport == .tls ? 5061 : 5060) else { return false }
+        guard own.port == uri.port ?? listener.transport.standardPort else { return false }
         return own.address == address || own.address.isAny && own.address.family == address.family || configuration.advertise.address == address
     }
 

@@ -260,7 +260,7 @@ final class Exchange {
         guard let address = uri.address, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport == .tls else { return nil }
         guard uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
         var direct = flow
-        (direct.remote, direct.connection) = (SocketAddress(address, port: uri.port ?? (flow.transport == .tls ? 5061 : 5060)), 0)
+        (direct.remote, direct.connection) = (SocketAddress(address, port: uri.port ?? flow.transport.standardPort), 0)
         return direct
     }
 

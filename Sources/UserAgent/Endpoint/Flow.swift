@@ -8,7 +8,7 @@ public enum Transport: Hashable, Sendable {
     public var isReliable: Bool { self != .udp }
 
     /// What a URI or Via without a port means.
-    var standardPort: UInt16 { self == .tls ? 5061 : 5060 }
+    public var standardPort: UInt16 { self == .tls ? 5061 : 5060 }
 }
 
 /// The way between one of our sockets and one peer: what a message came over, and what its answer goes back over.
@@ -51,7 +51,7 @@ extension Flow {
         if speaksUDP, transport == .tcp, wanted == nil || wanted == Self.udp { flow.transport = .udp }
         if wanted == Self.tls || uri.scheme == .sips {
             (flow.transport, flow.peer) = (.tls, uri.host)
-            flow.remote.port = uri.port ?? 5061
+            flow.remote.port = uri.port ?? flow.transport.standardPort
         }
         return flow
     }

@@ -88,11 +88,14 @@ public final class UserAgent {
     }
 
     /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request knows its branch,
-    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy.
-    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. A call that is up outlives
+    /// a way that is gone for a while.
+    public func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) {
         guard let branch = ownBranch(in: beginning) else { return }
         let isCancel = beginning.starts(with: Self.cancelMethod)
-        guard let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: isCancel)], transaction.flow.transport == .udp else { return }
+        guard let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: isCancel)], transaction.flow.transport == .udp,
+            transaction.request.to.tag == nil || reason == .port
+        else { return }
         if transaction.cameBack { foundNobody(transaction, at: now) }
         transaction.cameBack = true
     }

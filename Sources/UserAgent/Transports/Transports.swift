@@ -31,6 +31,12 @@ public final class Transports: SignallingNetwork {
         public var address: SocketAddress
 
         public init(_ transport: Transport, _ address: SocketAddress) { (self.transport, self.address) = (transport, address) }
+
+        /// Where this machine reaches it itself.
+        public var reachable: SocketAddress {
+            guard address.address.isAny else { return address }
+            return SocketAddress(address.address.family == .v4 ? .loopback : IPAddress(v6High: 0, low: 1), port: address.port)
+        }
     }
 
     public struct Counts: Hashable, Sendable {
@@ -149,8 +155,8 @@ extension Transports {
     private func listen(_ listener: Listener) throws(SocketError) {
         switch listener.transport {
         case .udp:
-            let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] beginning, now in
-                self?.endpoint?.undelivered(beginning, at: now)
+            let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] beginning, reason, now in
+                self?.endpoint?.undelivered(beginning, reason, at: now)
             } receive: { [weak self] datagram, now in
                 self?.receive(datagram, at: now)
             }

@@ -12,7 +12,7 @@ struct FirstCall {
     init?(_ configuration: ServeConfiguration, _ listeners: [Transports.Listener]) {
         let gateway = configuration.gateway
         guard let number = Self.answerer(gateway.lines), let way = Self.way(listeners, configuration) else { return nil }
-        let address = way.address.address.isAny ? SocketAddress(way.address.address.family == .v4 ? .loopback : IPAddress(v6High: 0, low: 1), port: way.address.port) : way.address
+        let address = way.reachable
         guard let caller = Self.caller(gateway, from: address.address) else { return nil }
         var words = ["hookswitch call \(way.transport == .tls ? "sips" : "sip"):\(number)@\(address)"]
         if way.transport == .tcp { words.append("--transport tcp") }

@@ -6,16 +6,25 @@ import Synchronization
 
 /// The lines of a server's log, in their order, written on a queue of their own: who reads them may stall, and no lane waits for that.
 ///
-/// Thread-safe. Lines that come while too many wait are dropped, and their number is told when the reader goes on.
+/// Thread-safe. Lines that come while too many wait, or from too many strangers, are dropped, and their number is told with the next one.
 final class NoticeLog: Sendable {
     private struct State {
         var waiting = 0, dropped = 0
         /// Of whom a line was written, and when.
         var told: [IPAddress: Instant] = [:]
+        /// When `told` has room again, as far as is known.
+        var roomAt = Instant.zero
 
         mutating func isDue(_ source: IPAddress, at now: Instant) -> Bool {
-            if told.count >= NoticeLog.mostSources { told = told.filter { now - $0.value < NoticeLog.pause } }
-            guard told.count < NoticeLog.mostSources, told[source].map({ now - $0 >= NoticeLog.pause }) ?? true else { return false }
+            if let last = told[source], now - last < NoticeLog.pause { return false }
+            if told.count >= NoticeLog.mostSources, now >= roomAt {
+                told = told.filter { now - $0.value < NoticeLog.pause }
+                roomAt = (told.values.min() ?? now) + NoticeLog.pause
+            }
+            guard told.count < NoticeLog.mostSources || told[source] != nil else {
+                dropped += 1
+                return false
+            }
             told[source] = now
             return true
         }
@@ -60,7 +69,7 @@ final class NoticeLog: Sendable {
         queue.async {
             self.write(level, line)
             let dropped = self.state.withLock { $0.takeDropped() }
-            if dropped > 0 { self.write(.warning, "\(dropped) lines are missing here: the log was not read") }
+            if dropped > 0 { self.write(.warning, "\(dropped) lines are missing here: there were too many") }
         }
     }
 
