@@ -102,14 +102,9 @@ long clinux_receive(int socket, void *buffer, unsigned long capacity, struct soc
 }
 
 /// What RFC 3261 section 18.4 takes for a failure. That a datagram was too long or went too far says nothing of the peer.
-static int what_is_unreachable(const struct sock_extended_err *error) {
-    if (error->ee_origin == SO_EE_ORIGIN_ICMP && error->ee_type == ICMP_DEST_UNREACH) {
-        if (error->ee_code == ICMP_PROT_UNREACH || error->ee_code == ICMP_PORT_UNREACH) return CLINUX_PORT_UNREACHABLE;
-        return error->ee_code == ICMP_FRAG_NEEDED ? 0 : CLINUX_HOST_UNREACHABLE;
-    }
-    if (error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == ICMP6_DST_UNREACH)
-        return error->ee_code == ICMP6_DST_UNREACH_NOPORT ? CLINUX_PORT_UNREACHABLE : CLINUX_HOST_UNREACHABLE;
-    return 0;
+static int says_unreachable(const struct sock_extended_err *error) {
+    if (error->ee_origin == SO_EE_ORIGIN_ICMP) return error->ee_type == ICMP_DEST_UNREACH && error->ee_code != ICMP_FRAG_NEEDED;
+    return error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == ICMP6_DST_UNREACH;
 }
 
 long clinux_receive_return(int socket, void *buffer, unsigned long capacity, int *unreachable) {
@@ -124,7 +119,7 @@ long clinux_receive_return(int socket, void *buffer, unsigned long capacity, int
         if (!is_error) continue;
         struct sock_extended_err error;
         memcpy(&error, CMSG_DATA(item), sizeof error);
-        *unreachable = what_is_unreachable(&error);
+        *unreachable = says_unreachable(&error);
     }
     return count;
 }

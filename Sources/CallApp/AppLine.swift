@@ -119,9 +119,9 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
-    public func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) {
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
         enter(now)
-        agent.undelivered(beginning, reason, at: self.now)
+        agent.undelivered(beginning, at: self.now)
         settle()
     }
 

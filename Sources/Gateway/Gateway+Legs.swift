@@ -71,6 +71,7 @@ extension Gateway {
 
     func end(_ leg: Leg, _ cause: EndCause) {
         if waking[leg.uuid]?.isReported == false { return giveUp(leg.uuid, "draining", as: cause) }
+        transferFailed(leg, cause)
         leg.endCause = leg.endCause ?? cause
         leg.line.calls.end(leg.uuid)
     }

@@ -17,10 +17,11 @@ extension Gateway {
 
     /// Who is in the dialog has proved who it is. Applications, and devices that ring yet, read nothing.
     private func pass(_ request: Message, in dialog: DialogIdentifier, _ transaction: ServerTransactionID) {
-        guard let contentType = request.contentType, let session = leg(in: dialog).flatMap(peer(of:))?.session else {
+        guard let session = leg(in: dialog).flatMap(peer(of:))?.session else {
             userAgent.respond(to: transaction, status: 480, at: now)
             return
         }
+        let contentType = request.headers[.contentType] ?? "text/plain"
         session.message(contentType: contentType, body: request.body, at: now) { [unowned self] status, now in
             userAgent.respond(to: transaction, status: status < 300 ? status : StatusTable.passedStatus(status), at: now)
         }

@@ -127,8 +127,8 @@ extension Gateway {
         if old.direction == .outgoing, old.state == .early { return pickUp(session, old, from: caller, callingLine) }
         let isOwn = old.party.user == caller.user || old.line.configuration.number == caller.user
         guard caller.isKnown, isOwn else { return refuse(session, 403) }
-        guard !dialog.isEarlyOnly else { return refuse(session, 486) }
         guard old.state == .connected, peer(of: old) != nil else { return refuse(session, 481) }
+        guard !dialog.isEarlyOnly else { return refuse(session, 486) }
         receive(session, on: old.line, from: caller, callees: [], replacing: old)
     }
 

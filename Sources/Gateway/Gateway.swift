@@ -154,7 +154,7 @@ public final class Gateway: SignallingEndpoint {
         if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
         agent.hasTLS = environment.listeners.contains { $0.transport == .tls }
         agent.allowedMethods += [.register, .refer, .notify, .message]
-        agent.supportedOptions = ["replaces", "path"]
+        agent.supportedOptions = ["replaces", "path", "norefersub"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
@@ -200,9 +200,9 @@ public final class Gateway: SignallingEndpoint {
     }
 
     /// A datagram found nobody.
-    public func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) {
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
         enter(now)
-        userAgent.undelivered(beginning, reason, at: self.now)
+        userAgent.undelivered(beginning, at: self.now)
         settle()
     }
 

@@ -232,7 +232,7 @@ final class GatewayStage: Inhabitant {
 
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
     func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
-    func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) { gateway.undelivered(beginning, reason, at: now) }
+    func undelivered(_ beginning: [UInt8], at now: Instant) { gateway.undelivered(beginning, at: now) }
 }
 
 extension UserAgent.Counts {

@@ -50,7 +50,7 @@ public final class UDPSocket {
     private let pump: MediaPump
     private var buffer = [UInt8](repeating: 0, count: longestDatagram)
     private let receive: (Datagram, Instant) -> Void
-    private let undelivered: ([UInt8], Unreachable, Instant) -> Void
+    private let undelivered: ([UInt8], Instant) -> Void
 
     /// Binds and starts to receive. Call it on the lane.
     ///
@@ -60,7 +60,7 @@ public final class UDPSocket {
     ///   - undelivered: called on the lane with the beginning of a datagram of which the network (ICMP) says that it was not delivered. Anybody can send such
     ///     a message: what it quotes is to be believed only where nobody else can know it. It may `close` the socket.
     public init(
-        bound address: SocketAddress, on lane: any LaneDoor, undelivered: @escaping (_ beginning: [UInt8], Unreachable, Instant) -> Void = { _, _, _ in },
+        bound address: SocketAddress, on lane: any LaneDoor, undelivered: @escaping (_ beginning: [UInt8], Instant) -> Void = { _, _ in },
         receive: @escaping (Datagram, Instant) -> Void
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.udp(bound: address)
@@ -157,7 +157,7 @@ public final class UDPSocket {
             guard count >= 0 else { return }
             guard unreachable != 0 else { continue }
             counts.undelivered += 1
-            undelivered(Array(buffer[..<count]), Int(unreachable) == CLINUX_PORT_UNREACHABLE ? .port : .host, now)
+            undelivered(Array(buffer[..<count]), now)
         }
     }
 

@@ -131,6 +131,18 @@ import UserAgent
         }
     }
 
+    @Test func `what a text or an INFO in a call is comes through whole`() throws {
+        let stage = Stage(), call = try stage.bridge()
+        for (method, type) in [("MESSAGE", "Text/Plain;charset=ISO-8859-1"), ("INFO", "multipart/mixed;boundary=zz")] {
+            call.fromCaller(method, body: "--zz--", headers: ["Content-Type: \(type)"])
+            let passed = try #require(call.device.heard.last { $0.isRequest })
+            #expect(passed.method.text.description == method && passed.headers[.contentType].map { "\($0)" } == type)
+            call.device.answer(passed, 200)
+        }
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
     @Test func `a MESSAGE in a call with an application has no reader`() throws {
         let play = MappingPlay()
         play.invite(MappingPlay.echo)

@@ -27,21 +27,6 @@ import Testing
         #expect(stage.endReasons == ["remoteEnded", "action"])
     }
 
-    @Test func `a device that is gone, as the network says when it is to be held or hung up, ends the call soon`() throws {
-        for isHeld in [true, false] {
-            let stage = Stage(), call = try stage.bridge()
-            stage.network.desert(call.device.address)
-            if isHeld { call.callerOffers("sendonly") } else { call.hangUp() }
-            stage.run(seconds: 0.6)
-            #expect(stage.endReasons == (isHeld ? ["failed", "action"] : ["remoteEnded", "action"]))
-            #expect((call.caller.request(.bye) != nil) == isHeld)
-            call.caller.answer(call.caller.request(.bye), 200)
-            stage.run(seconds: 0.6)
-            #expect(stage.gateway.counts(at: stage.world.now).legs == 0)
-            stage.expectQuiet()
-        }
-    }
-
     @Test func `a MESSAGE to a device that is gone is 480 soon`() {
         let device = RawPeer(stage, 2), sender = RawPeer(stage, 1)
         device.request("REGISTER", BridgedCall.line, call: "register", 1)

@@ -88,7 +88,7 @@ final class Stage {
         func advance(to now: Instant) { gateway.advance(to: now) }
         func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { gateway.receive(bytes, over: flow, at: now) }
         func failed(_ flow: Flow, at now: Instant) { gateway.failed(flow, at: now) }
-        func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) { gateway.undelivered(beginning, reason, at: now) }
+        func undelivered(_ beginning: [UInt8], at now: Instant) { gateway.undelivered(beginning, at: now) }
     }
 }
 

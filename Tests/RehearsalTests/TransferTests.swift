@@ -203,6 +203,47 @@ import Testing
         #expect(stage.endReasons == ["remoteEnded", "remoteEnded", "action"])
     }
 
+    @Test func `nobody takes a call that rings at somebody else by the caller's side of it`() {
+        let play = MappingPlay(), phone = RawPeer(play.stage, 4)
+        play.invite()
+        play.device.answer(play.device.request(.invite), 180)
+        let ringing = play.caller.heard.last { $0.status == 180 }
+        for (number, flag) in ["", ";early-only"].enumerated() {
+            phone.request(
+                "INVITE", MappingPlay.line, call: "take\(number)", 1, body: phone.description(), headers: ["Replaces: row;to-tag=\(ringing?.to.tag ?? "");from-tag=row\(flag)"])
+            #expect(phone.heard.last { ($0.status ?? 0) >= 200 }?.status == 481)
+        }
+        play.device.answer(play.device.request(.invite), 486)
+        play.finish()
+    }
+
+    /// RFC 4488 §4, RFC 3515 §2.4.5.
+    @Test func `who transfers is told the end, also when whom it transfers has hung up; and may require not to be told`() throws {
+        for isSilent in [false, true] {
+            let stage = Stage { configuration in
+                var other = LineConfiguration(number: "3000")
+                other.isOpen = true
+                configuration.lines.append(other)
+            }
+            let call = try stage.bridge(), third = RawPeer(stage, 3)
+            third.request("REGISTER", Self.other, call: "third", 1)
+            call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>"] + (isSilent ? ["Refer-Sub: false", "Require: norefersub"] : []))
+            #expect(call.caller.final(.refer, call.callerSequence)?.status == 202)
+            if let notify = call.caller.request(.notify) { call.caller.answer(notify, 200) }
+            third.answer(third.request(.invite), 180)
+            call.fromDevice("BYE")
+            let last = call.caller.request(.notify)
+            #expect((last?.headers["Subscription-State"]?.hasPrefix("terminated") == true) != isSilent)
+            let order = call.caller.heard.filter { $0.isRequest && ($0.method == .notify || $0.method == .bye) }.map(\.method)
+            #expect(order.last == .bye)
+            if !isSilent { call.caller.answer(last, 200) }
+            call.caller.answer(call.caller.request(.bye), 200)
+            third.answer(third.request(.cancel), 200)
+            third.answer(third.request(.invite), 487)
+            stage.expectQuiet()
+        }
+    }
+
     @Test func `a Replaces that fits nothing is refused`() throws {
         let call = try stage.bridge()
         let phone = RawPeer(stage, 3)

@@ -29,7 +29,6 @@ final class Link {
     var unreachable: Set<SocketAddress> = []
     /// What the network says (ICMP) to who sends a datagram where nobody is: how much of it is quoted, in bytes. Nil: nothing.
     var quotation: Int?
-    var reason = Unreachable.port
     private var packets: [Packet] = []
     /// In a fixed order, so that a seed replays.
     private var endpoints: [(address: SocketAddress, endpoint: Endpoint)] = []
@@ -106,7 +105,7 @@ final class Link {
         case .raw(let receive): receive(packet.bytes, packet.flow)
         case nil:
             guard let quotation, packet.flow.transport == .udp, case .agent(let agent) = endpoint(at: packet.flow.remote) else { return }
-            agent.undelivered(Array(packet.bytes.prefix(quotation)), reason, at: now)
+            agent.undelivered(Array(packet.bytes.prefix(quotation)), at: now)
         }
     }
 

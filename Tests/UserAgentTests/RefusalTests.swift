@@ -191,6 +191,44 @@ import UserAgent
         #expect(bench.answers.first?.headers[.retryAfter] == "30")
     }
 
+    @Test func `what is only answered is not kept, and a copy hears the same`() {
+        let bench = Bench()
+        for method in ["OPTIONS", "BYE", "REFER", "FROBNICATE"] {
+            let request = RawRequest(method: method, callID: method)
+            bench.send(request.text)
+            bench.send(request.text)
+            #expect(bench.phone.agent.counts == nothingLeft)
+        }
+        #expect(bench.statuses == [200, 200, 481, 481, 405, 405, 405, 405])
+        #expect(zip(bench.answers, bench.answers.dropFirst()).enumerated().allSatisfy { $0.offset % 2 == 1 || $0.element.0.to == $0.element.1.to })
+    }
+
+    @Test(arguments: ["INFO", "MESSAGE", "INVITE"]) func `what is encoded is refused, for nobody here can read it`(method: String) {
+        let bench = Bench { $0.allowedMethods.append(.message) }
+        var request = RawRequest(method: method)
+        request.headers = ["Content-Type: text/plain", "Content-Encoding: gzip"]
+        request.body = "hello"
+        bench.send(request.text)
+        #expect(bench.statuses == [415] && bench.answers[0].headers["Accept-Encoding"] == "identity")
+    }
+
+    @Test func `a flood of strangers keeps no call from ending`() throws {
+        let bench = Bench {
+            $0.maximumTransactions = 2
+            $0.allowedMethods.append(.message)
+        }
+        bench.phone.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        bench.phone.onRequest = { _, _, _ in true }
+        bench.send(RawRequest().text)
+        bench.send(RawRequest(method: "MESSAGE", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKraw2;rport", callID: "kept").text)
+        bench.send(RawRequest(method: "OPTIONS", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKraw3;rport", callID: "third").text)
+        #expect(bench.statuses.last == 503)
+        bench.send(RawRequest(method: "CANCEL", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKother;rport", callID: "fourth").text)
+        #expect(bench.statuses.last == 503)
+        bench.send(RawRequest(method: "CANCEL").text)
+        #expect(bench.phone.events.contains { $0.hasPrefix("cancelled") })
+    }
+
     @Test func `beyond the bounds an INVITE is refused with 503 and Retry-After`() {
         let bench = Bench {
             $0.maximumSessions = 1

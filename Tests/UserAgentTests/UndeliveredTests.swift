@@ -90,7 +90,7 @@ import Testing
         alice.call(bob)
         link.run(seconds: 0.1)
         try #require(forged.count == 6)
-        for bytes in forged { alice.agent.undelivered(bytes, .port, at: link.now) }
+        for bytes in forged { alice.agent.undelivered(bytes, at: link.now) }
         #expect(alice.events.isEmpty && alice.agent.counts.clientTransactions == 1)
         link.run()
         #expect(alice.events == ["rejected 408 locally"])
@@ -109,35 +109,33 @@ import Testing
         #expect(alice.agent.counts == nothingLeft)
     }
 
-    @Test func `where there is no way a new request fails, and what belongs to a call is said again`() {
-        link.reason = .host
+    @Test func `what belongs to a call is said again, and whoever comes back hears it`() {
         alice.call(bob)
         link.run(seconds: 1)
-        link.leave(bob.address)
-        alice.forget()
-        #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now))
-        alice.call(bob)
-        link.run(seconds: 2)
-        #expect(alice.events == ["rejected 503 locally"])
-        link.place(.agent(bob.agent), at: bob.address)
-        link.run(seconds: 4)
-        #expect(alice.events.last == "reanswered")
-        alice.sessions[0].bye(at: link.now)
+        for isOver in [false, true] {
+            link.leave(bob.address)
+            alice.forget()
+            if isOver { alice.sessions[0].bye(at: link.now) } else { #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now)) }
+            link.run(seconds: 2)
+            #expect(alice.events.isEmpty)
+            link.place(.agent(bob.agent), at: bob.address)
+            link.run(seconds: 5)
+            #expect(alice.events == [isOver ? "byeCompleted 200" : "reanswered"])
+        }
+        #expect(bob.events.contains("ended"))
         expectNothingLeft()
     }
 
-    @Test func `in a call it is as if no response had come`() {
+    @Test func `a CANCEL that came back is said again to whoever rings yet`() {
+        bob.onIncoming = { session, now in session.respond(status: 180, at: now) }
         alice.call(bob)
         link.run(seconds: 1)
         link.leave(bob.address)
-        alice.forget()
-        #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now))
-        link.run(seconds: 0.6)
-        #expect(alice.events == ["refused 408"])
-        alice.forget()
-        alice.sessions[0].bye(at: link.now)
-        link.run(seconds: 0.6)
-        #expect(alice.events == ["byeCompleted 408"])
+        alice.sessions[0].cancel(at: link.now)
+        link.run(seconds: 2)
+        link.place(.agent(bob.agent), at: bob.address)
+        link.run(seconds: 3)
+        #expect(bob.events.contains { $0.hasPrefix("cancelled") } && alice.events.last == "rejected 487")
         expectNothingLeft()
     }
 }

@@ -132,6 +132,7 @@ import Workbench
         let report = ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, tone: tone, echo: tone.hasAnswer ? echo : nil)
         #expect(report.text.contains(test.verdict), "\(report.text)")
         #expect(report.ways.filter { $0.state == .dead }.map(\.name) == test.dead)
+        #expect(report.exitCode == (test.verdict.hasPrefix("all") ? nil : test.dead.isEmpty ? 3 : 1))
         if let remedy = test.remedy { #expect(report.ways.contains { $0.remedy?.contains(remedy) == true }, "\(report.text)") }
     }
 
@@ -151,7 +152,7 @@ import Workbench
 
     @Test func `where nobody listens, SIP is dead`() throws {
         let report = try probe("127.0.0.1:\(try FreePorts.block(of: 2, .v4).lowerBound) --timeout 1")
-        #expect(report.isDead && report.ways[0].state == .dead && report.ways[2].state == .unknown, "\(report.text)")
+        #expect(report.exitCode == 1 && report.ways[0].state == .dead && report.ways[2].state == .unknown, "\(report.text)")
     }
 
     private func probe(_ arguments: String) throws -> ProbeReport {

@@ -34,11 +34,8 @@ int clinux_pending_error(int socket);
 /// Returns the byte count (never more than capacity; a longer datagram sets *truncated), or -1 and errno.
 long clinux_receive(int socket, void *buffer, unsigned long capacity, struct sockaddr_storage *from, struct sockaddr_storage *to, int *truncated, int64_t *waited);
 
-/// What cannot be reached: nobody has the port, or there is no way to the host now.
-enum { CLINUX_PORT_UNREACHABLE = 1, CLINUX_HOST_UNREACHABLE = 2 };
-
-/// The next ICMP message about a datagram of this socket: the buffer gets the beginning of that datagram, as far as it was quoted; *unreachable is one of the
-/// above, or 0 where it is about something else. Returns the byte count, or -1 and errno (EAGAIN: there is none).
+/// The next ICMP message about a datagram of this socket: the buffer gets the beginning of that datagram, as far as it was quoted; *unreachable tells that
+/// it was not delivered. Returns the byte count, or -1 and errno (EAGAIN: there is none).
 long clinux_receive_return(int socket, void *buffer, unsigned long capacity, int *unreachable);
 
 /// sendmsg of one datagram, without SIGPIPE. `source` (may be null) picks the local address of a socket that is bound to the wildcard. -1 and errno on failure.

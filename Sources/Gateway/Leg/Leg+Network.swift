@@ -244,7 +244,7 @@ extension Leg: InviteSessionDelegate {
     private func send(_ digit: DTMFDigit, lasting length: Duration?) -> Bool { media.send([digit], lasting: length, at: now) }
 
     private func passInfo(_ request: Message) {
-        guard state == .connected, let contentType = request.contentType else { return }
+        guard state == .connected, let contentType = request.headers[.contentType] else { return }
         session?.info(contentType: contentType, body: request.body, at: now)
     }
 

@@ -62,16 +62,6 @@ extension UserAgent {
         step(transaction, response: nil, at: now) { $0.transportFailed() } other: { $0.transportFailed() }
     }
 
-    /// Nobody is where it went. A dialog has then lost its far end, as if no response had come in time (RFC 3261 §12.2.1.2).
-    func foundNobody(_ transaction: ClientTransaction, at now: Instant) {
-        guard transaction.request.to.tag != nil else { return transportFailed(transaction, at: now) }
-        step(transaction, response: nil, at: now) {
-            $0.transportFailed().map { $0 == .transportFailed ? .timedOut : $0 }
-        } other: {
-            $0.transportFailed().map { $0 == .transportFailed ? .timedOut : $0 }
-        }
-    }
-
     private func advance(_ transaction: ClientTransaction, to now: Instant) {
         if let patience = transaction.patience, now >= patience {
             transaction.patience = nil

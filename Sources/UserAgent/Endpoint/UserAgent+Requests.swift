@@ -16,7 +16,7 @@ extension UserAgent {
             session?.receiveAcknowledgement(request, at: now)
             return
         }
-        guard serverTransactions.count < configuration.maximumTransactions else {
+        guard serverTransactions.count < room(for: request, via, session) else {
             refusals.transactions += 1
             return refuseStatelessly(request, over: flow, makeRetryAfter())
         }
@@ -33,6 +33,12 @@ extension UserAgent {
         } else {
             receiveOutside(request, id, over: flow, at: now)
         }
+    }
+
+    /// What belongs to a call has as much room again: strangers do not keep calls from ending.
+    private func room(for request: Message, _ via: Via, _ session: InviteSession?) -> Int {
+        let isOfCall = session != nil || request.method == .cancel && serverTransactions[ServerTransactionID(request, via, method: .invite)] != nil
+        return isOfCall ? 2 * configuration.maximumTransactions : configuration.maximumTransactions
     }
 
     private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
@@ -52,7 +58,7 @@ extension UserAgent {
         let isMerged = unmerged[MergeKey(request)] != nil
         if request.method != .invite || isMerged {
             let transaction = begin(Boxed(request), id, over: flow, session: nil, at: now)
-            if let refusal = isMerged ? Refusal(482) : refusal(of: request, over: flow, isKnownDialog: true) { return respond(transaction, refusal, at: now) }
+            if let refusal = isMerged ? Refusal(482) : refusal(of: request, over: flow, isKnownDialog: true) { return answerOnce(transaction, refusal, request, at: now) }
             return handle(request, transaction, over: flow, at: now)
         }
         if let refusal = refusal(of: request, over: flow, isKnownDialog: true) ?? refusalOfSession(request) {
@@ -82,12 +88,24 @@ extension UserAgent {
     /// A request outside of dialogs that is not an INVITE.
     private func handle(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
         if delegate?.userAgent(self, handle: request, over: flow, transaction: transaction.id, at: now) == true { return }
-        switch request.method {
-        case .options: respond(transaction, Refusal(200, headers: capabilities), at: now)
-        case .bye, .prack, .info, .update, .notify: respond(transaction, Refusal(481), at: now)
+        answerOnce(transaction, defaultAnswer(to: request.method), request, at: now)
+    }
+
+    /// Where nothing is done but to answer, nothing is kept: a copy is answered anew, and the same (RFC 3261 §8.2.7).
+    private func answerOnce(_ transaction: ServerTransaction, _ answer: Refusal, _ request: Message, at now: Instant) {
+        var answer = answer
+        answer.toTag = request.to.tag ?? makeStatelessTag(request.via, request.headers)
+        respond(transaction, answer, at: now)
+        remove(transaction)
+    }
+
+    private func defaultAnswer(to method: Method) -> Refusal {
+        switch method {
+        case .options: Refusal(200, headers: capabilities)
+        case .bye, .prack, .info, .update, .notify: Refusal(481)
         // Only whoever is in a call may have it transferred.
-        case .refer: respond(transaction, Refusal(403), at: now)
-        default: respond(transaction, Refusal(405, headers: [(.allow, allowed)]), at: now)
+        case .refer: Refusal(403)
+        default: Refusal(405, headers: [(.allow, allowed)])
         }
     }
 
@@ -173,12 +191,13 @@ extension UserAgent {
         return SessionTimer(policy: policy).refusal(of: request).map { Refusal(422, headers: [(.minSE, $0)]) }
     }
 
-    /// RFC 3261 §8.2.3, of what `reducedToDescription` has left. Bodies of other methods are their receiver's affair.
+    /// RFC 3261 §8.2.3, of what `reducedToDescription` has left. What other methods carry is their receiver's affair; that it is encoded is not passed on.
     private func refusalOfBody(_ request: Message) -> Refusal? {
-        guard [.invite, .update, .prack].contains(request.method), !request.content.isEmpty else { return nil }
+        guard !request.content.isEmpty else { return nil }
         if let encoding = request.headers[.contentEncoding], !encoding.equalsIgnoringCase("identity") {
             return Refusal(415, headers: [("Accept-Encoding", "identity")])
         }
+        guard [.invite, .update, .prack].contains(request.method) else { return nil }
         return request.contentType == .sdp ? nil : Refusal(415, headers: [(.accept, accepted)])
     }
 

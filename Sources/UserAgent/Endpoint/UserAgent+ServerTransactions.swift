@@ -92,7 +92,7 @@ extension UserAgent {
         }
     }
 
-    private func remove(_ transaction: ServerTransaction) {
+    func remove(_ transaction: ServerTransaction) {
         alarms.set(transaction.alarm, to: nil)
         serverTransactions[transaction.id] = nil
         if let key = transaction.mergeKey { unmerged[key] = nil }

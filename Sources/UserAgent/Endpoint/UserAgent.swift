@@ -88,19 +88,16 @@ public final class UserAgent {
     }
 
     /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request knows its branch,
-    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. A call that is up outlives
-    /// a way that is gone for a while.
-    public func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) {
-        guard let branch = ownBranch(in: beginning) else { return }
-        let isCancel = beginning.starts(with: Self.cancelMethod)
-        guard let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: isCancel)], transaction.flow.transport == .udp,
-            transaction.request.to.tag == nil || reason == .port
+    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. What belongs to a call, and a CANCEL, is said
+    /// as long as if it had been lost: nobody waits for it, and whoever comes back is to hear that the call has ended.
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
+        guard !beginning.starts(with: "CANCEL ".utf8), let branch = ownBranch(in: beginning),
+            let transaction = clientTransactions[ClientTransactionID(branch: branch, isCancel: false)], transaction.flow.transport == .udp,
+            transaction.request.to.tag == nil, !transaction.hasFinalResponse
         else { return }
-        if transaction.cameBack { foundNobody(transaction, at: now) }
+        if transaction.cameBack { transportFailed(transaction, at: now) }
         transaction.cameBack = true
     }
-
-    private static let cancelMethod = Array("CANCEL ".utf8)
 
     /// The first branch of ours: that of the top Via, wherever the quotation ends.
     private func ownBranch(in bytes: [UInt8]) -> Text? {

@@ -8,7 +8,7 @@ public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     func failed(_ flow: Flow, at now: Instant)
     /// The network says that nobody takes a datagram of ours where it went (ICMP, RFC 3261 §18.4). It quotes the beginning of it, and anybody may have
     /// sent that.
-    func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant)
+    func undelivered(_ beginning: [UInt8], at now: Instant)
     /// Does everything that is due.
     func advance(to now: Instant)
     /// When `advance` next has something to do.

@@ -155,8 +155,8 @@ extension Transports {
     private func listen(_ listener: Listener) throws(SocketError) {
         switch listener.transport {
         case .udp:
-            let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] beginning, reason, now in
-                self?.endpoint?.undelivered(beginning, reason, at: now)
+            let socket = try UDPSocket(bound: listener.address, on: lane) { [weak self] beginning, now in
+                self?.endpoint?.undelivered(beginning, at: now)
             } receive: { [weak self] datagram, now in
                 self?.receive(datagram, at: now)
             }

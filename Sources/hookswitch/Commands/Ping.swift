@@ -28,7 +28,8 @@ struct Ping: ParsableCommand {
         if json {
             try printJSON(Report(target: self.target, status: status, milliseconds: status.map { _ in Double(elapsed) / 1e6 }))
         } else {
-            try StandardOutput.print(status.map { "\(self.target) answered \($0) after \(elapsed / 1_000_000) ms" } ?? "\(self.target) did not answer within \(Bounded.short(timeout)) s")
+            let silence = Double(elapsed) < timeout * 1e9 ? "cannot be reached: nobody takes messages there" : "did not answer within \(Bounded.short(timeout)) s"
+            try StandardOutput.print("\(self.target) " + (status.map { "answered \($0) after \(elapsed / 1_000_000) ms" } ?? silence))
         }
         if status.map({ !(200..<300).contains($0) }) ?? true { throw ExitCode(1) }
     }

@@ -7,7 +7,8 @@ struct Probe: ParsableCommand {
         abstract: "Call a gateway from outside, and name the direction that is dead: SIP or sound, out or in.",
         discussion: """
             Run it where callers are, not on the gateway's machine or in its container. Calls a number that plays a tone and one that echoes, and tells from
-            both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead.
+            both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead,
+            3 when one is not known.
 
             Examples:
               hookswitch probe 203.0.113.5
@@ -25,7 +26,7 @@ struct Probe: ParsableCommand {
     func run() throws {
         let report = try examine()
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
-        if report.isDead { throw ExitCode(1) }
+        if let code = report.exitCode { throw ExitCode(code) }
     }
 
     func examine() throws -> ProbeReport {

@@ -15,7 +15,11 @@ struct ProbeReport: Codable, Equatable {
     var server: String
     var ways: [Way]
 
-    var isDead: Bool { ways.contains { $0.state == .dead } }
+    /// Nil where all four ways work.
+    var exitCode: Int32? {
+        let states = Set(ways.map(\.state))
+        return states.contains(.dead) ? 1 : states.contains(.unknown) ? 3 : nil
+    }
 
     init(server: SocketAddress, tone: ProbeEvidence, echo: ProbeEvidence?) {
         self.server = "\(server)"

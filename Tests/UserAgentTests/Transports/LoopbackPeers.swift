@@ -49,7 +49,7 @@ final class NotingEndpoint: SignallingEndpoint {
         note.yield(.failed(flow))
     }
 
-    func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) { note.yield(.undelivered(beginning)) }
+    func undelivered(_ beginning: [UInt8], at now: Instant) { note.yield(.undelivered(beginning)) }
     func advance(to now: Instant) {}
     var deadline: Instant? { nil }
 }

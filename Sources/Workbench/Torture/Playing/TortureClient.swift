@@ -195,7 +195,7 @@ public final class TortureClient: SignallingEndpoint {
     }
 
     /// A target that goes down later is found out by its silence.
-    public func undelivered(_ beginning: [UInt8], _ reason: Unreachable, at now: Instant) {
+    public func undelivered(_ beginning: [UInt8], at now: Instant) {
         if opening != nil { failed(plan.flow, at: now) }
     }
 
