@@ -97,6 +97,14 @@ import UserAgent
         #expect(load.tally.statuses == [503: 4] && load.tally.limited == 4 && load.tally.failedPercent == 100)
         #expect(load.tally.findings[.refused]?.text == "503 Service Unavailable")
     }
+
+    @Test func `what nobody answered has no status and no set-up time`() {
+        let load = Load { $0.calls = 4 }
+        load.room.place(at: Room.address(2)) { _, _ in nil }
+        load.run(seconds: 40)
+        #expect(load.tally.statuses == [0: 4] && load.tally.limited == 0 && load.tally.ineffectiveAttempts == 100)
+        #expect(load.tally[.setup].count == 0 && load.tally.findings[.noAnswer]?.count == 4)
+    }
 }
 
 /// A load on an answering telephone with an echo, or on itself.

@@ -25,9 +25,9 @@ public struct CallJudge: Sendable {
         let ends = (caller: end(caller, peer: callee, side: .caller), callee: callee.flatMap { end($0, peer: caller, side: .callee) })
         judgeSignalling()
         judgeMedia(ends.caller, ends.callee)
-        let final = caller.answered ?? (caller.status >= 300 ? caller.ended : nil)
+        let final = caller.answered ?? (caller.status >= 300 && !caller.isUnheard ? caller.ended : nil)
         return CallFigures(
-            number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)", outcome: outcome, status: caller.status,
+            number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)", outcome: outcome, status: caller.isUnheard ? 0 : caller.status,
             setup: (caller.ringing ?? final).map { ($0 - caller.began).inMilliseconds },
             ring: caller.answered.flatMap { answered in caller.ringing.map { (answered - $0).inMilliseconds } },
             answer: caller.answered.map { ($0 - caller.began).inMilliseconds },
@@ -86,6 +86,8 @@ extension CallJudge {
         if isAsPlanned { return }
         if caller.status == 0 {
             note(.failure, caller.failure.map { "\($0)" } ?? "no final response")
+        } else if caller.isUnheard, caller.status == 503 {
+            note(.noAnswer, "nothing can be sent there: nobody has that port, or no way leads there")
         } else if caller.endedBy == .us || caller.endedBy == .nobody {
             note(.noAnswer, "given up after \(text((caller.ended - caller.began).inSeconds)) s, \(caller.ringing == nil ? "nothing came" : "it rang")")
         } else {

@@ -26,7 +26,7 @@ extension PhoneCall: InviteSessionDelegate {
         case .provisional(let response): receiveProvisional(response, at: now)
         case .accepted(let response): receiveAcceptance(response, at: now)
         case .rejected(let status, let response):
-            (record.status, record.reason) = (status, response?.explanation ?? .empty)
+            (record.status, record.reason, record.isUnheard) = (status, response?.explanation ?? .empty, response == nil)
             if state != .ending { record.endedBy = response == nil ? .nobody : .them }
             close(at: now)
         case .cancelled:

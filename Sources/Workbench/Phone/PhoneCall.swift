@@ -109,7 +109,7 @@ public final class PhoneCall {
             end(at: now)
             session?.bye(at: now)
         }
-        record.status = 408
+        (record.status, record.isUnheard) = (408, true)
         close(at: now)
     }
 

@@ -13,6 +13,8 @@ public struct LoadTally: Sendable {
     public var notBegun = 0
     /// Ends that had media, by how it was encrypted.
     public private(set) var encryption: [MediaEncryption: Int] = [:]
+    /// Calls that nobody answered in any way.
+    private var unheard = 0
     private var distributions: [LoadMetric: Distribution] = [:]
 
     public init() {}
@@ -20,6 +22,7 @@ public struct LoadTally: Sendable {
     public mutating func add(_ call: CallFigures) {
         calls += 1
         if call.isAnswered { answered += 1 }
+        if call.status == 0, call.outcome == .failed { unheard += 1 }
         outcomes[call.outcome, default: 0] += 1
         kinds[call.kind, default: 0] += 1
         statuses[call.status, default: 0] += 1
@@ -51,8 +54,8 @@ public struct LoadTally: Sendable {
     public var establishmentRatio: Double? { percent(answered, of: tried - redirected) }
     /// Session Establishment Effectiveness Ratio, §4.7: also those that the callee refused.
     public var effectivenessRatio: Double? { percent(answered + count { [480, 486, 600, 603].contains($0) }, of: tried - redirected) }
-    /// Ineffective Session Attempts, §4.8.
-    public var ineffectiveAttempts: Double? { percent(count { [408, 500, 503, 504].contains($0) }, of: tried) }
+    /// Ineffective Session Attempts, §4.8; what nobody answered counts as a 408.
+    public var ineffectiveAttempts: Double? { percent(count { [408, 500, 503, 504].contains($0) } + unheard, of: tried) }
     /// Session Completion Ratio, §4.9: answered, and ended as it should.
     public var completionRatio: Double? { percent(answered - (findings[.endedEarly]?.count ?? 0) - (findings[.noEnd]?.count ?? 0), of: tried) }
     /// Not as planned, or with something wrong.

@@ -35,6 +35,8 @@ public struct CallRecord: Sendable {
     public var callID: Text = .empty
     /// The final status of the INVITE; 0 when there was none.
     public var status = 0
+    /// Nobody sent that status: nothing came in time (408), or nothing could be sent there (503).
+    public var isUnheard = false
     /// Its phrase, with the words of its Warning in brackets.
     public var reason: Text = .empty
     public var endedBy = CallEnder.nobody
