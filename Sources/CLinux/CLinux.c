@@ -2,6 +2,7 @@
 #include "CLinux.h"
 #include <errno.h>
 #include <linux/errqueue.h>
+#include <malloc.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
@@ -168,6 +169,14 @@ void clinux_get_usage(struct clinux_usage *usage) {
     usage->system_microseconds = (uint64_t)figures.ru_stime.tv_sec * 1000000 + (uint64_t)figures.ru_stime.tv_usec;
     usage->peak_kilobytes = (uint64_t)figures.ru_maxrss;
 }
+
+void clinux_get_memory(struct clinux_memory *memory) {
+    struct mallinfo2 figures = mallinfo2();
+    memory->used = figures.uordblks;
+    memory->kept = figures.fordblks;
+}
+
+void clinux_return_memory(void) { malloc_trim(0); }
 
 void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 

@@ -45,7 +45,7 @@ struct Serve: ParsableCommand {
         let stop = StopSignals()
         let store = try Self.openStore(configuration, log)
         let server = try Self.start(configuration, store, log)
-        let monitor = try Self.monitor(server, configuration)
+        let monitor = try Self.monitor(server, configuration), memory = MemoryKeeper()
         let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         // It serves whether anybody reads this or not.
         if json {
@@ -54,7 +54,7 @@ struct Serve: ParsableCommand {
             try? StandardOutput.print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
         stop.onReload = { server.reload() }
-        withExtendedLifetime(monitor) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
+        withExtendedLifetime((monitor, memory)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
         guard let store else { return }
         store.synchronize()
         if store.lost > 0 { log.say(.error, "\(store.lost) changes could not be written to the database in this run") }
