@@ -49,7 +49,7 @@ extension Gateway: UserAgentDelegate {
     /// Neither a guest by where it comes from nor, by what it says, one of our lines.
     private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {
         guard !configuration.access.guests.contains(where: { $0.contains(source) }) else { return false }
-        let claimed = request.method == .register ? request.to.uri.decodedUser : routing.dialledNumber(request.from.uri)
+        let claimed = request.method == .register ? request.to.uri.decodedUser : routing.namedNumber(request.from.uri)
         return claimed.flatMap(line(numbered:)) == nil
     }
 
@@ -87,7 +87,7 @@ extension Gateway: UserAgentDelegate {
     /// A caller that names a line of ours proves it, unless the line is open or the source is trusted; others are guests where guests are
     /// admitted, and are challenged elsewhere.
     func admission(of request: Message, from source: IPAddress) -> Admission {
-        let claimed = routing.dialledNumber(request.from.uri).flatMap(line(numbered:))
+        let claimed = routing.namedNumber(request.from.uri).flatMap(line(numbered:))
         var caller = identity(in: request, from: source)
         // A call of ours to one of our own lines: who it is for was proved when it began.
         if userAgent.ownCall(request) != nil { return .admitted(named(caller, claimed), claimed) }

@@ -21,9 +21,8 @@ extension Gateway {
             userAgent.respond(to: transaction, status: 480, at: now)
             return
         }
-        let contentType = request.headers[.contentType] ?? "text/plain"
-        session.message(contentType: contentType, body: request.body, at: now) { [unowned self] status, now in
-            userAgent.respond(to: transaction, status: status < 300 ? status : StatusTable.passedStatus(status), at: now)
+        session.message(headers: request.passedWithText, body: request.body, at: now) { [unowned self] status, response, _ in
+            answer(transaction, status, response)
         }
     }
 
@@ -39,13 +38,23 @@ extension Gateway {
         }
         var waiting = receivers.count
         for receiver in receivers {
-            userAgent.message(outgoing(request, to: receiver), at: now) { [unowned self] status, response, now in
+            userAgent.message(outgoing(request, to: receiver), at: now) { [unowned self] status, response, _ in
                 waiting -= 1
                 // One that took it is enough; who answers later has no effect.
                 guard status < 300 || waiting == 0 else { return }
-                userAgent.respond(to: transaction, status: status < 300 ? 200 : EndCause.passing(status: status, response, isDevice: receiver.isDevice).status, at: now)
+                answer(transaction, status, response, isDevice: receiver.isDevice)
             }
         }
+    }
+
+    /// What the reader's side said of a text. Which types it reads is no affair of our hop: the text comes through as it is.
+    private func answer(_ transaction: ServerTransactionID, _ status: Int, _ response: Message?, isDevice: Bool = false) {
+        guard status >= 300 else { return _ = userAgent.respond(to: transaction, status: status, at: now) }
+        if status == 415, let response {
+            let accepted = [HeaderName.accept, "Accept-Encoding", "Accept-Language"].flatMap { name in response.headers.all(name).map { (name, $0) } }
+            return _ = userAgent.respond(to: transaction, status: 415, headers: accepted, at: now)
+        }
+        userAgent.respond(to: transaction, status: EndCause.passing(status: status, response, isDevice: isDevice).status, at: now)
     }
 
     private func outgoing(_ request: Message, to receiver: Destination) -> OutgoingMessage {
@@ -53,7 +62,17 @@ extension Gateway {
         let from = caller.isPrivate ? Self.anonymous : NameAddress(displayName: caller.displayName, uri: URI(user: caller.user, host: configuration.domain))
         var message = OutgoingMessage(target: receiver.target, flow: receiver.flow, from: from, to: NameAddress(uri: receiver.addressOfRecord))
         (message.routes, message.credentials, message.maxForwards) = (receiver.routes, receiver.credentials, receiver.maxForwards)
-        (message.contentType, message.body) = (request.headers[.contentType] ?? "text/plain", request.body)
+        (message.headers, message.body) = (request.passedWithText, request.body)
+        (message.alternatives, message.onHop) = (receiver.alternatives, receiver.onHop)
         return message
+    }
+}
+
+extension Message {
+    /// What says what a text is, how long it is worth something and since when (RFC 3428 §4, §8).
+    fileprivate var passedWithText: [(HeaderName, Text)] {
+        let names: [HeaderName] = [.contentDisposition, "Content-Language", .subject, "Priority", .date, .expires]
+        let type: [(HeaderName, Text)] = content.isEmpty && headers[.contentType] == nil ? [] : [(.contentType, headers[.contentType]?.printable ?? "text/plain")]
+        return type + names.flatMap { name in headers.all(name).map { (name, $0.printable) } }
     }
 }

@@ -18,8 +18,16 @@ extension Gateway {
         leg.transfer = request
         leg.scribe.write(.transferRequested, at: now, [.remote: .init(request.target.text)])
         session.accept(request, at: now)
-        if let dialog = request.replaces { return join(staying, withPartnerOf: dialog, for: leg) }
+        guard let dialog = request.replaces else { return call(request, for: staying, in: bridge, by: leg) }
+        guard let second = self.leg(in: dialog), second !== leg, second.party.user == leg.party.user else { return fail(leg, 481) }
+        guard !second.isWithApplication else { return call(request, for: staying, in: bridge, by: leg, insteadOf: second) }
+        join(staying, withPartnerOf: second, for: leg)
+    }
+
+    /// To an application that whoever asks has called before: it has no other end that could be joined, and takes a call of its own.
+    private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg, insteadOf second: Leg) {
         call(request, for: staying, in: bridge, by: leg)
+        if leg.transfer != nil { second.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true) }
     }
 
     /// Blind: the number is called as if the one who stays had dialled it.
@@ -48,10 +56,8 @@ extension Gateway {
     }
 
     /// Attended: both calls of whoever asks are with us, and their other ends are joined.
-    private func join(_ staying: Leg, withPartnerOf dialog: DialogIdentifier, for leg: Leg) {
-        guard let second = self.leg(in: dialog), second !== leg, second.party.user == leg.party.user, let bridge = leg.bridge, let old = second.bridge, old != bridge else {
-            return fail(leg, 481)
-        }
+    private func join(_ staying: Leg, withPartnerOf second: Leg, for leg: Leg) {
+        guard let bridge = leg.bridge, let old = second.bridge, old != bridge else { return fail(leg, 481) }
         if second.state == .ringing, isCalling(old) { return takeOver(callees(of: old), of: second, into: bridge, for: leg) }
         guard second.state == .connected, let other = peer(of: second), other !== staying else { return fail(leg, 481) }
         guard !(staying.isToOurselves && other.isToOurselves) else { return fail(leg, 480) }
@@ -165,6 +171,12 @@ extension Gateway {
 extension Leg {
     /// An application of ours is at the far end, behind a call of ours. Two of these with each other would never hang up.
     fileprivate var isToOurselves: Bool { session?.isToOurselves ?? false }
+
+    /// It is up, and its line answers itself.
+    fileprivate var isWithApplication: Bool {
+        guard case .application = line.configuration.endpoint else { return false }
+        return state == .connected && bridge == nil
+    }
 }
 
 extension LineEndpoint {

@@ -163,6 +163,7 @@ public final class Gateway: SignallingEndpoint {
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
         userAgent.delegate = self
+        userAgent.numberDomain = configuration.domain
         userAgent.locate = { [unowned self] uri, flow, completion in locate(uri, after: flow, completion: completion) }
         restore(environment.kept.registrations, epoch: environment.epoch, at: now)
         for line in lines {

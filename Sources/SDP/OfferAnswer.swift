@@ -222,7 +222,8 @@ extension OfferAnswer {
         }
         if let firstError { throw firstError }
         // What offers another kind of stream in place of the sound, as fax, is refused and leaves the session as it was; nothing at all takes it away.
-        guard session.hasAgreed, offer.media.allSatisfy({ $0.port == 0 }) else { throw .noAudio }
+        // A stream is taken away in its place (RFC 3264 §8).
+        guard session.hasAgreed, offer.media.indices.contains(session.audioIndex), offer.media.allSatisfy({ $0.port == 0 }) else { throw .noAudio }
         return nil
     }
 

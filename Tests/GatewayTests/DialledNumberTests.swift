@@ -15,7 +15,13 @@ import Testing
         ("sip:1002;tgrp=tg1;trunk-context=x@a.test", "1002"), ("sip:%31002%3Bx=y@a.test", "1002"),
     ])
     func `a telephone number is one by whatever spelling`(uri: String, number: Text) throws {
-        #expect(Self.routing.dialledNumber(try URI(parsing: Text(uri))) == number)
+        let uri = try URI(parsing: Text(uri))
+        #expect(Self.routing.namedNumber(uri) == number && Self.routing.dialledNumber(uri) == (uri.escapesReserved ? nil : number))
+    }
+
+    @Test(arguments: ["sip:1002%3Bzz@a.test", "sip:%31002%3bx=y@a.test", "sip:1002%2C@a.test", "sip:1002%3f@a.test"])
+    func `an escape that would end the number is part of it, and nobody has that number`(uri: String) throws {
+        #expect(Self.routing.dialledNumber(try URI(parsing: Text(uri))) == nil)
     }
 
     @Test(arguments: [

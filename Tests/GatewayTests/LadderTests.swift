@@ -25,6 +25,16 @@ import Testing
                 """)
     }
 
+    @Test func `what a stranger wrote is no command to a terminal`() {
+        let events = GoodJournal.cancelled.events.map { event in
+            var event = event
+            if event.details.number(.status) == 487 { event.details[.phrase] = .init("a\u{1B}[2J\0\u{202E}b") }
+            return event
+        }
+        let text = Ladder(events, options: LadderOptions(width: 100)).text
+        #expect(text.contains("487 a\u{FFFD}[2J\u{FFFD}\u{FFFD}b") && !text.contains("\u{1B}"))
+    }
+
     @Test func `two legs stand on the two sides of the gateway, with a bar for the media of each`() {
         let events = GoodJournal.bridge(scope: "perLine").events.filter { event in
             [.sipReceived, .sipSent, .mediaReserved, .mediaOpened, .mediaStarted, .mediaStopped, .mediaClosed, .mediaReleased, .performGroup].contains(event.kind)

@@ -39,6 +39,11 @@ import Testing
         #expect(try rules().towardsTrunk(from: nil).map { "\($0.0): \($0.1)" } == ["X-Tenant: acme"])
     }
 
+    @Test func `what is copied is text: no control character and nothing but UTF-8 passes`() throws {
+        let message = try message([("X-One", Text([0x61, 0x00, 0x1B, 0x5B, 0x33])), ("Subject", Text([0xFF, 0x61]))])
+        #expect(try rules().passed(from: message).map { "\($0.1)" } == ["a  [3", "?a"])
+    }
+
     @Test(arguments: ["Via", "call-id", "Contact", "Authorization", "Session-Expires", "", "X Name", "*", "X-\r\nY"])
     func `what makes a dialog or proves who we are is not to be passed or set`(name: String) {
         #expect(HeaderRules.NamePattern(Text(name)) == nil)

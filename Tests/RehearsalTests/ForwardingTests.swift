@@ -36,6 +36,7 @@ import UserAgent
 
     @Test(arguments: [
         "sip:2001@\(Cast.gateway)", "sip:2001@\(Cast.domain)", "sip:2001@\(Cast.gateway);transport=tcp", "sip:2001@\(Cast.domain);transport=tcp",
+        "tel:20-01",
     ])
     func `a telephone forwards to another line of ours`(target: String) throws {
         let stage = Self.stage()
@@ -47,6 +48,17 @@ import UserAgent
         caller.request("ACK", "sip:2000@hookswitch.test", call: "forwarded", 1, toTag: answer.to.tag)
         caller.request("BYE", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: answer.to.tag)
         other.answer(other.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `305 names a proxy and nobody to be called`() throws {
+        let stage = Self.stage(), (caller, forwarding, other) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
+        forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")
+        other.request("REGISTER", "sip:2001@hookswitch.test", call: "second", 1, from: "<sip:2001@hookswitch.test>")
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description())
+        forwarding.answer(try forwarding.received(.invite), 305, contact: Text("<sip:2001@\(Cast.domain)>"))
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 480 && other.request(.invite) == nil)
         stage.expectQuiet()
     }
 

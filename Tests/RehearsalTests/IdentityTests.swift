@@ -103,22 +103,24 @@ import UserAgent
 /// What passes between lines beside calls.
 @Suite struct PassingTests {
     @Test func `a MESSAGE reaches the devices of a line, and the answer comes back`() throws {
-        for (status, told) in [(200, 200), (202, 200), (486, 486), (481, 500)] {
+        for (status, told) in [(200, 200), (202, 202), (415, 415), (486, 486), (481, 500)] {
             let stage = Stage()
             let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
             device.request("REGISTER", BridgedCall.line, call: "register", 1)
-            caller.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+            caller.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain", "Subject: hi", "expires: 60"])
             let message = try device.received(.message)
+            #expect(message.headers[.subject] == "hi" && message.headers[.expires] == "60")
             #expect(String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain" && message.from.uri.user == "peer")
             #expect(caller.final(.message, 1) == nil)
-            device.answer(message, status)
-            #expect(caller.final(.message, 1)?.status == told)
+            device.answer(message, status, headers: [(.accept, "text/html")])
+            let told = (status: told, accept: status == 415 ? "text/html" as Text : nil)
+            #expect(caller.final(.message, 1)?.status == told.status && caller.final(.message, 1)?.headers[.accept] == told.accept)
             stage.expectQuiet()
         }
     }
 
     @Test func `a MESSAGE in a call reaches the other end of it alone, in its dialog`() throws {
-        for (status, told) in [(200, 200), (202, 202), (415, 488)] {
+        for (status, told) in [(200, 200), (202, 202), (415, 415), (420, 500)] {
             let stage = Stage(), call = try stage.bridge()
             call.fromCaller("MESSAGE", body: "hello", headers: ["Content-Type: text/plain"])
             let message = try call.device.received(.message)
@@ -133,10 +135,12 @@ import UserAgent
 
     @Test func `what a text or an INFO in a call is comes through whole`() throws {
         let stage = Stage(), call = try stage.bridge()
-        for (method, type) in [("MESSAGE", "Text/Plain;charset=ISO-8859-1"), ("INFO", "multipart/mixed;boundary=zz")] {
+        for (method, type, passes) in [
+            ("MESSAGE", "Text/Plain;charset=ISO-8859-1", nil), ("INFO", "multipart/mixed;boundary=zz", nil), ("MESSAGE", "a/b;c=\u{1}d", "a/b;c= d"), ("INFO", "a/b\u{1B}", "a/b"),
+        ] as [(String, String, String?)] {
             call.fromCaller(method, body: "--zz--", headers: ["Content-Type: \(type)"])
             let passed = try #require(call.device.heard.last { $0.isRequest })
-            #expect(passed.method.text.description == method && passed.headers[.contentType].map { "\($0)" } == type)
+            #expect(passed.method.text.description == method && passed.headers[.contentType].map { "\($0)" } == passes ?? type)
             call.device.answer(passed, 200)
         }
         call.hangUp()

@@ -124,6 +124,27 @@ import Testing
         #expect(stage.endReasons == ["action", "action"])
     }
 
+    @Test func `the limits of the line that calls count as those of the one that is called`() throws {
+        for (duration, silence) in [(30, nil), (nil, 30)] as [(Int?, Int?)] {
+            let stage = Stage { configuration in
+                var own = LineConfiguration(number: "2001")
+                own.isOpen = true
+                (own.maximumDuration, own.firstMediaTimeout) = (duration.map { .seconds($0) }, silence.map { .seconds($0) })
+                configuration.lines.append(own)
+            }
+            let caller = RawPeer(stage, 1)
+            caller.request("INVITE", "sip:9196@hookswitch.test", call: "own", 1, body: caller.description(), from: "<sip:2001@hookswitch.test>")
+            let answer = try #require(caller.final(.invite, 1))
+            caller.request("ACK", "sip:9196@hookswitch.test", call: "own", 1, toTag: answer.to.tag)
+            stage.run(seconds: 29)
+            #expect(caller.request(SIP.Method.bye) == nil)
+            stage.run(seconds: 2)
+            caller.answer(caller.request(SIP.Method.bye), 200)
+            #expect(caller.request(SIP.Method.bye) != nil)
+            stage.expectQuiet()
+        }
+    }
+
     @Test func `a far end that falls silent fails the call, and one that was never heard has a limit of its own`() throws {
         let stage = stage { ($0.mediaTimeout, $0.firstMediaTimeout) = (.seconds(20), .seconds(40)) }
         let call = try stage.bridge()

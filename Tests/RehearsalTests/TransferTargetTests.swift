@@ -70,6 +70,23 @@ import UserAgent
         stage.expectQuiet()
     }
 
+    @Test func `who has called an application first may hand it over, too`() throws {
+        let stage = Self.stage(.application(.conference)), call = try stage.bridge()
+        call.caller.request("INVITE", "sip:4000@hookswitch.test", call: "consult", 1, body: call.caller.description("0"))
+        let tag = try #require(call.caller.heard.last { $0.status == 200 && $0.callID == "consult" }?.to.tag)
+        call.caller.request("ACK", "sip:4000@hookswitch.test", call: "consult", 1, toTag: tag)
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test?Replaces=consult%3Bto-tag%3D\(tag)%3Bfrom-tag%3Dconsult>"])
+        stage.run(seconds: 1)
+        #expect(fragments(call.caller) == ["SIP/2.0 100 Trying", "SIP/2.0 200 OK"])
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        let byes = call.caller.heard.filter { $0.isRequest && $0.method == .bye }
+        #expect(Set(byes.map(\.callID)).count == 2, "both of its calls end")
+        for bye in byes { call.caller.answer(bye, 200) }
+        #expect(call.device.request(.bye) == nil)
+        call.fromDevice("BYE")
+        stage.expectQuiet()
+    }
+
     @Test func `an application is not transferred to another, for nobody would be there to hang up`() throws {
         let stage = Self.stage(.application(.echo)), call = try stage.bridge()
         call.fromCaller("REFER", headers: ["Refer-To: <sip:4000@hookswitch.test>"])

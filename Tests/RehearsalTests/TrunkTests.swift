@@ -241,6 +241,8 @@ import UserAgent
         stage.run(seconds: 5)
         let other = try #require(second.request(.invite))
         #expect(other.via.branch != invite.via.branch && other.callID == invite.callID && other.cseq.number > invite.cseq.number)
+        #expect([invite, other].map { $0.requestURI?.text } == ["sip:+39055@192.0.2.50:5060", "sip:+39055@192.0.2.51:5060"])
+        #expect([invite, other].map(\.to.uri) == [invite, other].map(\.requestURI))
         second.answer(other, 200, body: second.description())
         stage.run(seconds: 0.5)
         #expect(caller.final(.invite, 1)?.status == 200)
@@ -248,7 +250,7 @@ import UserAgent
         let tag = try #require(caller.final(.invite, 1)?.to.tag)
         caller.request("ACK", "sip:+39055@gateway.test", call: "one", 1, toTag: tag)
         caller.request("INVITE", "sip:+39066@gateway.test", call: "two", 1, body: caller.description())
-        #expect(second.request(.invite)?.requestURI?.user == "+39066")
+        #expect(second.request(.invite)?.requestURI?.text == "sip:+39066@192.0.2.51:5060")
         #expect(first.heard.dropFirst(before).allSatisfy { $0.method != .invite || !$0.isRequest || $0.callID == invite.callID })
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }

@@ -251,7 +251,7 @@ import Testing
         var callee = engine()
         try callee.receive(offer: plainOffer())
         let agreed = try callee.answer().audio
-        for media in ["m=image 49170 udptl t38", "m=audio 0 RTP/AVP 0\nm=image 49170 udptl t38"] {
+        for media in ["", "m=image 49170 udptl t38", "m=audio 0 RTP/AVP 0\nm=image 49170 udptl t38"] {
             #expect(throws: NegotiationError.noAudio) { try callee.receive(offer: body("v=0\no=- 1 2 IN IP4 h\nc=IN IP4 198.51.100.5\n" + media)) }
         }
         #expect(callee.state == .stable && callee.audio == agreed)

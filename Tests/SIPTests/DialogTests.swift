@@ -42,6 +42,23 @@ import Testing
         #expect(Dialog(callee: try Self.invite(contact: nil), localTag: "b", sequence: 1, overTLS: false) == nil)
     }
 
+    @Test(arguments: ["<http://a.b>", "<tel:+1>", "<mailto:a@b>"] as [Text])
+    func `only a SIP URI is a target: an INVITE with another makes no dialog, and a response and a refresh with another move none`(contact: Text) throws {
+        #expect(Dialog(callee: try Self.invite(contact: contact), localTag: "b", sequence: 1, overTLS: false) == nil)
+        let invite = try Self.invite()
+        var dialog = Dialog(caller: invite, response: Self.response(200, to: invite, contact: contact), overTLS: false)
+        #expect(dialog.remoteTarget.text == "sip:bob@example.com")
+        dialog.refreshTarget(by: try Self.invite(contact: contact))
+        #expect(dialog.remoteTarget.text == "sip:bob@example.com")
+    }
+
+    @Test(arguments: ["garbage<;", "<http://x>", "<sip:p1;lr>, <tel:1>"] as [Text])
+    func `a Record-Route that names no proxy makes no dialog for a callee, and none of the way for a caller`(route: Text) throws {
+        #expect(Dialog(callee: try Self.invite(recordRoutes: [route]), localTag: "b", sequence: 1, overTLS: false) == nil)
+        let invite = try Self.invite(), dialog = Dialog(caller: invite, response: Self.response(200, to: invite, recordRoutes: [route]), overTLS: false)
+        #expect(dialog.routeSet.allSatisfy { $0.uri.isSIP })
+    }
+
     @Test func `a caller of RFC 2543 without Contact is called back at its From`() throws {
         var invite = try Self.invite(contact: nil)
         invite.via = try Via(parsing: "SIP/2.0/UDP 192.0.2.1")

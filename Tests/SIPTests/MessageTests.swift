@@ -47,9 +47,20 @@ import Testing
         (request(adding: ["X: bare\rreturn"]), "400"), (request(adding: ["X: bare\nfeed"]), "400"), (Array(request().dropLast(2)), "400"),
         (wire(["INVITE sip:a@b SIP/3.0"] + ["Via: SIP/3.0/UDP h", "CSeq: 1 INVITE"]), "505"),
         (wire(["SIP/2.0 200 OK", "Via: SIP/2.0/UDP h"]), "drop"), (wire(["SIP/2.0 99 Low", "Via: SIP/2.0/UDP h"]), "drop"),
+        (wire(["sip/2.0 700 X", "Via: SIP/2.0/UDP h", "CSeq: 1 INVITE"]), "drop"), (wire([" SIP/2.0 200 OK", "Via: SIP/2.0/UDP h", "CSeq: 1 INVITE"]), "drop"),
     ] as [([UInt8], String)])
     func `a broken message is answered when its sender can be told`(bytes: [UInt8], expected: String) {
         #expect(outcome(bytes) == expected)
+    }
+
+    @Test(arguments: [
+        (";branch=z9hG4bKkeep;rport;;", ";branch=z9hG4bKkeep;rport"), (";branch=z9hG4bKkeep;rport;x=\"abc", ";branch=z9hG4bKkeep;rport"), (";;branch=z9hG4bK1", ""),
+        (";x=\"abc;branch=z9hG4bK1", ""),
+    ])
+    func `the answer to a broken Via has of it what stands before the fault`(parameters: String, kept: String) throws {
+        let error = #expect(throws: Message.ParseError.self) { try Message(parsing: request(replacing: ["Via": "Via: SIP/2.0/UDP host" + parameters])) }
+        guard case .reject(let rejection) = try #require(error) else { return #expect(Bool(false), "dropped") }
+        #expect(rejection.via.text.description == "SIP/2.0/UDP host" + kept)
     }
 
     @Test func `a rejection copies what a response needs and tags To`() throws {

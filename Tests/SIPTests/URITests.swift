@@ -58,10 +58,21 @@ import Testing
         #expect(right.isEquivalent(to: left) == same)
     }
 
+    @Test(arguments: [
+        ("8%23", "8#", false), ("%2B49", "+49", false), ("a%62c", "abc", false), ("8%3Bx", "8%3Bx", true), ("1%3F", "1%3F", true), ("a%20b", "a%20b", false),
+        ("a;b", "a;b", false), ("8%", "8%25", false),
+    ])
+    func `an escape goes where it means nothing`(user: String, plain: String, isReserved: Bool) throws {
+        let uri = URI(user: Text(user), host: "example.com")
+        #expect(uri.plainUser?.description == plain && uri.escapesReserved == isReserved)
+    }
+
     @Test func `parts that are set are written so that they can be read again`() throws {
         var uri = URI(user: "a b@c", host: "2001:db8::1", port: 5070, parameters: ["transport": "tcp", "lr": "", "x": "a?b"])
         #expect(uri.text == "sip:a%20b%40c@[2001:db8::1]:5070;transport=tcp;lr;x=a%3Fb")
         #expect(uri.decodedUser == "a b@c" && uri.isLooseRouter)
+        uri.user = "*21#"
+        #expect(uri.text == "sip:*21%23@[2001:db8::1]:5070;transport=tcp;lr;x=a%3Fb" && uri.plainUser == "*21#")
         uri.user = "1002"
         uri.port = nil
         uri.parameters["lr"] = nil

@@ -58,7 +58,7 @@ import Testing
     @Test func `the next way is taken`() throws {
         link.leave(bob.address)
         let carol = Phone(link, "192.0.2.3:5060")
-        alice.call(bob) { $0.alternatives = [Flow(transport: .udp, local: alice.address, remote: carol.address)] }
+        alice.call(bob) { $0.alternatives = [NextHop(Flow(transport: .udp, local: alice.address, remote: carol.address))] }
         link.run(seconds: 0.7)
         #expect(carol.events.first == "incoming" && alice.events.contains("accepted"))
         alice.sessions[0].bye(at: link.now)

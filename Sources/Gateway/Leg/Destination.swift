@@ -24,7 +24,7 @@ struct Destination {
     /// The gateway calls itself, as a device of one of its lines.
     var isToOurselves = false
     /// Where it goes when the first way is not there, and who wants to know.
-    var alternatives: [Flow] = []
+    var alternatives: [NextHop] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
 
     var isDevice: Bool { device != nil }

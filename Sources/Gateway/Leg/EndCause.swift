@@ -55,7 +55,7 @@ public struct EndCause: Equatable, Sendable {
         let near = StatusTable.passedStatus(status), reasons = response?.reasons ?? []
         let own = StatusTable.q850(forStatus: near).map { [Reason.q850($0)] } ?? []
         return EndCause(
-            status: near, phrase: near == status ? response?.reasonPhrase : nil, reasons: reasons.isEmpty ? own : reasons,
+            status: near, phrase: near == status ? response?.reasonPhrase?.printable : nil, reasons: reasons.isEmpty ? own : reasons,
             retryAfter: near == status && near != 503 ? response?.retryAfter.map { Int($0) } : nil)
     }
 

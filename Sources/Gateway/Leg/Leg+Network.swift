@@ -245,7 +245,7 @@ extension Leg: InviteSessionDelegate {
 
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.headers[.contentType] else { return }
-        session?.info(contentType: contentType, body: request.body, at: now)
+        session?.info(contentType: contentType.printable, body: request.body, at: now)
     }
 
     private func receiveAnswer(_ body: [UInt8]) -> NegotiatedAudio? {

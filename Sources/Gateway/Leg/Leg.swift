@@ -122,7 +122,13 @@ final class Leg {
         state = .connected
         destination = nil
         gateway.disarm(.ring, of: self)
-        gateway.arm(.duration, of: self, after: line.configuration.maximumDuration)
+        gateway.arm(.duration, of: self, after: limit(\.maximumDuration))
+    }
+
+    /// The shorter one of the line that is called and the line that calls.
+    private func limit(_ time: KeyPath<LineConfiguration, Duration?>) -> Duration? {
+        let calling = (origin ?? gateway.leg(ofBridge: self)?.origin)?.line
+        return [line.configuration[keyPath: time], calling?.configuration[keyPath: time]].compactMap(\.self).min()
     }
 
     // MARK: Media
@@ -142,14 +148,14 @@ final class Leg {
     }
 
     func expectMedia() {
-        if !hasHeard { gateway.arm(.firstMedia, of: self, after: line.configuration.firstMediaTimeout) }
+        if !hasHeard { gateway.arm(.firstMedia, of: self, after: limit(\.firstMediaTimeout)) }
     }
 
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: line.configuration.mediaTimeout)
+        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: limit(\.mediaTimeout))
         plan.hearsKeys = gateway.configuration.media.hearsKeys
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan

@@ -12,7 +12,7 @@ extension Gateway {
         guard invite.requestURI?.scheme == .sips else { return found }
         return found.filter { $0.flow.transport == .tls }.map { destination in
             var destination = destination
-            destination.alternatives.removeAll { $0.transport != .tls }
+            destination.alternatives.removeAll { $0.flow.transport != .tls }
             return destination
         }
     }
@@ -45,17 +45,15 @@ extension Gateway {
 
     /// The best server first; the others are for when it does not answer.
     private func destination(over trunk: Trunk, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> Destination? {
-        let flows = trunk.flows(at: now)
-        guard let first = flows.first else { return nil }
-        let rules = trunk.configuration
-        let host = rules.requestHost
-        let target = URI(user: rules.rewrites.rewritten(dialled), host: host.host, port: host.port)
+        let rules = trunk.configuration, number = rules.rewrites.rewritten(dialled)
+        let hops = trunk.hops(at: now).map { NextHop($0.flow, target: URI(user: number, host: $0.host, port: $0.port)) }
+        guard let first = hops.first, let target = first.target else { return nil }
         var caller = caller
         if let number = rules.caller { (caller.user, caller.displayName) = (number, nil) }
         if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
-        var destination = Destination(target: target, addressOfRecord: target, flow: first, caller: caller, maxForwards: maxForwards)
+        var destination = Destination(target: target, addressOfRecord: target, flow: first.flow, caller: caller, maxForwards: maxForwards)
         (destination.trunk, destination.credentials) = (trunk, trunk.credentials)
-        destination.alternatives = Array(flows.dropFirst())
+        destination.alternatives = Array(hops.dropFirst())
         destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }
         return destination
     }

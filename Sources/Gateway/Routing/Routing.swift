@@ -30,9 +30,12 @@ struct Routing {
     /// The index of the line that has just this number.
     func line(numbered number: Text) -> Int? { byNumber[number] }
 
-    /// The number that a URI dials: the user part of a SIP URI with its escapes decoded, as phones send the "#" of a feature code, or the number
+    /// The number that a URI dials: the one that it names, but for escapes that mean something else without them (RFC 3261 §19.1.4).
+    func dialledNumber(_ uri: URI) -> Text? { uri.escapesReserved ? nil : namedNumber(uri) }
+
+    /// The number that a URI names, as whoever reads it may understand it: the user part of a SIP URI with its escapes decoded, as phones send the "#" of a feature code, or the number
     /// of a tel URI without its visual separators. nil where nobody can have it: with a control character, or a "%", which would be an escape again.
-    func dialledNumber(_ uri: URI) -> Text? {
+    func namedNumber(_ uri: URI) -> Text? {
         switch uri.scheme {
         case .sip, .sips:
             uri.decodedUser.flatMap { user in user.bytes.contains { $0 == 0x25 || $0 < 0x20 || $0 == 0x7F } ? nil : subscriber(user, isTelephone: uri.isTelephone) }

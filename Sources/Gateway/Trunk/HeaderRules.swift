@@ -49,7 +49,7 @@ public struct HeaderRules: Sendable, Equatable {
     /// What a message of the one leg adds to that of the other. At most 32 fields: the rest of a flood stays where it is.
     func passed(from message: Message) -> [(HeaderName, Text)] {
         guard !copy.isEmpty else { return [] }
-        return message.headers.all.lazy.map { (HeaderName($0.name), $0.value) }.filter { name, _ in isPassed(name) }.prefix(32).map { $0 }
+        return message.headers.all.lazy.map { (HeaderName($0.name), $0.value.printable) }.filter { name, _ in isPassed(name) }.prefix(32).map { $0 }
     }
 
     /// The same, towards the trunk.

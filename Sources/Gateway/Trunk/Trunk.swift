@@ -63,10 +63,18 @@ final class Trunk {
         if let due = keeper?.deadline, due <= now { perform(keeper?.advance(to: now, random: gateway.randomNumber) ?? [], at: now) }
     }
 
-    /// The ways to its servers, the best first. Empty while none is known.
-    func flows(at now: Instant) -> [Flow] {
-        pool.order(at: now, random: gateway.randomNumber).compactMap { gateway.flow(to: $0) }
+    /// The ways to its servers and what they are called there, the best first. Empty while none is known.
+    func hops(at now: Instant) -> [(flow: Flow, host: Text, port: UInt16?)] {
+        pool.order(at: now, random: gateway.randomNumber).compactMap { member in
+            let (host, port) = name(of: member)
+            return gateway.flow(to: member).map { ($0, host, port) }
+        }
     }
+
+    /// What request URIs call a server: the trunk's domain, or as it was configured.
+    private func name(of member: ServerPool.Member) -> (host: Text, port: UInt16?) { configuration.domain.map { ($0, nil) } ?? (member.name, member.port) }
+
+    private func flows(at now: Instant) -> [Flow] { hops(at: now).map(\.flow) }
 
     /// A server of it did or did not answer.
     func note(_ flow: Flow, failure: Int?, _ response: Message?, at now: Instant) {
@@ -115,7 +123,7 @@ final class Trunk {
             // The target's place before the name system's.
             server.priority += location.target.priority << 33
             server.weight = max(server.weight, 0) * location.target.weight
-            return ServerPool.Member(server, name: location.target.host)
+            return ServerPool.Member(server, name: location.target.host, port: location.target.port)
         }
     }
 
@@ -199,10 +207,9 @@ final class Trunk {
 
     private func checkHealth(at now: Instant) {
         nextHealth = configuration.health.map { now + $0 }
-        let host = configuration.requestHost
-        let target = URI(host: host.host, port: host.port)
         for member in pool.members {
             guard let flow = gateway.flow(to: member) else { continue }
+            let (host, port) = name(of: member), target = URI(host: host, port: port)
             let from = NameAddress(uri: URI(user: configuration.contactUser(line: line), host: gateway.configuration.domain))
             let options = OutgoingOptions(target: target, flow: flow, from: from, to: NameAddress(uri: target))
             gateway.userAgent.options(options, at: now) { [unowned self] status, response, now in checked(flow, status, response, at: now) }

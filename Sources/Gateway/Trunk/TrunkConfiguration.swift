@@ -28,7 +28,7 @@ public struct TrunkConfiguration: Sendable, Equatable {
     }
 
     public var targets: [Target]
-    /// The host part of request URIs and of our address there; the first target's host when nil.
+    /// The host part of request URIs and of our address there; nil: request URIs name the target that they go to, our address the first one.
     public var domain: Text?
     public var user: Text?
     public var password: Text?
@@ -57,7 +57,7 @@ public struct TrunkConfiguration: Sendable, Equatable {
     /// One server at an address.
     public init(address: SocketAddress) { self.init(targets: [Target(host: Text("\(address.address)"), port: address.port)]) }
 
-    /// The host part of request URIs, and its port where one was written out.
+    /// The host part of our address of record, and its port where one was written out.
     var requestHost: (host: Text, port: UInt16?) { domain.map { ($0, nil) } ?? (targets[0].host, targets[0].port) }
 
     /// Who we are there: the user part of our address of record and of our Contact.

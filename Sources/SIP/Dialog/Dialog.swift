@@ -27,18 +27,20 @@ public struct Dialog: Sendable {
     /// Made over TLS with a sips URI, so that every request in it must use TLS.
     public let isSecure: Bool
 
-    /// The dialog of an INVITE that was received (§12.1.1). Nil without a Contact, which an INVITE must have;
-    /// a caller of RFC 2543, which its Via tells, is called back at its From instead.
+    /// The dialog of an INVITE that was received (§12.1.1). Nil without a SIP URI for Contact, which an INVITE must have, and with a Record-Route that
+    /// names no proxy; a caller of RFC 2543, which its Via tells, is called back at its From instead.
     /// - Parameters:
     ///   - localTag: the tag that our responses carry.
     ///   - sequence: of the last request that we are taken to have sent; our first request has the next number.
     public init?(callee invite: Message, localTag: Text, sequence: UInt32, overTLS: Bool) {
-        guard let target = invite.requestURI, let caller = invite.contact?.uri ?? (invite.via.hasMagicCookie ? nil : invite.from.uri) else { return nil }
+        guard let target = invite.requestURI, let caller = invite.contact?.uri ?? (invite.via.hasMagicCookie ? nil : invite.from.uri), caller.isSIP else { return nil }
+        let routes = invite.recordRoutes
+        guard routes.allSatisfy(\.uri.isSIP), routes.isEmpty && !invite.headers.contains(.recordRoute) || routes.count == invite.headers.elements(.recordRoute).count else { return nil }
         state = .early
         callID = invite.callID.detached
         local = invite.to.tagged(localTag)
         remote = invite.from.detached
-        routeSet = invite.recordRoutes
+        routeSet = routes
         remoteTarget = caller.asRequestURI.detached
         localSequence = sequence
         remoteSequence = invite.cseq.number
@@ -56,9 +58,9 @@ public struct Dialog: Sendable {
         callID = invite.callID.detached
         local = invite.from.detached
         remote = response.to.detached
-        routeSet = response.recordRoutes.reversed()
+        routeSet = response.dialogRoutes
         let target = invite.requestURI ?? invite.to.uri
-        remoteTarget = (response.contact?.uri ?? target).asRequestURI.detached
+        remoteTarget = (response.contact.flatMap { $0.uri.isSIP ? $0.uri : nil } ?? target).asRequestURI.detached
         localSequence = invite.cseq.number
         remoteSequence = nil
         isSecure = overTLS && target.scheme == .sips
@@ -80,13 +82,13 @@ public struct Dialog: Sendable {
     public mutating func confirm(by response: Message) {
         guard state == .early else { return }
         state = .confirmed
-        routeSet = response.recordRoutes.reversed()
+        routeSet = response.dialogRoutes
         refreshTarget(by: response)
     }
 
     /// A target refresh: a re-INVITE or UPDATE of the peer, or the 2xx to one of ours (§12.2.1.2, §12.2.2).
     public mutating func refreshTarget(by message: Message) {
-        if let contact = message.contact { remoteTarget = contact.uri.asRequestURI.detached }
+        if let contact = message.contact, contact.uri.isSIP { remoteTarget = contact.uri.asRequestURI.detached }
     }
 
     /// Notes a request of the peer, other than ACK and CANCEL.
@@ -124,6 +126,11 @@ extension Dialog {
         return Message.request(
             method, uri: uri, via: via, from: local, to: remote, callID: callID, cseq: sequence, routes: routes, contact: contact)
     }
+}
+
+extension Message {
+    /// Of a response: the proxies in the order in which our requests pass them. What is none is passed over, for a call that was made is not refused.
+    fileprivate var dialogRoutes: [NameAddress] { recordRoutes.filter(\.uri.isSIP).reversed() }
 }
 
 extension NameAddress {

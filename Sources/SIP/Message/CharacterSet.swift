@@ -17,6 +17,7 @@ struct CharacterSet: OptionSet, Sendable {
     static var opaque: CharacterSet { CharacterSet(rawValue: 4_096) }
     static var bareOpaque: CharacterSet { CharacterSet(rawValue: 8_192) }
     static var callID: CharacterSet { CharacterSet(rawValue: 16_384) }
+    static var unreserved: CharacterSet { CharacterSet(rawValue: 32_768) }
 
     @inline(__always) func contains(_ byte: UInt8) -> Bool { Self.classes[Int(byte)] & rawValue != 0 }
 
@@ -35,6 +36,7 @@ struct CharacterSet: OptionSet, Sendable {
         let unreserved = alphanumeric + "-_.!~*'()"
         let visible = String(decoding: 0x21...0x7E as ClosedRange<UInt8>, as: UTF8.self)
         return [
+            (.unreserved, unreserved),
             (.token, alphanumeric + "-.!%*_+`'~"),
             // With "#", which telephones send as they dial it.
             (.user, unreserved + "&=+$,;?/#"),

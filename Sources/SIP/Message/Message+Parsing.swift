@@ -121,9 +121,9 @@ struct Draft: ~Copyable {
     /// The error for a defect: a request gets an answer when its way back can be read.
     func error(_ defect: Defect) -> Message.ParseError {
         let headers = Headers(buffer: buffer, fields: fields)
-        let line = buffer[startLine]
+        let line = buffer[startLine].trimmed
         let method = Text(line.bytes.prefix { $0 != 0x20 && $0 != 0x09 })
-        guard defect != .keepAlive, !line.isEmpty, !line.hasPrefix("SIP/"), method != "ACK", headers.contains(.cseq),
+        guard defect != .keepAlive, !line.isEmpty, !line.lowercased.hasPrefix("sip/"), method != "ACK", headers.contains(.cseq),
             let value = headers.elements(.via).first, let via = try? Via(salvaging: value)
         else { return .drop(defect) }
         return .reject(Message.Rejection(defect: defect, method: method, via: via, headers: headers))

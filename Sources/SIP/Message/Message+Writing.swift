@@ -79,7 +79,7 @@ extension Message {
             bytes += "SIP/2.0 " as StaticString
             bytes.append(decimal: status)
             bytes.append(0x20)
-            bytes += reason.phrase
+            bytes += reason.printable
             bytes += "\r\n" as StaticString
         }
     }

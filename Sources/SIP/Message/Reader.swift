@@ -307,8 +307,8 @@ extension Text {
         return Text(bytes.map { $0 >= 0x80 ? 0x3F : $0 })
     }
 
-    /// As a reason phrase may be (RFC 3261 §25.1): UTF-8, and spaces for control characters.
-    var phrase: Text {
+    /// As a reason phrase and the text of a header field may be (RFC 3261 §25.1): UTF-8, and spaces for control characters. A terminal takes it for text, too.
+    public var printable: Text {
         guard bytes.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return self }
         return Text(repaired.bytes.map { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F ? 0x20 : $0 })
     }

@@ -85,11 +85,15 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// The user with its %-escapes decoded.
     public var decodedUser: Text? { user?.percentDecoded }
 
-    /// The user as most write it: without escapes where none of them is needed (RFC 3261 §19.1.4), else as on the wire; safe to stand in a URI.
+    /// Whether an escape in the user part stands for a reserved character: it is none of that character, and ends no number (RFC 3261 §19.1.4). "+" is
+    /// escaped by telephones that mean it.
+    public var escapesReserved: Bool { user.map { $0.escapedBytes.contains { ";/?:@&=$,".utf8.contains($0) } } ?? false }
+
+    /// The user as most write it: without escapes where none of them is needed, else as on the wire; safe to stand in a URI.
     public var plainUser: Text? {
         user.map { user in
-            let decoded = user.percentDecoded
-            return decoded.bytes.allSatisfy { CharacterSet.user.contains($0) } ? decoded : user
+            let isNeeded = user.escapedBytes.contains { !CharacterSet.unreserved.contains($0) && $0 != 0x2B && $0 != 0x23 }
+            return isNeeded ? user : user.percentDecoded
         }
     }
 
@@ -161,7 +165,8 @@ extension URI {
         }
         let isSIP = scheme == .sip || scheme == .sips
         if let user {
-            if isSIP { bytes.append(escaping: user, keeping: .user) } else { bytes += user }
+            // "#" is understood without an escape, and not written so.
+            if isSIP { bytes.append(escaping: user, keeping: .user, but: 0x23) } else { bytes += user }
             if let password { bytes.append(0x3A); bytes.append(escaping: password, keeping: .password) }
             if isSIP { bytes.append(0x40) }
         }
@@ -261,6 +266,14 @@ extension Text {
         return Text(result)
     }
 
+    /// What its %-escapes stand for.
+    fileprivate var escapedBytes: [UInt8] {
+        bytes.indices.filter { bytes[$0] == 0x25 && $0 + 2 < bytes.endIndex }.compactMap { at in
+            guard let high = hexadecimalDigit(bytes[at + 1]), let low = hexadecimalDigit(bytes[at + 2]) else { return nil }
+            return high << 4 | low
+        }
+    }
+
     /// `2001:db8::1` of `[2001:db8::1]`; other text as it is.
     public var withoutBrackets: Text {
         count >= 2 && bytes.first == 0x5B && bytes.last == 0x5D ? Text(bytes.dropFirst().dropLast()) : self
@@ -269,11 +282,11 @@ extension Text {
 
 extension [UInt8] {
     /// Appends text with every byte outside the set %-escaped; escapes that are there already are kept.
-    mutating func append(escaping text: Text, keeping set: CharacterSet) {
+    mutating func append(escaping text: Text, keeping set: CharacterSet, but other: UInt8? = nil) {
         let digits = "0123456789ABCDEF" as StaticString
         for (index, byte) in zip(text.bytes.indices, text.bytes) {
             let rest = text.bytes[index...].dropFirst().prefix(2)
-            if set.contains(byte) || (byte == 0x25 && rest.count == 2 && rest.allSatisfy { hexadecimalDigit($0) != nil }) {
+            if set.contains(byte) && byte != other || (byte == 0x25 && rest.count == 2 && rest.allSatisfy { hexadecimalDigit($0) != nil }) {
                 append(byte)
             } else {
                 append(contentsOf: [0x25, digits.utf8Start[Int(byte >> 4)], digits.utf8Start[Int(byte & 15)]])

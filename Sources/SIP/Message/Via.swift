@@ -64,14 +64,18 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The way back of a broken request: as much as transport and sent-by, whatever stands behind them.
+    /// The way back of a broken request: transport and sent-by, and the parameters before the first that cannot be read, by which the sender knows its own.
     init(salvaging text: Text) throws(SyntaxError) {
-        do {
-            self = try Via(parsing: text)
-        } catch {
-            self = try Via(parsing: Text(text.bytes.prefix { $0 != 0x3B }))
+        let ends = text.bytes.indices.filter { text.bytes[$0] == 0x3B }.prefix(Self.salvagedParameters) + [text.bytes.endIndex]
+        for end in ends.dropFirst().reversed() {
+            guard let via = try? Via(parsing: Text(text.bytes[..<end])) else { continue }
+            self = via
+            return
         }
+        self = try Via(parsing: Text(text.bytes[..<ends[0]]))
     }
+
+    private static let salvagedParameters = 16
 
     public var text: Text { buffer[layout.whole] }
     public var description: String { text.description }

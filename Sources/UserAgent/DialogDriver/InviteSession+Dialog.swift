@@ -108,18 +108,21 @@ extension InviteSession {
         exchange?.start(at: now) { [self] outcome, now in loseDialog(by: outcome, at: now) }
     }
 
-    /// Sends a MESSAGE (RFC 3428); the completion gets its final status: 481 without a dialog, 408 when nobody answered, 503 when the transport failed.
-    public func message(contentType: Text, body: [UInt8], at now: Instant, completion: @escaping (Int, Instant) -> Void) {
-        guard state == .confirmed || state == .answered else { return completion(481, now) }
+    /// Sends a MESSAGE (RFC 3428).
+    /// - Parameters:
+    ///   - headers: Content-Type and what else is said of the text.
+    ///   - completion: gets the final status and its response; without one 481 (there is no dialog), 408 (nobody answered) or 503 (it could not be sent).
+    public func message(headers: [(HeaderName, Text)], body: [UInt8], at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void) {
+        guard state == .confirmed || state == .answered else { return completion(481, nil, now) }
         let exchange = makeExchange(.message, at: now) {
-            $0.headers.append(.contentType, contentType)
+            for (name, value) in headers { $0.headers.append(name, value) }
             $0.body = body
         }
         exchange?.start(at: now) { [self] outcome, now in
             switch outcome {
-            case .response(let response, _): if let status = response.status, status >= 200 { completion(status, now) }
-            case .timedOut: completion(408, now)
-            case .transportFailed: completion(503, now)
+            case .response(let response, _): if let status = response.status, status >= 200 { completion(status, response, now) }
+            case .timedOut: completion(408, nil, now)
+            case .transportFailed: completion(503, nil, now)
             case .terminated: break
             }
             loseDialog(by: outcome, at: now)

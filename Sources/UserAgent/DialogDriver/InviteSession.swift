@@ -36,7 +36,7 @@ public final class InviteSession {
     var authentication: ClientAuthentication?
     var contact: NameAddress
     /// Caller: where the INVITE goes when the first hop is not there.
-    var hops: (others: [Flow], onHop: ((Flow, Int?, Message?, Instant) -> Void)?, offerOver: ((Flow) -> [UInt8]?)?) = ([], nil, nil)
+    var hops: (others: [NextHop], onHop: ((Flow, Int?, Message?, Instant) -> Void)?, offerOver: ((Flow) -> [UInt8]?)?) = ([], nil, nil)
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [EarlyDialog] = []
     /// Caller: the reliable response that waits for its PRACK to be sent.

@@ -29,7 +29,7 @@ final class Exchange {
     /// Where the request is sent.
     private(set) var flow: Flow
     /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
-    var otherHops: [Flow] = []
+    var otherHops: [NextHop] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
     /// The body for another hop; nil where it is the same.
     var bodyOver: ((Flow) -> [UInt8]?)?
@@ -170,11 +170,22 @@ final class Exchange {
     private var hasOtherWays: Bool { !otherHops.isEmpty || !alternatives.isEmpty }
 
     /// The same request as a new one to another hop: what was counted and named for the first is made anew.
-    private func send(over hop: Flow, at now: Instant) {
-        (flow, hasAnswered, staysOnUDP) = (hop, false, false)
+    private func send(over hop: NextHop, at now: Instant) {
+        (flow, hasAnswered, staysOnUDP) = (hop.flow, false, false)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
-        nameUs(over: hop)
+        if let target = hop.target, target != request.requestURI { retarget(to: target) }
+        nameUs(over: hop.flow)
         send(at: now)
+    }
+
+    /// Another server has another name: what was said to the one before is none of its affair.
+    private func retarget(to target: URI) {
+        authentication?.client.forgetChallenges()
+        var next = request
+        next.startLine = .request(request.method, target)
+        for name in [HeaderName.authorization, .proxyAuthorization] { next.headers.remove(name) }
+        next.headers.set(.to, NameAddress(uri: target).text)
+        request = next
     }
 
     /// What of a request depends on the way that it goes: Via, Contact and description.
@@ -222,7 +233,7 @@ final class Exchange {
         if status < 400 {
             redirection = Boxed((response, way))
             if tried.isEmpty, let first = request.requestURI { tried = [first] }
-            alternatives += response.redirections.prefix(Self.maximumAttempts).filter(mayFollow)
+            alternatives += response.redirections(numbersOf: agent.numberDomain).prefix(Self.maximumAttempts).filter(mayFollow)
         }
         return follow(at: now)
     }
@@ -276,7 +287,7 @@ final class Exchange {
         isLooking = false
         if mayRetry, let first = flows.first {
             readdress(to: target, over: first)
-            otherHops = Array(flows.dropFirst())
+            otherHops = flows.dropFirst().map { NextHop($0) }
             send(at: now)
         } else if !mayRetry || !follow(at: now) {
             let handler = handler

@@ -10,6 +10,15 @@ public struct Credentials: Hashable, Sendable {
     public init(username: Text, password: Text) { self.init(username: username, secret: .password(password)) }
 }
 
+/// Where a request goes when the hop before is not there.
+public struct NextHop: Hashable, Sendable {
+    public var flow: Flow
+    /// The Request-URI there, and whom the request is for; nil where both stay, as at another server of the same domain (RFC 3263 §4.3).
+    public var target: URI?
+
+    public init(_ flow: Flow, target: URI? = nil) { (self.flow, self.target) = (flow, target) }
+}
+
 /// An INVITE to be sent.
 public struct OutgoingInvite {
     /// The Request-URI.
@@ -33,7 +42,7 @@ public struct OutgoingInvite {
     public var maxForwards = 70
     public var credentials: Credentials?
     /// Further next hops, tried in turn where the one before is not there or answers 503 (RFC 3263 §4.3).
-    public var alternatives: [Flow] = []
+    public var alternatives: [NextHop] = []
     /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no answer, 503).
     public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
     /// The offer for another hop than the first, which may have to name another address of ours; nil where it is the same.
@@ -67,9 +76,13 @@ public struct OutgoingMessage {
     public var to: NameAddress
     public var routes: [NameAddress] = []
     public var maxForwards = 70
-    public var contentType: Text = "text/plain"
+    /// Content-Type and what else is said of the text.
+    public var headers: [(HeaderName, Text)] = []
     public var body: [UInt8] = []
     public var credentials: Credentials?
+    /// Further next hops, and who hears of each, as of an INVITE.
+    public var alternatives: [NextHop] = []
+    public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
 
     public init(target: URI, flow: Flow, from: NameAddress, to: NameAddress) {
         (self.target, self.flow, self.from, self.to) = (target, flow, from, to)
@@ -112,19 +125,21 @@ extension UserAgent {
             .message, uri: message.target, via: makeVia(for: message.target, over: message.flow), from: from, to: message.to, callID: makeCallID(),
             cseq: makeSequence(), maxForwards: message.maxForwards, routes: message.routes)
         addProduct(to: &request)
-        request.append(.contentType, message.contentType)
+        for (name, value) in message.headers { request.append(name, value) }
         request.body = message.body
-        ask(request, over: message.flow, message.credentials, at: now, completion)
+        ask(request, over: message.flow, message.credentials, hops: (message.alternatives, message.onHop), at: now, completion)
     }
 
     private func ask(
-        _ request: Message, over flow: Flow, _ credentials: Credentials?, at now: Instant, _ completion: @escaping (Int, Message?, Instant) -> Void
+        _ request: Message, over flow: Flow, _ credentials: Credentials?, hops: (others: [NextHop], onHop: ((Flow, Int?, Message?, Instant) -> Void)?) = ([], nil),
+        at now: Instant, _ completion: @escaping (Int, Message?, Instant) -> Void
     ) {
         var sequence = request.cseq.number
         let exchange = Exchange(request, over: flow, authentication: makeAuthentication(credentials), session: nil, agent: self) {
             sequence += 1
             return sequence
         }
+        (exchange.otherHops, exchange.onHop) = hops
         exchange.start(at: now) { outcome, now in
             switch outcome {
             case .response(let response, _):

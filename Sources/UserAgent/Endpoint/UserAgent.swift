@@ -12,6 +12,9 @@ public final class UserAgent {
     /// come later. Nil: a 3xx is followed to addresses alone.
     public var locate: ((URI, Flow, _ completion: @escaping ([Flow], Instant) -> Void) -> Void)?
 
+    /// Whose numbers those of tel URIs are that a 3xx names; nil: they are not followed.
+    public var numberDomain: Text?
+
     let network: any SignallingNetwork
     let hash: DigestHash?
     private var random: any RandomNumberGenerator

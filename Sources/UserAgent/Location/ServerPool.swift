@@ -8,8 +8,10 @@ public struct ServerPool: Sendable {
         public var server: ServerLocation.Server
         /// Whom a TLS certificate must name: the domain that led to the server.
         public var name: Text
+        /// The port that was asked for beside it; nil where the name system or the standard says it.
+        public var port: UInt16?
 
-        public init(_ server: ServerLocation.Server, name: Text) { (self.server, self.name) = (server, name) }
+        public init(_ server: ServerLocation.Server, name: Text, port: UInt16? = nil) { (self.server, self.name, self.port) = (server, name, port) }
     }
 
     private struct Entry {

@@ -62,7 +62,7 @@ extension PhoneCall: InviteSessionDelegate {
 
     private func receiveAcceptance(_ response: Message, at now: Instant) {
         guard state == .inviting, let session else { return session?.bye(at: now) ?? () }   // it crossed our CANCEL
-        (record.status, record.reason, record.answered) = (response.status ?? 200, response.reasonPhrase ?? .empty, now)
+        (record.status, record.reason, record.answered) = (response.status ?? 200, response.reasonPhrase?.printable ?? .empty, now)
         do {
             let audio = try negotiation.receive(answer: response.body)
             try open(audio, at: now)
@@ -237,6 +237,6 @@ extension Message {
     /// The phrase of a response, and what its Warning says to people (RFC 3261 §20.43).
     fileprivate var explanation: Text {
         let phrase = reasonPhrase ?? .empty, words = headers[.warning].map { $0.bytes.split(separator: 0x22, maxSplits: 2, omittingEmptySubsequences: false) } ?? []
-        return words.count == 3 && !words[1].isEmpty ? phrase + " (" + Text(Array(words[1])) + ")" : phrase
+        return words.count == 3 && !words[1].isEmpty ? (phrase + " (" + Text(Array(words[1])) + ")").printable : phrase.printable
     }
 }
