@@ -123,6 +123,8 @@ public struct GatewayConfiguration: Sendable {
         /// Where all that comes over UDP has lain unread for longer, and has for as long, requests outside of dialogs are refused with 503, so that calls that
         /// are under way get on; zero: none is.
         public var backlog = Duration.milliseconds(200)
+        /// TCP and TLS connections at a time, and of those from one address that is neither trusted nor a trunk's; one more is closed at once.
+        public var connections = 4_096, connectionsPerSource = 256
         /// `Retry-After` of a refusal for want of ports or while draining, in seconds.
         public var retryAfter = 5
         /// Calls in the recents of a line.

@@ -130,7 +130,7 @@ extension Gateway: UserAgentDelegate {
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
         let replaces = session.request.headers.elements(.replaces)
         if !replaces.isEmpty { return replace(session, replaces, from: caller, callingLine) }
-        guard let target = session.request.requestURI, var dialled = routing.dialledNumber(target) else { return refuse(session, 484) }
+        guard let target = session.request.requestURI, var dialled = routing.dialledNumber(target) else { return refuseNumber(session) }
         if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
             guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
             dialled = number
@@ -138,10 +138,13 @@ extension Gateway: UserAgentDelegate {
         route(session, from: caller, callingLine, to: dialled, trunk: nil)
     }
 
+    /// Nothing that is a number, or one that nobody has.
+    private func refuseNumber(_ session: InviteSession) { refuse(session, session.request.requestURI?.escapesReserved == true ? 404 : 484) }
+
     /// A call of a trunk: to the number that it names, in our words, or where it called our Contact to the number that is meant by that.
     private func route(_ session: InviteSession, from trunk: Trunk) {
         let request = session.request, rules = trunk.configuration
-        guard let target = request.requestURI, var dialled = routing.dialledNumber(target) else { return refuse(session, 484) }
+        guard let target = request.requestURI, var dialled = routing.dialledNumber(target) else { return refuseNumber(session) }
         if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
             dialled = rules.incoming ?? routing.dialledNumber(request.to.uri) ?? dialled
         }

@@ -38,6 +38,8 @@ public final class Gateway: SignallingEndpoint {
         public var kept = KeptState()
         /// Writes the recordings of lines that have them; nil: nothing is recorded.
         public var recordings: RecordingWriter?
+        /// Hears what becomes of trunks where it changes, for the log.
+        public var onTrunk: ((TrunkNotice) -> Void)?
         /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
         public var push: ((PushMessage) -> Void)?
 
@@ -85,6 +87,7 @@ public final class Gateway: SignallingEndpoint {
     let targets: TargetPolicy
     let directories: CallDirectories?
     let push: ((PushMessage) -> Void)?
+    let onTrunk: ((TrunkNotice) -> Void)?
     let store: (any LineStore)?
     let recordings: RecordingWriter?
     private let clock: InlineHost
@@ -131,6 +134,7 @@ public final class Gateway: SignallingEndpoint {
         directories = environment.directories
         (store, recordings) = (environment.store, environment.recordings)
         push = configuration.push.isOn ? environment.push : nil
+        onTrunk = environment.onTrunk
         random = environment.random
         timers = TimerWheel(at: now)
         doorkeeper = Doorkeeper(configuration.limits)

@@ -53,6 +53,7 @@ public final class GatewayServer: Sendable {
         /// A TLS session that could not be established, or broke.
         case tls(TLSError, peer: SocketAddress, isOurs: Bool)
         case reload(TLSError?)
+        case trunk(TrunkNotice)
     }
 
     /// Why it could not start. The description is one sentence for a person.
@@ -124,7 +125,12 @@ public final class GatewayServer: Sendable {
     public var registrations: Int { lane.sync { host, now in host.endpoint.counts(at: now).agent.registrations } ?? 0 }
 
     /// What was refused since the start, by cause.
-    public var refusals: [(cause: String, count: UInt64)] { lane.sync { host, _ in host.endpoint.refusals } ?? [] }
+    public var refusals: [(cause: String, count: UInt64)] {
+        lane.sync { host, _ in
+            let connections = UInt64(host.transports.counts.refused)
+            return host.endpoint.refusals + (connections > 0 ? [("connections", connections)] : [])
+        } ?? []
+    }
 
     /// Writes the journal's end, waits until it is on the disk, and lets everything go. Violations found, the last ones included.
     @discardableResult
@@ -170,6 +176,7 @@ public final class GatewayServer: Sendable {
                 resolver.ask(question) { [weak lane] answer in lane?.post { host, now in host.endpoint.receive(answer, of: id, at: now) } }
             }
         }
+        environment.onTrunk = { notice(.trunk($0)) }
         (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
         if settings.gateway.lines.contains(where: { $0.recording != nil }) {
             environment.recordings = RecordingWriter(clock: { MonotonicClock.now }) { [weak lane] failure in
@@ -192,8 +199,17 @@ public final class GatewayServer: Sendable {
             do throws(TLSError) { contexts = try TLSContexts(tls) } catch { throw .tls(error) }
         }
         do throws(SocketError) {
-            return try Transports(.init(listeners: settings.listeners), tls: contexts, on: lane)
+            return try Transports(configuration(settings), tls: contexts, on: lane)
         } catch { throw .socket(error) }
+    }
+
+    private static func configuration(_ settings: Settings) -> Transports.Configuration {
+        let gateway = settings.gateway
+        var configuration = Transports.Configuration(listeners: settings.listeners)
+        (configuration.maximumConnections, configuration.maximumConnectionsPerSource) = (gateway.limits.connections, gateway.limits.connectionsPerSource)
+        configuration.trusted = gateway.access.trusted
+        for case .trunk(let trunk) in gateway.lines.map(\.endpoint) { configuration.trusted += trunk.sources }
+        return configuration
     }
 
     private static func mediaLanes(_ settings: Settings, _ lane: Lane<Host>) throws(StartError) -> MediaLanes {

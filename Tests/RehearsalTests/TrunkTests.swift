@@ -210,6 +210,32 @@ import UserAgent
         #expect(stage.gateway.trunksInOrder[0].registrationStatus == 200)
     }
 
+    @Test func `an operator hears what becomes of a trunk, and of each change once`() throws {
+        var heard: [String] = []
+        let stage = Stage { configuration, environment in
+            for (number, host) in [("carrier", "192.0.2.50"), ("lost", "nowhere.test")] {
+                var trunk = TrunkConfiguration(targets: [TrunkConfiguration.Target(host: Text(host), port: host == "nowhere.test" ? nil : 5060)])
+                (trunk.user, trunk.password) = ("account", "secret")
+                Self.register(&trunk)
+                var line = LineConfiguration(number: Text(number))
+                line.endpoint = .trunk(trunk)
+                configuration.lines.append(line)
+            }
+            environment.onTrunk = { heard.append("\($0.isTrouble ? "!" : "")\($0)") }
+        }
+        let carrier = RawPeer(stage, 50)
+        stage.run(seconds: 0.1)
+        #expect(heard == ["trunk carrier: its servers are udp:192.0.2.50:5060", "!trunk lost: no server of nowhere.test was found"])
+        for _ in 0..<3 {
+            let refused = try #require(carrier.request(.register))
+            carrier.answer(refused, 403)
+            for _ in 0..<400 where carrier.request(.register)?.cseq == refused.cseq { stage.run(seconds: 1) }
+        }
+        Self.granted(carrier, carrier.request(.register))
+        #expect(Array(heard.dropFirst(2)) == ["!trunk carrier: the registration with 192.0.2.50:5060 failed with 403", "trunk carrier: registered with 192.0.2.50:5060"])
+        #expect(stage.events(.trunkState).contains { $0.details.text(.cause) == "unresolved" })
+    }
+
     // MARK: Calls out
 
     @Test func `a call answers the carrier's challenge, under our name there`() throws {

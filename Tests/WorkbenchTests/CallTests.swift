@@ -94,6 +94,36 @@ import Workbench
         }
     }
 
+    /// No loss is counted behind the last packet that came, and no status is missing from a BYE that nobody answers.
+    @Test(arguments: [(CallScript.Expectation.echo, true), (.echo, false), (.sound, false)])
+    func `a far end that dies in the middle of a call makes it no good one`(expectation: CallScript.Expectation, dies: Bool) throws {
+        var script = CallScript()
+        script.source = samples(seed: 1, seconds: 8)
+        script.expectation = expectation
+        script.duration = .seconds(8)
+        let pair = Pair(calling: script) { $0.script.source = .echo }
+        pair.start()
+        pair.room.run(seconds: 3)
+        if dies { pair.room.loses = { _ in true } }
+        pair.room.place(at: Room.address(2)) { _, _ in nil }
+        pair.room.run(seconds: 60)
+        let result = try #require(pair.finished?.record).result()
+        #expect(!result.isGood && result.failure == (dies ? "nothing came in the last 5.1 s" : "the BYE was not answered"), "\(result.failure ?? "")")
+    }
+
+    @Test func `an echo whose first packets are lost is not heard before it was sent`() throws {
+        var script = CallScript()
+        script.source = samples(seed: 1, seconds: 4)
+        script.expectation = .echo
+        script.duration = .seconds(4)
+        let pair = Pair(calling: script) { $0.script.source = .echo }
+        pair.room.loses = { $0 < 12 }
+        pair.start()
+        pair.room.run(seconds: 10)
+        let result = try #require(pair.finished?.record).result()
+        #expect((5...30).contains(try #require(result.audio?.delay)) && result.verdict == .bothWays, "\(String(describing: result.audio))")
+    }
+
     @Test func `lost packets are counted, and the sound is still the same`() throws {
         var script = CallScript()
         script.source = samples(seed: 1, seconds: 4)

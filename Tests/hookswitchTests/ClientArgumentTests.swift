@@ -28,6 +28,7 @@ import Workbench
 
     @Test(arguments: [
         ("call", "Missing expected argument '<target>'"),
+        ("call tel:9196", "'tel:9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
         ("call 9196", "'9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
         ("call sip:", "'sip:' is no SIP URI as sip:9196@127.0.0.1:5060"),
         ("call sip:9196@example.test", "'sip:9196@example.test': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)"),

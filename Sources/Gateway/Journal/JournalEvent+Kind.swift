@@ -15,8 +15,8 @@ extension JournalEvent {
         /// Requests are refused: `cause` (`legs`, `call-rate`, `source`, `stranger`), `remote` (the one that it is said of), `count` (of that cause since
         /// the start). Once in ten seconds for a cause.
         case overload = "overload"
-        /// A trunk: `cause` (`resolved`, `registered`, `refused`, `unregistered`, `up`, `down`), [`remote`], [`status`], [`text`] (its servers), [`count`]
-        /// (seconds granted, or until the next attempt)
+        /// A trunk: `cause` (`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`), [`remote`], [`status`], [`text`]
+        /// (its servers, or the name that has none), [`count`] (seconds granted, or until the next attempt)
         case trunkState = "trunk.state"
         /// CallKit was reset or invalidated: every call of the line ends.
         case providerReset = "provider.reset"

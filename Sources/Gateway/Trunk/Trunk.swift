@@ -17,6 +17,8 @@ final class Trunk {
     /// Ways that a registration has tried since it last succeeded.
     private var triedFlows: [Flow] = []
     private var isLeaving = false
+    /// What was told last, of each thing that is told of.
+    private var told: [Text: TrunkNotice] = [:]
     /// What the registration is: nothing, until there is an answer.
     private(set) var registrationStatus: Int?
 
@@ -93,6 +95,13 @@ final class Trunk {
         var details = details
         details[.cause] = .init(state)
         gateway.journal.record(.trunkState, line: line, at: now, details)
+        tell(TrunkNotice(line: line, state: state, details))
+    }
+
+    /// What comes again with every refresh and every attempt is told once.
+    private func tell(_ notice: TrunkNotice) {
+        guard told.updateValue(notice, forKey: notice.subject) != notice else { return }
+        gateway.onTrunk?(notice)
     }
 
     // MARK: Servers
@@ -113,6 +122,7 @@ final class Trunk {
         if !IPAddress.isText(locations[index].target.host) { locations[index].due = now + result.timeToLive }
         if !(result.hasFailed && result.servers.isEmpty) { locations[index].servers = result.servers }
         pool.set(locations.flatMap(Self.members))
+        guard !locations[index].servers.isEmpty else { return write("unresolved", at: now, [.text: .init(locations[index].target.host)]) }
         write("resolved", at: now, [.text: .init(pool.members.map { "\($0.server.transport):\($0.server.address)" }.joined(separator: " "))])
         if registration == nil { register(at: now) }
     }

@@ -16,7 +16,9 @@ extension Transports {
     }
 
     private func mayAccept(from source: IPAddress, _ transport: Transport) -> Bool {
-        streams.count < configuration.maximumConnections && acceptedFrom[source, default: 0] < configuration.maximumConnectionsPerSource
+        guard streams.count < configuration.maximumConnections else { return false }
+        if configuration.trusted.contains(where: { $0.contains(source) }) { return true }
+        return acceptedFrom[source, default: 0] < configuration.maximumConnectionsPerSource
             && (transport != .tls || handshakesFrom[source, default: 0] < configuration.maximumHandshakesPerSource)
     }
 

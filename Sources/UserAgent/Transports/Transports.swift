@@ -15,6 +15,8 @@ public final class Transports: SignallingNetwork {
         public var maximumConnections = 4_096
         /// Accepted connections from one address; one more is closed at once.
         public var maximumConnectionsPerSource = 256
+        /// Networks that the bounds for one source are not for: proxies and carriers, behind which many are.
+        public var trusted: [IPNetwork] = []
         /// Accepted connections from one address whose TLS handshake is not done; one more is closed at once.
         public var maximumHandshakesPerSource = 32
         /// How long a message may take from its first byte to its last, and the first one after the connection was accepted.

@@ -9,7 +9,7 @@ extension CallRecord {
         let audio = answered == nil ? nil : listen()
         return CallResult(
             peer: "\(peer)", direction: isOutgoing ? .outgoing : .incoming, callID: "\(callID)", status: status, reason: "\(reason)",
-            endedBy: endedBy, failure: failure.map { "\($0)" }, setupTime: ringing.map { milliseconds(began, $0) },
+            endedBy: endedBy, failure: failure.map { "\($0)" } ?? brokenEnd, setupTime: ringing.map { milliseconds(began, $0) },
             answerTime: answered.map { milliseconds(began, $0) }, duration: answered.map { milliseconds($0, ended) },
             earlyMediaIgnored: earlyMediaIgnored, codec: codec.map { "\($0)" }, encryption: encryption, packets: packets, audio: audio.map(told),
             digitsReceived: String(digits.map(\.character)), timesHeld: timesHeld, verdict: verdict(audio))
@@ -23,6 +23,24 @@ extension CallRecord {
         }
         let (there, back) = (score(from: one, to: other), score(from: other, to: one))
         return (there, back, there >= SignalCorrelation.threshold && back >= SignalCorrelation.threshold)
+    }
+
+    /// What nobody says of a far end that went away in the middle of a call: no status, and no loss, for RTP counts none behind the last packet.
+    private var brokenEnd: String? {
+        guard answered != nil else { return nil }
+        if let silence { return "nothing came in the last \(Double(silence.wholeMilliseconds / 100) / 10) s" }
+        return endedBy == .us && disconnected == nil ? "the BYE was not answered" : nil
+    }
+
+    /// For how long nothing came at the end of a call in which something always should have: a tone, or what we sent ourselves.
+    private var silence: Duration? {
+        guard let statistics, let last = statistics.lastReceived, timesHeld == 0, script.steps.allSatisfy(\.leavesSoundAlone) else { return nil }
+        let end: Instant? = switch script.expectation {
+        case .echo: statistics.lastSent
+        case .tone: ended
+        case .sound, .nothing, .recording: nil
+        }
+        return end.flatMap { $0 - last > .seconds(2) ? $0 - last : nil }
     }
 
     private var packets: PacketFigures? {
@@ -44,10 +62,19 @@ extension CallRecord {
             var detector = ToneDetector(frequency: frequency, sampleRate: Heard.rate)
             detector.listen(to: heard.samples.span)
             (figures.tonePresence, figures.toneGaps) = (detector.presence, detector.gaps)
-        case .echo: compare(sent(upTo: heard.samples.count), &figures)
+        case .echo:
+            compare(sent(upTo: heard.samples.count), &figures)
+            // What was played before the keys were agreed was never sent, and nobody knows how much: nothing comes back before it leaves.
+            figures.delay = figures.delay.flatMap { delay in lead.map { delay + $0 } }.flatMap { $0 < 0 ? nil : $0 }
         case .recording(let samples, let rate): compare(try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, &figures)
         }
         return figures
+    }
+
+    /// From our first packet to the first that came back, in milliseconds: what is heard begins with that one, which need not be the echo of ours.
+    private var lead: Double? {
+        guard let sent = statistics?.firstSent, let came = statistics?.firstReceived else { return nil }
+        return milliseconds(sent, came)
     }
 
     /// Likeness and delay would be those of what was played without a pause.

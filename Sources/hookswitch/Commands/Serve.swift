@@ -111,6 +111,7 @@ struct Serve: ParsableCommand {
                 case .tls(let error, let peer, isOurs: false): log.say(.info, "TLS from \(peer): \(error)", oncePer: peer.address)
                 case .reload(nil) where isSecure: log.say(.notice, "the certificates were read again")
                 case .reload(nil): if isBare { log.say(.notice, "there are no certificates and no directories to read again") }
+                case .trunk(let trunk): log.say(trunk.isTrouble ? .warning : .info, "\(trunk)")
                 case .reload(let error?): log.say(.error, "the certificates stay as they were: \(error)")
                 }
             }

@@ -108,6 +108,12 @@ struct Setting: Sendable {
         Setting(path: "limits.requests-per-source", takes: "number", help: "requests outside of calls from one source in a second; more get 503") {
             $0.gateway.limits.requestsPerSource = try $1.integer(1...1_000_000)
         },
+        Setting(path: "limits.connections", takes: "number", help: "TCP and TLS connections at a time; one more is closed") {
+            $0.gateway.limits.connections = try $1.integer(1...1_000_000)
+        },
+        Setting(path: "limits.connections-per-source", takes: "number", help: "the same from one address that is not trusted") {
+            $0.gateway.limits.connectionsPerSource = try $1.integer(1...1_000_000)
+        },
         Setting(path: "limits.backlog", takes: "seconds", help: "requests outside of calls get 503 while messages lie unread for longer; 0: never") {
             $0.gateway.limits.backlog = try $1.duration(0...10)
         },

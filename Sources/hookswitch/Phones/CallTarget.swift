@@ -25,8 +25,11 @@ struct CallTarget {
         if server == nil, uri.port == nil { self.server.port = transport.defaultPort }
     }
 
-    /// A number alone is called at the server.
+    /// A number alone, or that of a tel URI, is called at the server.
     private static func uri(_ text: String, at server: SocketAddress) throws -> URI {
+        if let uri = try? URI(parsing: Text(text)), uri.scheme == .tel, let number = uri.user {
+            return URI(user: Text(number.bytes.filter { !"-.()".utf8.contains($0) }), address: server, parameters: ["user": "phone"])
+        }
         let scheme = text.hasPrefix("sips:") ? "sips:" : "sip:", bare = text.hasPrefix(scheme) ? String(text.dropFirst(scheme.count)) : text
         let whole = bare.contains("@") ? bare : "\(bare)@\(server)"
         guard let uri = try? URI(parsing: Text(scheme + whole)), uri.user != nil else {
@@ -36,7 +39,7 @@ struct CallTarget {
     }
 
     private static func mustNameServer(_ text: String) throws {
-        let bare = text.hasPrefix("sip:") ? String(text.dropFirst(4)) : text.hasPrefix("sips:") ? String(text.dropFirst(5)) : text
+        let bare = text.hasPrefix("sip:") ? String(text.dropFirst(4)) : text.hasPrefix("sips:") ? String(text.dropFirst(5)) : text.hasPrefix("tel:") ? String(text.dropFirst(4)) : text
         guard !bare.isEmpty, !bare.contains("@"), SocketAddress(bare, defaultPort: 5060) == nil, !bare.hasPrefix("localhost") else { return }
         throw Failure.usage("'\(text)' names no server: write sip:\(bare)@ADDRESS, or add --server ADDRESS")
     }

@@ -67,8 +67,8 @@ enum CallText {
     private static func figures(_ audio: AudioFigures) -> String {
         var parts = ["\(number(audio.secondsHeard)) s heard", audio.level.map { "\(number($0)) dB" } ?? "silence"]
         if let presence = audio.tonePresence { parts.append("the tone \(number(100 * presence)) % of the time") }
-        if let correlation = audio.correlation, let delay = audio.delay {
-            parts.append("\(number(100 * correlation)) % like what was expected, \(number(delay)) ms later")
+        if let correlation = audio.correlation {
+            parts.append("\(number(100 * correlation)) % like what was expected" + (audio.delay.map { ", \(number($0)) ms later" } ?? ""))
         }
         return parts.joined(separator: ", ")
     }

@@ -285,6 +285,18 @@ import Testing
         #expect(next?.text == request(4))
     }
 
+    @Test func `a source that is trusted has as many connections as there are`() async throws {
+        let station = try Station { ($0.maximumConnectionsPerSource, $0.maximumHandshakesPerSource, $0.trusted) = (2, 1, [IPNetwork("127.0.0.0/8")!]) }
+        for number in 1...4 {
+            let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+            peer.write(request(number))
+            var next = await station.next()
+            while next?.isFailure == true { next = await station.next() }
+            #expect(next?.text == request(number))
+        }
+        #expect(station.counts.refused == 0)
+    }
+
     @Test func `all sources together have so many connections, and then we open none`() async throws {
         let station = try Station { $0.maximumConnections = 1 }
         let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)

@@ -56,6 +56,8 @@ public final class TortureClient: SignallingEndpoint {
     /// Registers the line, and asks whether anybody is there.
     private var opening: (phone: TorturePhone, method: Method, until: Instant)?
     private var line: TorturePhone?
+    /// Which message was a transaction first, of those that left byte for byte.
+    private var transactions: [Text: String] = [:]
     private var isOver = false
     private var isStopped = false
     /// The registration is being taken back.
@@ -121,6 +123,7 @@ public final class TortureClient: SignallingEndpoint {
     private func begin(_ test: TortureCase, at now: Instant) {
         if test.needsLine, plan.line == nil { return judge(.notJudged(test, "it needs a line of the target's: --register LINE --password PASSWORD"), at: now) }
         if test.isForDatagrams, plan.flow.transport.isReliable { return judge(.notJudged(test, "it is for datagrams: over a stream nothing is repeated or cut short"), at: now) }
+        if let other = takenBranch(test) { return judge(.notJudged(test, "byte for byte it has the branch of \(other), and is the same request to a server: without --exact"), at: now) }
         let number = test.needsLine ? plan.line?.user : nil
         let caller = makePhone(.caller, calling: number.map { URI(user: $0, host: plan.target.host, port: plan.target.port) })
         let callee = test.needsLine ? makePhone(.callee) : nil
@@ -131,6 +134,14 @@ public final class TortureClient: SignallingEndpoint {
         onEvent?(.began(test), now)
         play.proceed(at: now)
         settle(at: now)
+    }
+
+    /// The case whose branch this one has too; nil where nobody had it before, or each gets one of its own.
+    private func takenBranch(_ test: TortureCase) -> String? {
+        guard plan.isExact, case .message(let message)? = test.steps.first else { return nil }
+        guard let transaction = TortureDressing(message.bytes, mark: nil, asksForPort: false).transaction else { return nil }
+        defer { transactions[transaction] = transactions[transaction] ?? test.name }
+        return transactions[transaction]
     }
 
     /// Takes down what is over, and goes on.

@@ -16,6 +16,13 @@ struct TortureDressing {
         callID = value(of: ["call-id", "i"]).map { Text(Array(self.bytes[$0])) }
     }
 
+    /// By what a server tells it from other requests (RFC 3261 §17.2.3); nil of a response, and where that cannot be read, or says nothing.
+    var transaction: Text? {
+        guard let value = value(of: ["via", "v"]), let via = try? Via(parsing: Text(Array(bytes[value].prefix { $0 != UInt8(ascii: ",") }))) else { return nil }
+        guard let branch = via.branch, branch.count > 7, !bytes.starts(with: "SIP/".utf8) else { return nil }
+        return branch + " " + via.host + " " + Text(bytes.prefix { $0 > 0x20 })
+    }
+
     /// Where an answer over UDP goes by its Via alone; nil where that cannot be read, or leaves it to where the message came from.
     var answerPort: UInt16? {
         guard let value = value(of: ["via", "v"]), let via = try? Via(parsing: Text(Array(bytes[value]))), !via.asksForPort else { return nil }
