@@ -137,6 +137,13 @@ public struct GatewayConfiguration: Sendable {
     }
 }
 
+/// What is heard on hold.
+public enum HoldMusic: Sendable {
+    case sound(WAV)
+    /// What the holder sends meanwhile, where its description says that it does (`sendonly`); else the hold is passed on.
+    case theirs
+}
+
 /// One line: one telephone of ours, and what it does with a call.
 public struct LineConfiguration: Sendable {
     public var number: Text
@@ -173,8 +180,8 @@ public struct LineConfiguration: Sendable {
     public var block: [NumberPattern] = []
     /// Where its calls are recorded, and those that its devices make; nil: nowhere.
     public var recording: RecordingPlace?
-    /// What is played to whom somebody of this line puts on hold; nil: the hold is passed on, and is silence.
-    public var holdMusic: WAV?
+    /// What they hear whom somebody of this line puts on hold; nil: the hold is passed on, and is silence.
+    public var holdMusic: HoldMusic?
     /// The call directories that the line has enabled, in the order in which they are asked.
     public var directories: [String] = []
     /// Names by caller, as `CallerMatcher.key` has them; they come before directories, and their owners are not blocked by those.

@@ -62,11 +62,26 @@ extension Gateway {
 
     /// Whom the far end of this leg's call holds hears music where that line has some, and is not held by us; else the hold is passed on.
     private func putOnHold(_ leg: Leg, _ isHeld: Bool) {
-        let holder = peer(of: leg)
-        let music = holder?.origin?.line?.configuration.holdMusic ?? leg.line.configuration.holdMusic
-        if isHeld, !leg.isHeld, let music, leg.playHoldMusic(music) { return }
-        if !isHeld, leg.holdMusic != nil, leg.playHoldMusic(nil) { return }
+        if isHeld ? entertains(leg) : stopsEntertaining(leg) { return }
         leg.line.calls.setHeld(leg.uuid, isHeld)
+    }
+
+    private func entertains(_ leg: Leg) -> Bool {
+        let holder = peer(of: leg)
+        leg.hearsHolder = false
+        guard !leg.isHeld else { return false }
+        switch holder?.origin?.line?.configuration.holdMusic ?? leg.line.configuration.holdMusic {
+        case .sound(let music): return leg.playHoldMusic(music)
+        case .theirs: leg.hearsHolder = holder?.sendsOnHold ?? false
+        case nil: break
+        }
+        return leg.hearsHolder
+    }
+
+    private func stopsEntertaining(_ leg: Leg) -> Bool {
+        if leg.holdMusic != nil, leg.playHoldMusic(nil) { return true }
+        defer { leg.hearsHolder = false }
+        return leg.hearsHolder
     }
 
     func end(_ leg: Leg, _ cause: EndCause) {

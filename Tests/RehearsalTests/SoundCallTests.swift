@@ -22,7 +22,7 @@ import UserAgent
     // MARK: Hold music
 
     @Test func `whom the other side holds is not held where there is music, and nobody sends it a re-INVITE`() throws {
-        let stage = stage { $0.lines[0].holdMusic = Self.music }, call = try stage.bridge()
+        let stage = stage { $0.lines[0].holdMusic = .sound(Self.music) }, call = try stage.bridge()
         call.fromDevice("INVITE", body: call.device.description("0", "sendonly", version: 2))
         call.fromDevice("ACK")
         #expect(call.caller.request(.invite) == nil)
@@ -32,6 +32,22 @@ import UserAgent
         call.fromDevice("ACK")
         #expect(stage.events(.holdMusic).map { $0.details.flag(.on) } == [true, false])
         #expect(call.caller.request(.invite) == nil)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test(arguments: [("sendonly", true), ("inactive", false)])
+    func `with theirs a holder that goes on sending is heard, and another holds`(direction: String, isHeard: Bool) throws {
+        let stage = stage { $0.lines[0].holdMusic = .theirs }, call = try stage.bridge()
+        call.fromDevice("INVITE", body: call.device.description("0", direction, version: 2))
+        call.fromDevice("ACK")
+        #expect(stage.events(.performHeld).isEmpty == isHeard && stage.events(.mediaStopped).isEmpty == isHeard)
+        if !isHeard { call.caller.answer(call.caller.request(.invite), 200, body: call.caller.description("0", "recvonly", version: 2)) }
+        call.fromDevice("INVITE", body: call.device.description("0", "sendrecv", version: 3))
+        call.fromDevice("ACK")
+        #expect((call.caller.request(.invite) == nil) == isHeard)
+        if !isHeard { call.caller.answer(call.caller.request(.invite), 200, body: call.caller.description("0", version: 3)) }
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 2)
         call.hangUp()
         stage.expectQuiet()
     }

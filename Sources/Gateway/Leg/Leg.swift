@@ -65,6 +65,10 @@ final class Leg {
     var resume: CXSetHeldCallAction?
     /// What it hears while the other leg of its bridge is held by its far end.
     private(set) var holdMusic: WAV?
+    /// The other leg of its bridge is held by its far end, which goes on sending.
+    var hearsHolder = false
+    /// Its far end holds, and goes on sending.
+    var sendsOnHold: Bool { negotiated?.remoteHold == .sendonly && !hasNoAudio }
     /// Its application has played all that it has.
     private var hasPlayed = false
     /// Refusals of the resume that is wanted.

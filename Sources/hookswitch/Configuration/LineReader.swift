@@ -74,7 +74,12 @@ struct LineReader {
         case "file": sound = try readSound(value)
         case "loop": loops = try value.flag
         case "record": line.recording = try recordingPlace(value)
-        case "hold-music": line.holdMusic = try value.text == "silence" ? nil : readSound(value)
+        case "hold-music":
+            line.holdMusic = switch try value.text {
+            case "silence": nil
+            case "theirs": .theirs
+            default: .sound(try readSound(value))
+            }
         case "refusals": try readRefusals(node, value, &line)
         default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
         }
