@@ -47,7 +47,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// A `sip:` or `sips:` URI of parts. What may not stand in a user part is %-escaped; escapes that are there already are kept.
     /// - Precondition: `host` is a host name, an IPv4 address or an IPv6 address (brackets are added where they are missing).
     public init(scheme: Scheme = .sip, user: Text? = nil, host: Text, port: UInt16? = nil, parameters: Parameters = Parameters()) {
-        let made = URI.made(scheme: scheme, user: user, password: nil, host: host, port: port, parameters: parameters, headers: nil)
+        let made = URI.made(scheme: scheme, user: user?.asWritten, password: nil, host: host, port: port, parameters: parameters, headers: nil)
         guard let made else { preconditionFailure("not a host: \(host)") }
         self = made
     }
@@ -79,7 +79,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// The user part without password; the number of a `tel:` URI. Wire text.
     public var user: Text? {
         get { layout.user.isEmpty ? nil : buffer[layout.user] }
-        set { remake(user: newValue) }
+        set { remake(user: .some(newValue?.asWritten)) }
     }
 
     /// The user with its %-escapes decoded.
@@ -165,8 +165,7 @@ extension URI {
         }
         let isSIP = scheme == .sip || scheme == .sips
         if let user {
-            // "#" is understood without an escape, and not written so.
-            if isSIP { bytes.append(escaping: user, keeping: .user, but: 0x23) } else { bytes += user }
+            if isSIP { bytes.append(escaping: user, keeping: .user) } else { bytes += user }
             if let password { bytes.append(0x3A); bytes.append(escaping: password, keeping: .password) }
             if isSIP { bytes.append(0x40) }
         }
@@ -266,6 +265,12 @@ extension Text {
         return Text(result)
     }
 
+    /// As the user part that we write: "#" is understood without an escape, as telephones send it, but has one.
+    fileprivate var asWritten: Text {
+        guard bytes.contains(0x23) else { return self }
+        return Text(bytes.flatMap { $0 == 0x23 ? Array("%23".utf8) : [$0] })
+    }
+
     /// What its %-escapes stand for.
     fileprivate var escapedBytes: [UInt8] {
         bytes.indices.filter { bytes[$0] == 0x25 && $0 + 2 < bytes.endIndex }.compactMap { at in
@@ -282,11 +287,11 @@ extension Text {
 
 extension [UInt8] {
     /// Appends text with every byte outside the set %-escaped; escapes that are there already are kept.
-    mutating func append(escaping text: Text, keeping set: CharacterSet, but other: UInt8? = nil) {
+    mutating func append(escaping text: Text, keeping set: CharacterSet) {
         let digits = "0123456789ABCDEF" as StaticString
         for (index, byte) in zip(text.bytes.indices, text.bytes) {
             let rest = text.bytes[index...].dropFirst().prefix(2)
-            if set.contains(byte) && byte != other || (byte == 0x25 && rest.count == 2 && rest.allSatisfy { hexadecimalDigit($0) != nil }) {
+            if set.contains(byte) || (byte == 0x25 && rest.count == 2 && rest.allSatisfy { hexadecimalDigit($0) != nil }) {
                 append(byte)
             } else {
                 append(contentsOf: [0x25, digits.utf8Start[Int(byte >> 4)], digits.utf8Start[Int(byte & 15)]])

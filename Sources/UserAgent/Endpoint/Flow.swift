@@ -37,13 +37,13 @@ extension Flow {
     /// Where a request goes whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
     ///
     /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI is followed, unless it is a private one that
-    /// differs from where the peer's messages come from: then the peer is behind a translator, and only the way back works.
+    /// lies in another network than where the peer's messages come from: then the peer is behind a translator, and only the way back works.
     /// Where the connection was TCP the URI says what is spoken at its address: UDP, if it says nothing (RFC 3263 §4.1).
     /// Names are not resolved: they stay on the flow.
     /// - Parameter speaksUDP: false goes on over TCP where the URI says UDP, or nothing.
     public func towards(_ uri: URI, speaksUDP: Bool = true) -> Flow {
         guard transport == .udp || connection == 0, let address = uri.address, address.family == remote.address.family else { return self }
-        guard address == remote.address || !address.isPrivate else { return self }
+        guard !address.isPrivate || address.isNear(remote.address) else { return self }
         var flow = self
         flow.remote = SocketAddress(address, port: uri.port ?? transport.standardPort)
         let wanted = uri.transport
@@ -62,6 +62,13 @@ extension Flow {
 }
 
 extension IPAddress {
+    /// Whether both are of one network, as far as their addresses tell: this machine, the same 256 addresses, or the same 64 bits.
+    fileprivate func isNear(_ other: IPAddress) -> Bool {
+        guard family == other.family, !isAny else { return false }
+        if isLoopback && other.isLoopback { return true }
+        return family == .v4 ? low >> 8 == other.low >> 8 : high == other.high
+    }
+
     /// Not reachable from everywhere: RFC 1918, RFC 6598, RFC 4193, loopback, link-local, unspecified.
     fileprivate var isPrivate: Bool {
         if isLoopback || isAny { return true }
