@@ -145,11 +145,13 @@ private final class Load {
         client.start(at: room.now)
     }
 
-    /// What a proxy without memory makes of a message that it sends back to where it came from, with the URI as it was: to a next hop.
+    /// What a proxy without memory, which stays in the path, makes of a message that it sends back to where it came from, with the URI as it was: to a next hop.
     private static func forwarded(_ message: Message) -> Message {
         var message = message
         if message.isRequest {
             message.headers.prepend(.via, Text("SIP/2.0/UDP 10.0.0.3:5060;branch=\(message.via.branch ?? .empty)-proxy"))
+            message.headers.remove(.route)
+            if message.method == .invite { message.headers.prepend(.recordRoute, "<sip:10.0.0.3;lr>") }
         } else {
             var headers = message.headers
             headers.remove(.via)
