@@ -59,6 +59,8 @@ extension Gateway: UserAgentDelegate {
         switch request.method {
         case .register:
             var response = registrar.handle(request, over: flow, at: now)
+            // Telephones set their clocks by it (RFC 3261 §10.3 item 8).
+            if response.status == 200 { response.headers.append(.date, date.header) }
             if response.status == 200, let capability = pushCapability(for: request) { response.headers.append("Feature-Caps", capability) }
             // We answer what keeps a flow open, and ask for no interval (RFC 6223 §4.4).
             if response.status == 200, request.via.parameters["keep"]?.isEmpty == true { response.via.parameters["keep"] = "30" }

@@ -189,6 +189,7 @@ import Testing
         #expect(device.final(.register, 1)?.headers["Feature-Caps"] == "*;+sip.pns=\"acme\"")
         register(2, contact: "<sip:peer@192.0.2.2:5060>")
         #expect(device.final(.register, 2)?.headers["Feature-Caps"] == nil)
+        #expect(device.final(.register, 2)?.headers[.date]?.description.hasSuffix(" GMT") == true)
     }
 
     @Test func `a device counts as awake only so long after its REGISTER where that is set`() {

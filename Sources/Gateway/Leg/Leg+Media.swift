@@ -1,7 +1,9 @@
+import Audio
 import CallKit
 import Media
 import Primitives
 import RTP
+import SDP
 
 /// What the media plane tells of a leg that is connected.
 extension Leg {
@@ -27,5 +29,104 @@ extension Leg {
     private func fellSilent() {
         guard !isHeld, !isHeldByRemote else { return }
         endOutOfBand(.failed, cause: .mediaTimeout, tellsPeer: true)
+    }
+}
+
+/// What its media does.
+extension Leg {
+    /// The system gave the call its audio session.
+    func audioIsOn() {
+        hasAudioSession = true
+        startMedia()
+    }
+
+    /// Packets flow where the leg has its audio session, is connected, agreed and not held.
+    func startMedia() {
+        guard hasAudioSession, state == .connected, negotiated != nil, !hasNoAudio, !isHeld, media.state.isOpen, media.state != .started else { return }
+        gateway.beginRecording(self)
+        media.start(at: now)
+        expectMedia()
+    }
+
+    func expectMedia() {
+        if !hasHeard { gateway.arm(.firstMedia, of: self, after: limit(\.firstMediaTimeout)) }
+    }
+
+    /// What the leg's media is to do by what was agreed.
+    func plan(for audio: NegotiatedAudio) -> MediaPlan {
+        var agreed = audio
+        if isHeld { agreed.sends = false }
+        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: limit(\.mediaTimeout))
+        plan.hearsKeys = gateway.configuration.media.hearsKeys
+        plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
+        return plan
+    }
+
+    private var source: MediaSource {
+        if let announcement { return .tone(announcement.tone) }
+        if let holdMusic { return .samples(holdMusic.samples, sampleRate: holdMusic.sampleRate, loops: true) }
+        return switch line.configuration.endpoint {
+        case .application(.echo), .script: .echo
+        case .application(.tone): .tone(Tone(440))
+        case .application(.conference): .conference(UInt64(line.index))
+        case .application(.playback(let sound, let loops)): .samples(sound.samples, sampleRate: sound.sampleRate, loops: loops)
+        case .application(.record(let greeting)): hasPlayed ? .quiet : .beep(after: greeting)
+        case .devices, .trunk, .group: .relay
+        }
+    }
+
+    /// nil: no more. False, and as it was, where the leg's codec cannot be made here.
+    func playHoldMusic(_ music: WAV?) -> Bool {
+        guard let negotiated, media.state.isOpen else { return false }
+        let before = holdMusic
+        holdMusic = music
+        guard media.update(plan(for: negotiated), at: now) else {
+            holdMusic = before
+            return false
+        }
+        scribe.write(.holdMusic, at: now, [.on: .init(music != nil)])
+        return true
+    }
+
+    /// The sound of its application is over: the call is, or its caller speaks now.
+    func soundIsOver() {
+        guard case .application(let application) = line.configuration.endpoint else { return }
+        switch application {
+        case .playback: gateway.end(self, .normalClearing)
+        case .record:
+            hasPlayed = true
+            if let negotiated { media.update(plan(for: negotiated), at: now) }
+        case .echo, .tone, .conference: break
+        }
+    }
+
+    /// Takes over what was agreed anew within the call.
+    func adopt(_ audio: NegotiatedAudio) {
+        negotiated = audio
+        media.update(plan(for: audio), at: now)
+        let (wasHeld, wasMissing) = (isHeldByRemote, hasNoAudio)
+        (isHeldByRemote, hasNoAudio) = (audio.remoteHold != .none, false)
+        if wasMissing { startMedia() } else if wasHeld { expectMedia() }
+        if wasHeld != isHeldByRemote {
+            scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        }
+        if isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote)) }
+    }
+
+    /// Held by its first description already, to be told once its bridge knows that it is connected. One that only sends is heard, as an announcement is.
+    func tellFirstHold() {
+        guard state == .connected, let hold = negotiated?.remoteHold, hold == .inactive || hold == .zeroAddress else { return }
+        scribe.write(.remoteHold, at: now, [.on: .init(true), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        gateway.tell(bridge, .remoteHold(uuid, true))
+    }
+
+    /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, the other leg of the bridge is held
+    /// meanwhile, and an offer may bring the stream back.
+    func audioWasRemoved() {
+        guard !hasNoAudio else { return }
+        hasNoAudio = true
+        media.stop(at: now)
+        scribe.write(.mediaUpdated, at: now, [.codec: "none"])
+        gateway.tell(bridge, .remoteHold(uuid, true))
     }
 }
