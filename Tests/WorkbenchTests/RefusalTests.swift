@@ -21,6 +21,18 @@ import Workbench
         #expect(neverHadMedia(pair) && pair.leftovers == [])
     }
 
+    @Test func `what a stranger says of a refusal is text, and no command to a terminal`() throws {
+        let pair = Pair()
+        pair.room.place(at: Room.address(2)) { request, _ in
+            var response = Message.response(to: request, status: 486, toTag: "x")
+            response.headers.append(.warning, "399 h \"a\u{1B}[2Jb\"")
+            return request.method == .ack ? nil : response
+        }
+        pair.start()
+        pair.room.run(seconds: 40)
+        #expect(try #require(pair.finished?.record).result().reason == "Busy Here (a [2Jb)")
+    }
+
     @Test func `nobody answers: the caller's patience ends it, and neither had media`() throws {
         let pair = Pair(patience: .seconds(3)) { $0.answersAfter = nil }
         pair.start()
