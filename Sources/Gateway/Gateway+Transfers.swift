@@ -174,8 +174,10 @@ extension Leg {
 
     /// It is up, and its line answers itself.
     fileprivate var isWithApplication: Bool {
-        guard case .application = line.configuration.endpoint else { return false }
-        return state == .connected && bridge == nil
+        switch line.configuration.endpoint {
+        case .application, .script: state == .connected && bridge == nil
+        case .devices, .trunk, .group: false
+        }
     }
 }
 

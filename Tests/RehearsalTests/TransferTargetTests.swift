@@ -70,8 +70,9 @@ import UserAgent
         stage.expectQuiet()
     }
 
-    @Test func `who has called an application first may hand it over, too`() throws {
-        let stage = Self.stage(.application(.conference)), call = try stage.bridge()
+    @Test(arguments: [LineEndpoint.application(.conference), .script(LineScript(.answer))])
+    func `who has called an application first may hand it over, too`(endpoint: LineEndpoint) throws {
+        let stage = Self.stage(endpoint), call = try stage.bridge()
         call.caller.request("INVITE", "sip:4000@hookswitch.test", call: "consult", 1, body: call.caller.description("0"))
         let tag = try #require(call.caller.heard.last { $0.status == 200 && $0.callID == "consult" }?.to.tag)
         call.caller.request("ACK", "sip:4000@hookswitch.test", call: "consult", 1, toTag: tag)

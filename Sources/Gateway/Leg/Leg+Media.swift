@@ -49,14 +49,16 @@ extension Leg {
     }
 
     func expectMedia() {
-        if !hasHeard { gateway.arm(.firstMedia, of: self, after: limit(\.firstMediaTimeout)) }
+        guard !hasHeard else { return }
+        gateway.arm(.firstMedia, of: self, after: line.configuration.firstMediaTimeout.shorter(callingLine?.configuration.firstMediaTimeout))
     }
 
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
         if isHeld { agreed.sends = false }
-        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: limit(\.mediaTimeout))
+        let silence = line.configuration.mediaTimeout.shorter(callingLine?.configuration.mediaTimeout)
+        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: silence)
         plan.hearsKeys = gateway.configuration.media.hearsKeys
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan

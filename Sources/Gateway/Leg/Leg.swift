@@ -126,14 +126,11 @@ final class Leg {
         state = .connected
         destination = nil
         gateway.disarm(.ring, of: self)
-        gateway.arm(.duration, of: self, after: limit(\.maximumDuration))
+        gateway.arm(.duration, of: self, after: line.configuration.maximumDuration.shorter(callingLine?.configuration.maximumDuration))
     }
 
-    /// The shorter one of the line that is called and the line that calls.
-    func limit(_ time: KeyPath<LineConfiguration, Duration?>) -> Duration? {
-        let calling = (origin ?? gateway.leg(ofBridge: self)?.origin)?.line
-        return [line.configuration[keyPath: time], calling?.configuration[keyPath: time]].compactMap(\.self).min()
-    }
+    /// The line of ours that calls, if one does: its limits count beside those of the line that is called.
+    var callingLine: Line? { (origin ?? gateway.leg(ofBridge: self)?.origin)?.line }
 
     // MARK: Negotiation
 
@@ -257,6 +254,11 @@ final class Leg {
         endCause = endCause ?? .failed
         systemEnded()
     }
+}
+
+extension Duration? {
+    /// Nil is no limit.
+    func shorter(_ other: Duration?) -> Duration? { flatMap { time in other.map { min(time, $0) } } ?? self ?? other }
 }
 
 extension NegotiationError {

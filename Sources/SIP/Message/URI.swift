@@ -273,7 +273,8 @@ extension Text {
 
     /// What its %-escapes stand for.
     fileprivate var escapedBytes: [UInt8] {
-        bytes.indices.filter { bytes[$0] == 0x25 && $0 + 2 < bytes.endIndex }.compactMap { at in
+        guard bytes.contains(0x25) else { return [] }
+        return bytes.indices.filter { bytes[$0] == 0x25 && $0 + 2 < bytes.endIndex }.compactMap { at in
             guard let high = hexadecimalDigit(bytes[at + 1]), let low = hexadecimalDigit(bytes[at + 2]) else { return nil }
             return high << 4 | low
         }
