@@ -33,8 +33,9 @@ struct Routing {
     /// The number that a URI dials: the one that it names, but for escapes that mean something else without them (RFC 3261 §19.1.4).
     func dialledNumber(_ uri: URI) -> Text? { uri.escapesReserved ? nil : namedNumber(uri) }
 
-    /// The number that a URI names, as whoever reads it may understand it: the user part of a SIP URI with its escapes decoded, as phones send the "#" of a feature code, or the number
-    /// of a tel URI without its visual separators. nil where nobody can have it: with a control character, or a "%", which would be an escape again.
+    /// The number that a URI names, as whoever reads it may understand it: the user part of a SIP URI with its escapes decoded, as phones send the "#" of a
+    /// feature code, or the number of a tel URI without its visual separators. nil where nobody can have it: with a control character, or a "%", which
+    /// would be an escape again.
     func namedNumber(_ uri: URI) -> Text? {
         switch uri.scheme {
         case .sip, .sips:

@@ -91,9 +91,9 @@ final class Trunk {
             || pool.members.contains { $0.server.address == flow.remote && ($0.server.transport == flow.transport) }
     }
 
-    private func write(_ state: Text, at now: Instant, _ details: JournalEvent.Details) {
+    private func write(_ state: TrunkNotice.State, at now: Instant, _ details: JournalEvent.Details) {
         var details = details
-        details[.cause] = .init(state)
+        details[.cause] = .init(state.rawValue)
         gateway.journal.record(.trunkState, line: line, at: now, details)
         tell(TrunkNotice(line: line, state: state, details))
     }
@@ -122,8 +122,8 @@ final class Trunk {
         if !IPAddress.isText(locations[index].target.host) { locations[index].due = now + result.timeToLive }
         if !(result.hasFailed && result.servers.isEmpty) { locations[index].servers = result.servers }
         pool.set(locations.flatMap(Self.members))
-        guard !locations[index].servers.isEmpty else { return write("unresolved", at: now, [.text: .init(locations[index].target.host)]) }
-        write("resolved", at: now, [.text: .init(pool.members.map { "\($0.server.transport):\($0.server.address)" }.joined(separator: " "))])
+        guard !locations[index].servers.isEmpty else { return write(.unresolved, at: now, [.text: .init(locations[index].target.host)]) }
+        write(.resolved, at: now, [.text: .init(pool.members.map { "\($0.server.transport):\($0.server.address)" }.joined(separator: " "))])
         if registration == nil { register(at: now) }
     }
 
@@ -142,7 +142,7 @@ final class Trunk {
     private func register(at now: Instant) {
         guard !isLeaving, let wanted = configuration.registration, let flow = flows(at: now).first else { return }
         let user = configuration.contactUser(line: line)
-        let host = configuration.requestHost
+        let host = configuration.recordHost
         var request = OutgoingRegistration(
             registrar: URI(host: host.host, port: host.port), flow: flow, address: NameAddress(uri: URI(user: user, host: host.host, port: host.port)))
         (request.contactUser, request.expires, request.asksToKeepAlive) = (user, wanted.expires, wanted.keepAlive != nil)
@@ -161,16 +161,16 @@ final class Trunk {
             keep(registration.request.flow, agreed: response.via, at: now)
             (triedFlows, registrationStatus) = ([], 200)
             note(registration.request.flow, failure: nil, nil, at: now)
-            write("registered", at: now, [.count: .init(Int(seconds)), .remote: .init(remote.description)])
+            write(.registered, at: now, [.count: .init(Int(seconds)), .remote: .init(remote.description)])
         case .failed(let status, let response, let delay):
             (registrationStatus, keeper) = (status, nil)
             if status == 408 || status == 503 { note(registration.request.flow, failure: status, response, at: now) }
             // After the wait every way is open again.
             if delay > .zero { triedFlows = [] }
-            write("refused", at: now, [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
+            write(.refused, at: now, [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
         case .unregistered(let status):
             registrationStatus = nil
-            write("unregistered", at: now, [.status: .init(status), .remote: .init(remote.description)])
+            write(.unregistered, at: now, [.status: .init(status), .remote: .init(remote.description)])
         }
     }
 
@@ -207,7 +207,7 @@ final class Trunk {
             case .send(let bytes): gateway.network.send(bytes, over: flow)
             case .failed:
                 keeper = nil
-                write("flow-failed", at: now, [.remote: .init(flow.remote.description)])
+                write(.flowFailed, at: now, [.remote: .init(flow.remote.description)])
                 gateway.giveUp(flow)
             }
         }
@@ -237,7 +237,7 @@ final class Trunk {
             note(flow, failure: isDown ? status : nil, response, at: now)
         }
         guard wasDown != isDown else { return }
-        write(isDown ? "down" : "up", at: now, [.remote: .init(flow.remote.description), .status: .init(status)])
+        write(isDown ? .down : .up, at: now, [.remote: .init(flow.remote.description), .status: .init(status)])
     }
 }
 

@@ -58,7 +58,7 @@ public struct TrunkConfiguration: Sendable, Equatable {
     public init(address: SocketAddress) { self.init(targets: [Target(host: Text("\(address.address)"), port: address.port)]) }
 
     /// The host part of our address of record, and its port where one was written out.
-    var requestHost: (host: Text, port: UInt16?) { domain.map { ($0, nil) } ?? (targets[0].host, targets[0].port) }
+    var recordHost: (host: Text, port: UInt16?) { domain.map { ($0, nil) } ?? (targets[0].host, targets[0].port) }
 
     /// Who we are there: the user part of our address of record and of our Contact.
     func contactUser(line: Text) -> Text { user ?? line }

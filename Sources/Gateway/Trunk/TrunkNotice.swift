@@ -2,44 +2,52 @@ import Primitives
 
 /// What became of a trunk, as an operator should see it.
 public struct TrunkNotice: Hashable, Sendable, CustomStringConvertible {
-    public let line: Text
     /// As the journal's `trunk.state` has it.
-    public let state: Text
+    public enum State: String, Sendable {
+        case resolved, unresolved, registered, refused, unregistered, flowFailed = "flow-failed", up, down
+    }
+
+    public let line: Text
+    public let state: State
     /// The server, where it is about one.
     public let remote: Text?
     public let status: Int?
     /// Servers that were found, or the name that has none.
     public let text: Text?
 
-    init(line: Text, state: Text, _ details: JournalEvent.Details) {
+    init(line: Text, state: State, _ details: JournalEvent.Details) {
         (self.line, self.state) = (line, state)
         (remote, text, status) = (details.text(.remote), details.text(.text), details.number(.status).map { Int($0) })
     }
 
     /// Calls over it may fail.
-    public var isTrouble: Bool { ["unresolved", "refused", "flow-failed", "down"].contains(state) }
+    public var isTrouble: Bool {
+        switch state {
+        case .unresolved, .refused, .flowFailed, .down: true
+        case .resolved, .registered, .unregistered, .up: false
+        }
+    }
 
     /// What the notice replaces an earlier one of.
     var subject: Text {
         switch state {
-        case "resolved", "unresolved": "names"
-        case "registered", "refused", "unregistered", "flow-failed": "registration"
-        default: remote ?? .empty
+        case .resolved, .unresolved: "names"
+        case .registered, .refused, .unregistered, .flowFailed: "registration"
+        case .up, .down: remote ?? .empty
         }
     }
 
     public var description: String {
         let server = remote.map { " \($0)" } ?? ""
         return switch state {
-        case "resolved": "trunk \(line): its servers are \(text ?? "")"
-        case "unresolved": "trunk \(line): no server of \(text ?? "it") was found"
-        case "registered": "trunk \(line): registered with\(server)"
-        case "refused": "trunk \(line): the registration with\(server) failed\(status.map { " with \($0)" } ?? "")"
-        case "unregistered": "trunk \(line): the registration with\(server) was taken back"
-        case "flow-failed": "trunk \(line): the way to\(server) is dead, and opened anew"
-        case "up": "trunk \(line):\(server) answers again"
-        case "down": "trunk \(line):\(server) does not answer\(status.map { " (\($0))" } ?? "")"
-        default: "trunk \(line): \(state)\(server)"
+        case .resolved: "trunk \(line): its servers are \(text ?? "")"
+        case .unresolved: "trunk \(line): no server of \(text ?? "it") was found"
+        case .registered: "trunk \(line): registered with\(server)"
+        case .refused: "trunk \(line): the registration with\(server) failed\(status.map { " with \($0)" } ?? "")"
+        case .unregistered: "trunk \(line): the registration with\(server) was taken back"
+        case .flowFailed: "trunk \(line): the way to\(server) is dead, and opened anew"
+        case .up: "trunk \(line):\(server) answers again"
+        case .down: "trunk \(line):\(server) does not answer\(status.map { " (\($0))" } ?? "")"
         }
     }
 }

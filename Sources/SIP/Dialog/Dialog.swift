@@ -33,9 +33,8 @@ public struct Dialog: Sendable {
     ///   - localTag: the tag that our responses carry.
     ///   - sequence: of the last request that we are taken to have sent; our first request has the next number.
     public init?(callee invite: Message, localTag: Text, sequence: UInt32, overTLS: Bool) {
-        guard let target = invite.requestURI, let caller = invite.contact?.uri ?? (invite.via.hasMagicCookie ? nil : invite.from.uri), caller.isSIP else { return nil }
-        let routes = invite.recordRoutes
-        guard routes.allSatisfy(\.uri.isSIP), routes.isEmpty && !invite.headers.contains(.recordRoute) || routes.count == invite.headers.elements(.recordRoute).count else { return nil }
+        let caller = invite.contact == nil && !invite.via.hasMagicCookie ? invite.from.uri : invite.target, routes = invite.routesRecorded
+        guard let target = invite.requestURI, let caller, caller.isSIP, routes.count == invite.headers.elements(.recordRoute).count else { return nil }
         state = .early
         callID = invite.callID.detached
         local = invite.to.tagged(localTag)
@@ -58,9 +57,9 @@ public struct Dialog: Sendable {
         callID = invite.callID.detached
         local = invite.from.detached
         remote = response.to.detached
-        routeSet = response.dialogRoutes
+        routeSet = response.routesRecorded.reversed()
         let target = invite.requestURI ?? invite.to.uri
-        remoteTarget = (response.contact.flatMap { $0.uri.isSIP ? $0.uri : nil } ?? target).asRequestURI.detached
+        remoteTarget = (response.target ?? target).asRequestURI.detached
         localSequence = invite.cseq.number
         remoteSequence = nil
         isSecure = overTLS && target.scheme == .sips
@@ -82,13 +81,13 @@ public struct Dialog: Sendable {
     public mutating func confirm(by response: Message) {
         guard state == .early else { return }
         state = .confirmed
-        routeSet = response.dialogRoutes
+        routeSet = response.routesRecorded.reversed()
         refreshTarget(by: response)
     }
 
     /// A target refresh: a re-INVITE or UPDATE of the peer, or the 2xx to one of ours (§12.2.1.2, §12.2.2).
     public mutating func refreshTarget(by message: Message) {
-        if let contact = message.contact, contact.uri.isSIP { remoteTarget = contact.uri.asRequestURI.detached }
+        if let target = message.target { remoteTarget = target.asRequestURI.detached }
     }
 
     /// Notes a request of the peer, other than ACK and CANCEL.
@@ -129,8 +128,11 @@ extension Dialog {
 }
 
 extension Message {
-    /// Of a response: the proxies in the order in which our requests pass them. What is none is passed over, for a call that was made is not refused.
-    fileprivate var dialogRoutes: [NameAddress] { recordRoutes.filter(\.uri.isSIP).reversed() }
+    /// Where its sender is: a Contact of another kind is none (§8.1.1.8, §12.1.1).
+    fileprivate var target: URI? { contact.flatMap { $0.uri.isSIP ? $0.uri : nil } }
+
+    /// The proxies that stay in the path. What is none is passed over: an INVITE that has such a thing is refused, a call that was made is not.
+    fileprivate var routesRecorded: [NameAddress] { recordRoutes.filter(\.uri.isSIP) }
 }
 
 extension NameAddress {

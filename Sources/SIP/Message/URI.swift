@@ -252,32 +252,34 @@ extension Text {
     public var percentDecoded: Text {
         guard bytes.contains(0x25) else { return self }
         var result: [UInt8] = []
+        decode { byte, _ in result.append(byte) }
+        return Text(result)
+    }
+
+    /// What its %-escapes stand for.
+    fileprivate var escapedBytes: [UInt8] {
+        var result: [UInt8] = []
+        if bytes.contains(0x25) { decode { byte, isEscaped in if isEscaped { result.append(byte) } } }
+        return result
+    }
+
+    private func decode(_ take: (_ byte: UInt8, _ isEscaped: Bool) -> Void) {
         var at = bytes.startIndex
         while at < bytes.endIndex {
             if bytes[at] == 0x25, at + 2 < bytes.endIndex, let high = hexadecimalDigit(bytes[at + 1]), let low = hexadecimalDigit(bytes[at + 2]) {
-                result.append(high << 4 | low)
+                take(high << 4 | low, true)
                 at += 3
             } else {
-                result.append(bytes[at])
+                take(bytes[at], false)
                 at += 1
             }
         }
-        return Text(result)
     }
 
     /// As the user part that we write: "#" is understood without an escape, as telephones send it, but has one.
     fileprivate var asWritten: Text {
         guard bytes.contains(0x23) else { return self }
         return Text(bytes.flatMap { $0 == 0x23 ? Array("%23".utf8) : [$0] })
-    }
-
-    /// What its %-escapes stand for.
-    fileprivate var escapedBytes: [UInt8] {
-        guard bytes.contains(0x25) else { return [] }
-        return bytes.indices.filter { bytes[$0] == 0x25 && $0 + 2 < bytes.endIndex }.compactMap { at in
-            guard let high = hexadecimalDigit(bytes[at + 1]), let low = hexadecimalDigit(bytes[at + 2]) else { return nil }
-            return high << 4 | low
-        }
     }
 
     /// `2001:db8::1` of `[2001:db8::1]`; other text as it is.

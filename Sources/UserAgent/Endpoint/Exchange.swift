@@ -173,18 +173,20 @@ final class Exchange {
     private func send(over hop: NextHop, at now: Instant) {
         (flow, hasAnswered, staysOnUDP) = (hop.flow, false, false)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
-        if let target = hop.target, target != request.requestURI { retarget(to: target) }
+        if let target = hop.target, target != request.requestURI {
+            retarget(to: target)
+            request.headers.set(.to, NameAddress(uri: target).text)
+        }
         nameUs(over: hop.flow)
         send(at: now)
     }
 
-    /// Another server has another name: what was said to the one before is none of its affair.
+    /// For somebody else: nothing stays that was meant for the one before.
     private func retarget(to target: URI) {
         authentication?.client.forgetChallenges()
         var next = request
         next.startLine = .request(request.method, target)
-        for name in [HeaderName.authorization, .proxyAuthorization] { next.headers.remove(name) }
-        next.headers.set(.to, NameAddress(uri: target).text)
+        for name in [HeaderName.route, .authorization, .proxyAuthorization] { next.headers.remove(name) }
         request = next
     }
 
@@ -297,15 +299,11 @@ final class Exchange {
         }
     }
 
-    /// A new request of the same call, with nothing that was meant for the old address.
+    /// A new request of the same call to another address.
     private func readdress(to target: URI, over way: Flow) {
         (flow, hasAnswered, staysOnUDP) = (way, false, false)
-        authentication?.client.forgetChallenges()
-        var next = request
-        next.startLine = .request(request.method, target)
-        next.cseq = CSeq(number: takeSequence(), method: request.method)
-        for name in [HeaderName.route, .authorization, .proxyAuthorization] { next.headers.remove(name) }
-        request = next
+        request.cseq = CSeq(number: takeSequence(), method: request.method)
+        retarget(to: target)
         // The branch tells the new Request-URI, so that a loop is seen.
         nameUs(over: flow)
     }

@@ -67,7 +67,8 @@ extension UserAgent {
         // Kept as long as the call is.
         let invite = Boxed(request.compacted)
         guard let session = InviteSession(incoming: invite, over: flow, agent: self) else {
-            return respond(begin(invite, id, over: flow, session: nil, at: now), Refusal(400, reason: request.contact == nil ? "Missing Contact" : "Unusable Contact Or Record-Route"), at: now)
+            let reason: Text = request.contact == nil ? "Missing Contact" : "Unusable Contact Or Record-Route"
+            return respond(begin(invite, id, over: flow, session: nil, at: now), Refusal(400, reason: reason), at: now)
         }
         sessions[session.localTag] = session
         session.inviteTransaction = begin(invite, id, over: flow, session: session, at: now)

@@ -27,7 +27,8 @@ public struct CallJudge: Sendable {
         judgeMedia(ends.caller, ends.callee)
         let final = caller.answered ?? (caller.status >= 300 && !caller.isUnheard ? caller.ended : nil)
         return CallFigures(
-            number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)", outcome: outcome, status: caller.isUnheard ? 0 : caller.status,
+            number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)", outcome: outcome,
+            status: caller.isUnheard ? 0 : caller.status,
             setup: (caller.ringing ?? final).map { ($0 - caller.began).inMilliseconds },
             ring: caller.answered.flatMap { answered in caller.ringing.map { (answered - $0).inMilliseconds } },
             answer: caller.answered.map { ($0 - caller.began).inMilliseconds },

@@ -39,7 +39,7 @@ struct CallTarget {
     }
 
     private static func mustNameServer(_ text: String) throws {
-        let bare = text.hasPrefix("sip:") ? String(text.dropFirst(4)) : text.hasPrefix("sips:") ? String(text.dropFirst(5)) : text.hasPrefix("tel:") ? String(text.dropFirst(4)) : text
+        let bare = ["sip:", "sips:", "tel:"].first(where: text.hasPrefix).map { String(text.dropFirst($0.count)) } ?? text
         guard !bare.isEmpty, !bare.contains("@"), SocketAddress(bare, defaultPort: 5060) == nil, !bare.hasPrefix("localhost") else { return }
         throw Failure.usage("'\(text)' names no server: write sip:\(bare)@ADDRESS, or add --server ADDRESS")
     }

@@ -123,7 +123,9 @@ public final class TortureClient: SignallingEndpoint {
     private func begin(_ test: TortureCase, at now: Instant) {
         if test.needsLine, plan.line == nil { return judge(.notJudged(test, "it needs a line of the target's: --register LINE --password PASSWORD"), at: now) }
         if test.isForDatagrams, plan.flow.transport.isReliable { return judge(.notJudged(test, "it is for datagrams: over a stream nothing is repeated or cut short"), at: now) }
-        if let other = takenBranch(test) { return judge(.notJudged(test, "byte for byte it has the branch of \(other), and is the same request to a server: without --exact"), at: now) }
+        if let other = takenBranch(test) {
+            return judge(.notJudged(test, "byte for byte it has the branch of \(other), and is the same request to a server: without --exact"), at: now)
+        }
         let number = test.needsLine ? plan.line?.user : nil
         let caller = makePhone(.caller, calling: number.map { URI(user: $0, host: plan.target.host, port: plan.target.port) })
         let callee = test.needsLine ? makePhone(.callee) : nil
