@@ -51,7 +51,7 @@ extension Gateway {
     private func answer(_ transaction: ServerTransactionID, _ status: Int, _ response: Message?, isDevice: Bool = false) {
         guard status >= 300 else { return _ = userAgent.respond(to: transaction, status: status, at: now) }
         if status == 415, let response {
-            let accepted = [HeaderName.accept, "Accept-Encoding", "Accept-Language"].flatMap { name in response.headers.all(name).map { (name, $0) } }
+            let accepted = [HeaderName.accept, "Accept-Encoding", "Accept-Language"].flatMap { name in response.headers.all(name).map { (name, $0.printable) } }
             return _ = userAgent.respond(to: transaction, status: 415, headers: accepted, at: now)
         }
         userAgent.respond(to: transaction, status: EndCause.passing(status: status, response, isDevice: isDevice).status, at: now)

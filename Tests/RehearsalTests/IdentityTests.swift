@@ -112,8 +112,8 @@ import UserAgent
             #expect(message.headers[.subject] == "hi" && message.headers[.expires] == "60")
             #expect(String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain" && message.from.uri.user == "peer")
             #expect(caller.final(.message, 1) == nil)
-            device.answer(message, status, headers: [(.accept, "text/html")])
-            let told = (status: told, accept: status == 415 ? "text/html" as Text : nil)
+            device.answer(message, status, headers: [(.accept, "text/html;a=\u{1}b")])
+            let told = (status: told, accept: status == 415 ? "text/html;a= b" as Text : nil)
             #expect(caller.final(.message, 1)?.status == told.status && caller.final(.message, 1)?.headers[.accept] == told.accept)
             stage.expectQuiet()
         }

@@ -58,6 +58,16 @@ import Testing
         #expect(stage.endReasons == ["remoteEnded", "remoteEnded", "action"])
     }
 
+    @Test func `who is said to ask for a transfer is told as text`() throws {
+        let call = try stage.bridge(), third = third()
+        call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>", "Referred-By: <sip:boss@example.test>;a=\u{1}b"])
+        #expect(try third.received(.invite).headers[.referredBy] == "<sip:boss@example.test>;a= b")
+        third.answer(third.request(.invite), 486)
+        answerNotifications(call.caller)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
     @Test func `a callee who is transferred is announced with the name of its line`() throws {
         let stage = Stage { configuration in
             configuration.lines[0].name = "Bob"

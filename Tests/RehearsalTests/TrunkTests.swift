@@ -281,6 +281,17 @@ import UserAgent
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
+    @Test func `a text goes to the next server, too, and is for it`() throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)])
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        caller.request("MESSAGE", "sip:+39055@gateway.test", call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+        first.answer(try first.received(.message), 503)
+        let message = try second.received(.message)
+        #expect(message.requestURI?.text == "sip:+39055@192.0.2.51:5060" && message.to.uri == message.requestURI)
+        second.answer(message, 202)
+        #expect(caller.final(.message, 1)?.status == 202)
+    }
+
     @Test func `a server that is told another address of ours for media gets an offer of its own`() throws {
         let stage = Stage({ configuration in
             var trunk = TrunkConfiguration(targets: [Self.target(50), Self.target(51, priority: 1)]), line = LineConfiguration(number: "carrier")

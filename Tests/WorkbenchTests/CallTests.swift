@@ -108,6 +108,7 @@ import Workbench
         pair.room.place(at: Room.address(2)) { _, _ in nil }
         pair.room.run(seconds: 60)
         let result = try #require(pair.finished?.record).result()
+        #expect((result.verdict == .cutShort) == dies)
         #expect(!result.isGood && result.failure == (dies ? "nothing came in the last 5.1 s" : "the BYE was not answered"), "\(result.failure ?? "")")
     }
 

@@ -51,8 +51,8 @@ int clinux_epoll_wait(int set, struct epoll_event *events, int count, int millis
 struct clinux_usage { uint64_t user_microseconds; uint64_t system_microseconds; uint64_t peak_kilobytes; };
 void clinux_get_usage(struct clinux_usage *usage);
 
-/// Bytes that were allocated and are not freed, and bytes that were freed and that the allocator keeps for what comes. It looks at every free piece of more
-/// than a few hundred bytes, and each arena waits meanwhile.
+/// Bytes that were allocated and are not freed, and bytes that were freed and that the allocator keeps for what comes. It looks at every free piece,
+/// and each arena waits meanwhile.
 struct clinux_memory { uint64_t used; uint64_t kept; };
 void clinux_get_memory(struct clinux_memory *memory);
 /// Gives the pages of free pieces back to the kernel; each arena waits while it is its turn.

@@ -9,7 +9,7 @@ public final class TransferRequest: Sendable {
     public let target: URI
     /// The dialog of the target that the new call takes the place of (RFC 3891).
     public let replaces: DialogIdentifier?
-    /// Who asks, as the target is told (RFC 3892); nil when the peer does not say.
+    /// Who asks, as the target is told (RFC 3892), without control characters; nil when the peer does not say.
     public let referredBy: Text?
     /// The CSeq of the REFER, which names its subscription.
     let sequence: UInt32
@@ -43,7 +43,7 @@ extension InviteSession {
         let dialog = replaces.flatMap { DialogIdentifier(parsing: $0) }
         if replaces != nil, dialog == nil { return agent.respond(transaction, Refusal(400, reason: "Bad Replaces"), at: now) }
         let transfer = TransferRequest(
-            target: address.uri.asRequestURI.detached, replaces: dialog, referredBy: request.headers[.referredBy]?.detached, sequence: request.cseq.number,
+            target: address.uri.asRequestURI.detached, replaces: dialog, referredBy: request.headers[.referredBy]?.printable.detached, sequence: request.cseq.number,
             message: request, transaction: transaction.id, isSubscribed: request.headers["Refer-Sub"].map { !$0.lowercased.hasPrefix("false") } ?? true, isFirst: !wasReferred)
         wasReferred = true
         emit(.transferRequested(transfer), at: now)

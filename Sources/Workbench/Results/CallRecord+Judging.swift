@@ -104,6 +104,7 @@ extension CallRecord {
         guard let statistics, statistics.receiving.packets > 0, audio.secondsHeard > 0 else { return .nothing }
         guard let level = audio.level, level > -60 else { return .silence }
         guard isExpected(audio) else { return .unexpected }
+        guard silence == nil else { return .cutShort }
         return isOursHeard(audio, statistics) ? .bothWays : .received
     }
 

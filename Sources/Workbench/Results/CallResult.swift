@@ -86,6 +86,8 @@ public enum AudioVerdict: String, Codable, Hashable, Sendable {
     /// What was expected arrived; nothing says whether ours did.
     case received = "audio received; no report about ours"
     case unexpected = "audio received, but not the expected"
+    /// What was expected arrived, and stopped before the call did.
+    case cutShort = "audio received, but not to the end"
     case silence = "packets received, but silence"
     case nothing = "no audio received"
     /// Nothing was expected, and the call was answered.
