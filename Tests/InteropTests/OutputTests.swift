@@ -46,7 +46,7 @@ extension Strains {
             let tls = "tls: { listen: [\"127.0.0.1:\(ports[1])\"], certificate: \(Place.certificate("server.pem")), key: \(Place.certificate("leaf.key")) }"
             _ = try folder.write(yaml.replacing("sip: {", with: "sip: { \(tls),"), to: "hookswitch.yaml")
             let script = """
-                mkfifo log; exec 4<> log   # opened for reading, and not read
+                : > out; mkfifo log; exec 4<> log   # opened for reading, and not read
                 "$0" serve --config hookswitch.yaml --log-level trace 2> log > out & server=$!
                 until grep -q ready out; do sleep 0.1; done
                 timeout 1 cat /dev/zero >&4   # until it is full: no line has room
