@@ -283,7 +283,11 @@ extension Gateway: UserAgentDelegate {
     func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow, srtp: caller.line.configuration.srtp)
         leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: offeredCodecs)
-        if let offer = caller.negotiation.remoteOffer { (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (offer.ptime, offer.maxptime) }
+        if let offer = caller.negotiation.remoteOffer {
+            (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (offer.ptime, offer.maxptime)
+        } else if let agreed = caller.negotiated {
+            leg.negotiation.local.ptime = agreed.ptime
+        }
         leg.bridge = caller.bridge
         leg.trunk = destination.trunk
         add(leg)

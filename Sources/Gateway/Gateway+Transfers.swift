@@ -101,6 +101,14 @@ extension Gateway {
         leg.session?.report(request, status: cause.status, phrase: cause.phrase, at: now)
     }
 
+    /// Whoever asked for the transfer hears of the first target that rings.
+    func tellTransferor(ofTarget leg: Leg, _ status: Int) {
+        guard let bridge = leg.bridge, case .transferring(let transfer) = bridges[bridge]?.state, transfer.targets.contains(leg.uuid) else { return }
+        guard !transfer.targets.contains(where: { $0 != leg.uuid && self.leg($0)?.state == .early }) else { return }
+        guard let leaving = transfer.leaving.flatMap({ self.leg($0) }), let request = leaving.transfer else { return }
+        leaving.session?.report(request, status: status, at: now)
+    }
+
     func transferred(_ staying: Leg, from leaving: Leg?, to other: Leg) {
         connect(staying, with: other)
         for leg in [staying, other] where leg.state == .connected { beginRecording(leg) }

@@ -20,6 +20,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     public var isAny: Bool { high == 0 && low == 0 }
     public var isLoopback: Bool { family == .v4 ? low >> 24 == 127 : high == 0 && low == 1 }
+    /// Multicast, or the broadcast of IPv4: no machine's own.
+    public var isForSeveral: Bool { isMulticast || family == .v4 && low == 0xFFFF_FFFF }
     public var isMulticast: Bool { family == .v4 ? low >> 28 == 0xE : high >> 56 == 0xFF }
 
     /// Dotted decimal or RFC 4291 text, without brackets; nil for anything else.

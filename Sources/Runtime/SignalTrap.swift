@@ -1,10 +1,12 @@
 import Dispatch
 import Glibc
+import Primitives
 import Synchronization
 
 /// Turns the signals that stop and reload a server into calls of a closure.
 ///
-/// The first SIGTERM or SIGINT asks for a drain, the second for an immediate stop; SIGHUP asks for a reload. Make one and keep it: the signals are
+/// The first SIGTERM or SIGINT asks for a drain, a later one for an immediate stop; SIGHUP asks for a reload. Those that come together are one:
+/// `timeout` signals its child and then the group that the child is in. Make one and keep it: the signals are
 /// reported as long as the trap lives, and end the process no more.
 public final class SignalTrap {
     public enum Request: Hashable, Sendable {
@@ -22,12 +24,13 @@ public final class SignalTrap {
     ///
     /// - Parameters:
     ///   - queue: where `handler` runs; serial, or two signals may cross.
+    ///   - together: what comes within this time of the first says nothing new.
     ///   - handler: must not block the queue for long.
-    public init(on queue: DispatchQueue, handler: @escaping @Sendable (Request) -> Void) {
-        let stops = Counter()
+    public init(on queue: DispatchQueue, together: Duration = .milliseconds(300), handler: @escaping @Sendable (Request) -> Void) {
+        let stops = Stops(together: together)
         for number in [SIGTERM, SIGINT] {
             watch(number) { @Sendable in
-                let request = stops.next() == 1 ? Request.drain : .stop
+                guard let request = stops.request(at: MonotonicClock.now) else { return }
                 queue.async { handler(request) }
             }
         }
@@ -48,8 +51,27 @@ public final class SignalTrap {
         sources.append(source)
     }
 
-    private final class Counter: Sendable {
-        private let value = Atomic(0)
-        func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+    private final class Stops: Sendable {
+        private let stops: Mutex<StopRequests>
+        init(together: Duration) { stops = Mutex(StopRequests(together: together)) }
+        func request(at now: Instant) -> Request? { stops.withLock { $0.receive(at: now) } }
+    }
+}
+
+/// What each signal that stops a process asks for.
+struct StopRequests {
+    /// What comes within this time of the first is the same wish.
+    let together: Duration
+    private var first: Instant?
+
+    init(together: Duration) { self.together = together }
+
+    /// - Returns: nil for a signal that says nothing new.
+    mutating func receive(at now: Instant) -> SignalTrap.Request? {
+        guard let first else {
+            first = now
+            return .drain
+        }
+        return now - first < together ? nil : .stop
     }
 }

@@ -101,7 +101,7 @@ public struct OfferAnswer: Sendable {
     public mutating func receive(offer: SessionDescription) throws(NegotiationError) {
         guard state == .stable else { throw .outOfTurn }
         let remote = try acceptable(in: offer)
-        pending = .remoteOffer(remote, offer.media, isBundled: remote?.isBundled(in: offer) ?? false)
+        pending = .remoteOffer(remote, offer.media, isBundled: remote?.isBundled(in: offer) ?? false, timing: offer.timing == "0 0" ? nil : offer.timing.detached)
         state = .haveRemoteOffer
         remoteOffer = RemoteOffer(
             codecs: remote?.formats.map(\.codec).filter(\.isSound) ?? [],
@@ -123,8 +123,9 @@ public struct OfferAnswer: Sendable {
     public mutating func answer(
         codecs allowed: [Codec]? = nil, direction wish: Direction = .sendrecv
     ) throws(NegotiationError) -> (description: SessionDescription, audio: NegotiatedAudio?) {
-        guard case .remoteOffer(let remote, let offered, let isBundled)? = pending else { preconditionFailure("an answer without an offer") }
+        guard case .remoteOffer(let remote, let offered, let isBundled, let timing)? = pending else { preconditionFailure("an answer without an offer") }
         var next = session
+        next.timing = timing
         next.slots = offered.map { Session.Slot($0) }
         guard let remote else { return (answerRemoval(next), nil) }
         let formats = answeredFormats(to: remote, allowed: allowed)
@@ -184,13 +185,15 @@ extension OfferAnswer {
         var ice: ICECredentials?
         /// Our open offer has checks.
         var offersICE = false
+        /// The times of the peer's last offer, which our answer repeats (RFC 3264 §6); nil where they bound nothing.
+        var timing: Text?
     }
 
     /// Indirect: there is one for a moment alone, and it is as large as all the rest.
     private indirect enum Pending: Sendable {
         case localOffer(Session, [RemoteAudio.Format], Direction, [SessionDescription.Attribute])
         /// Without a stream: the audio was removed.
-        case remoteOffer(RemoteAudio?, [SessionDescription.Media], isBundled: Bool)
+        case remoteOffer(RemoteAudio?, [SessionDescription.Media], isBundled: Bool, timing: Text?)
     }
 
     private mutating func finish(_ next: Session) {
@@ -300,7 +303,7 @@ extension OfferAnswer {
         let connection = SessionDescription.Connection(local.address)
         let origin = SessionDescription.Origin(
             sessionID: Text(sessionID), version: .empty, addressType: connection.addressType, address: connection.host)
-        var description = SessionDescription(origin: origin, connection: connection)
+        var description = SessionDescription(origin: origin, connection: connection, timing: session.timing ?? "0 0")
         description.media = session.slots.map(\.refused)
         if let audio {
             if audio.attribute("ice-ufrag") != nil { description.attributes += [.init("ice-lite"), .init("ice-options", "ice2")] }

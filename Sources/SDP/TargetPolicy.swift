@@ -17,7 +17,7 @@ public struct TargetPolicy: Hashable, Sendable {
     /// - Parameter target: not the unspecified address, which means that nothing is to be sent.
     public func admits(_ target: SocketAddress) -> Bool {
         let address = target.address
-        guard !address.isMulticast, !(address.family == .v4 && address.low == 0xFFFF_FFFF) else { return false }
+        guard !address.isForSeveral else { return false }
         if denied.contains(where: { $0.contains(address) }) { return false }
         guard allowed.isEmpty || allowed.contains(where: { $0.contains(address) }) else { return false }
         return !ownPorts.contains { $0.contains(target.port) } || !(address.isLoopback || ownAddresses.contains(address))

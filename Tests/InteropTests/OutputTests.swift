@@ -65,8 +65,13 @@ extension Strains {
             try await caller.line(containing: "answered")
             gateway.program.signal(SIGTERM)
             try await gateway.program.line(containing: "draining: 1 calls are up")
-            gateway.program.signal(SIGTERM)
-            #expect(try await gateway.program.exitCode(within: .seconds(10)) == 0)
+            // What comes with the first signal is the same wish: it is said again until it is another.
+            var code: Int32?
+            while code == nil {
+                gateway.program.signal(SIGTERM)
+                code = try? await gateway.program.exitCode(within: .milliseconds(500))
+            }
+            #expect(code == 0)
             #expect(gateway.program.lines.all.contains { $0.contains("0 violations") }, "\(gateway.program.transcript)")
             try await gateway.cleanJournal().expectNothingLeft()
             try await caller.exitCode(within: .seconds(10))

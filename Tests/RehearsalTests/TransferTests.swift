@@ -68,6 +68,17 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test func `whoever is called by a transfer is offered first what the one who stays speaks`() throws {
+        let call = try stage.bridge(), third = third()
+        call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>"])
+        let offer = String(decoding: try third.received(.invite).body, as: UTF8.self)
+        #expect(offer.contains("m=audio ") && offer.contains(" RTP/AVP 0 "), "\(offer)")
+        third.answer(third.request(.invite), 486)
+        answerNotifications(call.caller)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
     @Test func `a callee who is transferred is announced with the name of its line`() throws {
         let stage = Stage { configuration in
             configuration.lines[0].name = "Bob"
@@ -96,7 +107,9 @@ import Testing
         let third = third()
         call.fromDevice("REFER", headers: ["Refer-To: <\(Self.other)>", "Referred-By: <sip:2000@hookswitch.test>"])
         third.answer(third.request(.invite), 180)
+        third.answer(third.request(.invite), 183)
         third.answer(third.request(.invite), 200, body: third.description("0"))
+        #expect(fragments(call.device) == ["SIP/2.0 100 Trying", "SIP/2.0 180 Ringing", "SIP/2.0 200 OK"])
         answerNotifications(call.device)
         call.device.answer(call.device.request(.bye), 200)
         #expect(third.request(.invite)?.headers[.referredBy] == "<sip:2000@hookswitch.test>")

@@ -1,8 +1,9 @@
 import Dispatch
 import Glibc
 import Primitives
-import Runtime
 import Testing
+
+@testable import Runtime
 
 @Suite(.timeLimit(.minutes(5))) struct UDPSocketTests {
     @Test(arguments: [anyLoopbackPort, anyLoopbackPortV6])
@@ -129,7 +130,7 @@ import Testing
     @Test func `the first signal drains, the second stops, a hang-up reloads`() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let inbox = Inbox(of: SignalTrap.Request.self)
-            let trap = SignalTrap(on: DispatchQueue(label: "signals")) { inbox.put.yield($0) }
+            let trap = SignalTrap(on: DispatchQueue(label: "signals"), together: .zero) { inbox.put.yield($0) }
             var seen: [SignalTrap.Request?] = []
             for number in [SIGHUP, SIGTERM, SIGINT] {
                 kill(getpid(), number)
@@ -138,5 +139,11 @@ import Testing
             withExtendedLifetime(trap) {}
             exit(seen == [.reload, .drain, .stop] ? 42 : 1)
         }
+    }
+
+    @Test func `signals that come together are one`() {
+        var stops = StopRequests(together: .milliseconds(300))
+        let asked: [SignalTrap.Request?] = [0, 0, 299, 300, 301].map { stops.receive(at: .zero + .seconds(1) + .milliseconds($0)) }
+        #expect(asked == [.drain, nil, nil, .stop, .stop])
     }
 }

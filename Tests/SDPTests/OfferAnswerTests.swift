@@ -44,6 +44,17 @@ import Testing
         #expect(maps.filter { $0.contains("telephone-event") } == expected)
     }
 
+    @Test func `an answer repeats the times of its offer, and what follows them does`() throws {
+        var callee = engine()
+        for (index, times) in ["3034423619 3042462419", "0 0"].enumerated() {
+            let offer = String(decoding: plainOffer(version: index + 1), as: UTF8.self).replacing("t=0 0", with: "t=\(times)")
+            try callee.receive(offer: Array(offer.utf8))
+            #expect(try callee.answer().description.timing == Text(times))
+            #expect(callee.offer().timing == Text(times))
+            callee.rollback()
+        }
+    }
+
     @Test func `writes IPv6 and takes a peer of that family alone`() throws {
         var local = here
         local.address = IPAddress("2001:db8::5")!

@@ -62,6 +62,21 @@ import Workbench
         #expect(journal[ends].details.number(.count) == 0 && journal[ends].details[.cause] == nil)
     }
 
+    @Test func `a recording has the name of the line that wants it`() throws {
+        let callee = try SIPPort(), place = try SoundGateway { folder in
+            """
+            { number: "1001", open: true, record: "\(folder.path)/{line}-{called}.wav" }
+              - { number: "7000", trunk: { host: "\(callee.address)" } }
+            """
+        }
+        let answerer = try callee.answer("--tone 700 --calls 1 --after 0 --codec pcmu")
+        let outcome = try place.call("7000 --from 1001 --tone 440 --duration 1 --codec pcmu").perform()
+        try answerer.wait()
+        #expect(outcome.result.isGood)
+        try place.expectCleanEnd()
+        #expect(try Stereo.read(place.folder.path + "/1001-7000.wav").left.count > 4_000)
+    }
+
     @Test(arguments: ["l16/16000", "l16/48000"]) func `a caller that speaks L16 alone talks with one that speaks G.711 alone`(codec: String) throws {
         let callee = try SIPPort(), place = try SoundGateway { _ in #"{ number: "7000", trunk: { host: "\#(callee.address)" } }"# }
         let heard = (place.folder.path + "/caller.wav", place.folder.path + "/callee.wav")

@@ -67,6 +67,7 @@ extension Leg: InviteSessionDelegate {
         if state == .calling {
             state = .early
             gateway.rings(self)
+            gateway.tellTransferor(ofTarget: self, response.status ?? 180)
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
         gateway.passHeaders(of: response, from: self)

@@ -152,10 +152,11 @@ final class Leg {
         }
     }
 
-    /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered.
+    /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered, or of
+    /// what was agreed with it before.
     var offeredCodecs: [Codec] {
         let ours = gateway.offeredCodecs
-        guard let offer = negotiation.remoteOffer else { return ours }
+        guard let offer = negotiation.remoteOffer else { return negotiated?.codecs.map(\.codec) ?? ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 

@@ -7,12 +7,13 @@ import SDP
 
 /// Which calls are recorded, and what becomes of a recording that cannot be written.
 extension Gateway {
-    /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or by the line that calls.
+    /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that calls.
     func beginRecording(_ leg: Leg) {
         guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.negotiated else { return }
-        guard let place = leg.line.configuration.recording ?? leg.origin?.line?.configuration.recording else { return }
+        let wanting = [leg.line, leg.origin?.line].lazy.compactMap { $0?.configuration }.first { $0.recording != nil }
+        guard let line = wanting, let place = line.recording else { return }
         let called = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
-        let path = place.path(of: leg.uuid, caller: leg.party.user ?? .empty, called: called, line: leg.line.configuration.number, at: date)
+        let path = place.path(of: leg.uuid, caller: leg.party.user ?? .empty, called: called, line: line.number, at: date)
         let order = RecordingWriter.Order(path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000)
         leg.media.recording = LegRecording(order, by: writer, leg.scribe, at: now)
         leg.media.update(leg.plan(for: audio), at: now)

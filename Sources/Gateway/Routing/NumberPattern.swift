@@ -11,7 +11,7 @@ public struct NumberPattern: Sendable, Hashable, CustomStringConvertible {
     private var isPrefix = false
     public let description: String
 
-    /// nil when the pattern is empty or ends in a lone backslash.
+    /// nil when the pattern is empty, ends in a lone backslash, or has what means something only in a regular expression: `[0-9]`, `(1|2)`, `\d`.
     public init?(_ text: Text) {
         description = text.description
         var bytes = text.bytes
@@ -22,11 +22,12 @@ public struct NumberPattern: Sendable, Hashable, CustomStringConvertible {
         while let byte = bytes.popFirst() {
             switch byte {
             case UInt8(ascii: "\\"):
-                guard let next = bytes.popFirst() else { return nil }
+                guard let next = bytes.popFirst(), !next.isLetterOrDigit else { return nil }
                 elements.append(.literal(next))
             case UInt8(ascii: "."): elements.append(.any)
             case UInt8(ascii: "*") where bytes.isEmpty: isPrefix = true
             case UInt8(ascii: "$") where bytes.isEmpty: isPrefix = false
+            case _ where "[](){}|?".utf8.contains(byte): return nil
             default: elements.append(.literal(byte))
             }
         }
@@ -42,4 +43,8 @@ public struct NumberPattern: Sendable, Hashable, CustomStringConvertible {
             }
         }
     }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool { self >= 0x30 && self <= 0x39 || asciiLowercased(self) >= 0x61 && asciiLowercased(self) <= 0x7A }
 }

@@ -88,7 +88,7 @@ extension CallJudge {
         if caller.status == 0 {
             note(.failure, caller.failure.map { "\($0)" } ?? "no final response")
         } else if caller.isUnheard, caller.status == 503 {
-            note(.noAnswer, "nothing can be sent there: nobody has that port, or no way leads there")
+            note(.noAnswer, "nothing can be sent there: nobody has that port, no way leads there, or no connection was made")
         } else if caller.endedBy == .us || caller.endedBy == .nobody {
             note(.noAnswer, "given up after \(text((caller.ended - caller.began).inSeconds)) s, \(caller.ringing == nil ? "nothing came" : "it rang")")
         } else {

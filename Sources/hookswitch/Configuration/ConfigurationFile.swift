@@ -11,6 +11,7 @@ struct ConfigurationFile {
     /// Sound files that lines have named, each read once.
     private var sounds: [String: WAV] = [:]
     private var seenNumbers: [String: String] = [:]
+    private var seenPaths: Set<String> = []
     /// Directories that lines enable, and where they say so.
     private var directoriesOfLines: [(name: String, place: String)] = []
 
@@ -83,6 +84,7 @@ struct ConfigurationFile {
             if path == "lines" {
                 try readLines(node, file)
             } else if let setting = Setting.named(path) {
+                guard seenPaths.insert(path).inserted else { throw ConfigurationError(place: place, message: "'\(path)' is set twice") }
                 try apply(setting, try value(of: node, place: "\(place): \(path)"))
             } else if let feature = Setting.later[path] {
                 throw ConfigurationError(place: place, message: "'\(path)': \(feature) is not in this version; take the setting out")

@@ -29,6 +29,9 @@ struct LineReader {
 
     mutating func read(_ mapping: Node.Mapping) throws -> LineConfiguration {
         guard let number = mapping[Node("number")]?.scalar?.string, !number.isEmpty else { throw error("a line needs a 'number'") }
+        guard number.utf8.count <= 64, !number.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "@<>\"".utf8.contains($0) }) else {
+            throw error("the 'number' of a line is what is dialled, as 1001 or alice: at most 64 bytes without spaces, @, <, > and quotes")
+        }
         var line = LineConfiguration(number: Text(number))
         for (key, node) in mapping {
             let name = key.string ?? ""
@@ -52,7 +55,7 @@ struct LineReader {
         case "script": try setEndpoint(.script(try script(node, value)), of: &line)
         case "domain": line.domain = try value.host
         case "match":
-            guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...'") }
+            guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...', got \(value.shown); a sign of a regular expression takes a \\ before it") }
             line.match = pattern
         case "ring-timeout": line.ringTimeout = try value.text == "none" ? nil : value.duration(1...3600)
         case "max-duration": line.maximumDuration = try value.duration(1...604_800)

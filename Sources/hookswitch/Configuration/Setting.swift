@@ -23,8 +23,8 @@ struct Setting: Sendable {
 
     private static let basic: [Setting] = [
         Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = try $1.host },
-        Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.address(5060) } },
-        Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.address(5060) } },
+        Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.listening(5060) } },
+        Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.listening(5060) } },
         Setting(path: "sip.tcp-above", takes: "bytes", help: "longer requests go over TCP instead of UDP (1300); none: never") {
             $0.gateway.limits.longestDatagram = try $1.text == "none" ? nil : $1.integer(500...60_000)
         },
@@ -39,7 +39,7 @@ struct Setting: Sendable {
         Setting(path: "sip.reliable-ringing", takes: "required|supported", help: "when a 180 waits for its PRACK (required)") {
             $0.gateway.sip.reliability = try $1.oneOf(["required", "supported"]) == "required" ? .whenRequired : .whenSupported
         },
-        Setting(path: "sip.tls.listen", takes: "addresses", help: "TLS sockets for SIP") { $0.tls = try $1.list { try $0.address(5061) } },
+        Setting(path: "sip.tls.listen", takes: "addresses", help: "TLS sockets for SIP") { $0.tls = try $1.list { try $0.listening(5061) } },
         Setting(path: "sip.tls.certificate", takes: "files", help: "our certificate with its chain (PEM); several are chosen by name") {
             $0.certificates = try $1.list { try $0.file }
         },
@@ -48,7 +48,7 @@ struct Setting: Sendable {
             $0.clientAuthorities = try $1.file
         },
         Setting(path: "sip.tls.ca", takes: "file", help: "authorities believed of servers; absent: the system's") { $0.serverAuthorities = try $1.file },
-        Setting(path: "advertise.address", takes: "address", help: "the address that peers outside are told") { $0.gateway.advertise.address = try $1.ip },
+        Setting(path: "advertise.address", takes: "address", help: "the address that peers outside are told") { $0.gateway.advertise.address = try $1.reachable },
         Setting(path: "advertise.local", takes: "networks", help: "networks that are told the socket's own address") {
             $0.gateway.advertise.local = try $1.list { try $0.network }
         },

@@ -29,9 +29,10 @@ struct SettingValue {
     }
 
     /// A list of one or more; `otherwise` says what the empty one would have meant.
-    func someOf<Element>(_ what: String, otherwise: String = "", _ convert: (SettingValue) throws -> Element) throws -> [Element] {
+    func someOf<Element: Equatable>(_ what: String, otherwise: String = "", _ convert: (SettingValue) throws -> Element) throws -> [Element] {
         let elements = try list(convert)
         guard !elements.isEmpty else { throw fail("takes one \(what) or more, got none\(otherwise)") }
+        if let twice = elements.indices.first(where: { elements[..<$0].contains(elements[$0]) }) { throw fail("names a \(what) twice: the \(twice + 1). of \(shown)") }
         return elements
     }
 
@@ -76,7 +77,7 @@ struct SettingValue {
     }
 
     func number(_ range: ClosedRange<Double>) throws -> Double {
-        guard let value = Double(try text), range.contains(value) else {
+        guard let value = try text.contains(where: { "xXpP".contains($0) }) ? nil : Double(text), range.contains(value) else {
             throw fail("takes a number from \(range.lowerBound) to \(range.upperBound), got \(shown)")
         }
         return value
@@ -94,9 +95,25 @@ struct SettingValue {
         return address
     }
 
+    /// An address and port to listen on: of one machine, or all of this one.
+    func listening(_ defaultPort: UInt16) throws -> SocketAddress {
+        let address = try address(defaultPort)
+        guard !address.address.isForSeveral else { throw fail("takes an address of this machine, got \(shown), which is for several") }
+        return address
+    }
+
     var ip: IPAddress {
         get throws {
             guard let address = IPAddress(try text) else { throw fail("takes an IP address, got \(shown)") }
+            return address
+        }
+    }
+
+    /// An address that one machine can be reached at.
+    var reachable: IPAddress {
+        get throws {
+            let address = try ip
+            guard !address.isForSeveral, !address.isAny else { throw fail("takes the address of one machine as 203.0.113.7, got \(shown), where nobody can be reached") }
             return address
         }
     }
@@ -110,11 +127,11 @@ struct SettingValue {
 
     var portRange: ClosedRange<UInt16> {
         get throws {
-            let ends = try text.split(separator: "-").compactMap { UInt16($0) }
-            guard ends.count == 2, ends[0] >= 1024, ends[1] > ends[0] else {
+            let ends = try text.split(separator: "-", omittingEmptySubsequences: false).map { $0.first == "+" ? nil : UInt16($0) }
+            guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 1024, last > first else {
                 throw fail("takes a range of ports from 1024 on as 20000-20199, got \(shown)")
             }
-            return ends[0]...ends[1]
+            return first...last
         }
     }
 
@@ -156,7 +173,7 @@ struct SettingValue {
         return name
     }
 
-    private var shown: String { isList ? "[\(scalars.joined(separator: ", "))]" : "'\(scalars.first ?? "")'" }
+    var shown: String { isList ? "[\(scalars.joined(separator: ", "))]" : "'\(scalars.first ?? "")'" }
 }
 
 extension String {

@@ -84,7 +84,7 @@ private struct ProbeJudge {
 
     var soundOut: Way {
         guard let echo else { return notConnected("RTP out") }
-        if connected.contains(where: { $0.isOwnHeard }) { return Way(name: "RTP out", state: .alive, text: "our own sound came back from \(echo.number)") }
+        if let heard = connected.first(where: \.isOwnHeard) { return Way(name: "RTP out", state: .alive, text: "our own sound came back from \(heard.number)") }
         if connected.contains(where: \.isOursReported) { return Way(name: "RTP out", state: .alive, text: "the gateway reports that our packets arrive") }
         guard echo.isConnected else { return notConnected("RTP out") }
         guard soundIn.state == .alive else { return Way(name: "RTP out", state: .unknown, text: "nothing comes back, and could not: RTP in is dead") }

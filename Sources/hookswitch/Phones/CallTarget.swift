@@ -20,6 +20,9 @@ struct CallTarget {
             (uri, self.server) = (target.uri, target.address)
         }
         guard uri.port != 0 else { throw Failure.usage("'\(text)': a port is a number from 1 to 65535") }
+        if wanted == nil, let named = uri.transport, !["udp", "tcp", "tls"].contains(named.lowercased) {
+            throw Failure.usage("'\(text)': there is no transport '\(named)' here; write udp, tcp or tls")
+        }
         transport = wanted ?? uri.carrier
         guard uri.scheme != .sips || transport == .tls else { throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:") }
         if server == nil, uri.port == nil { self.server.port = transport.defaultPort }
