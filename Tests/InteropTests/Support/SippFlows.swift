@@ -145,8 +145,9 @@ extension SippFlow {
         SippFlow(
             name: "a blind transfer: 202, how far it is, and the end", target: "1002",
             script: .call().wait(200).request("REFER", 2, ["Refer-To: <sip:9196@[remote_ip]>"]).expect(202)
-                .hear("NOTIFY", [.header("Event", "refer"), .message("SIP/2.0 100")]).answer("200 OK").hear("NOTIFY", [.message("SIP/2.0 200"), .header("Subscription-State", "terminated")])
-                .answer("200 OK").isHungUp(), caller: "1003", endsAtCallee: true),
+                .hear("NOTIFY", [.header("Event", "refer"), .message("SIP/2.0 100")]).answer("200 OK")
+                .hear("NOTIFY", [.message("SIP/2.0 180"), .header("Subscription-State", "active")]).answer("200 OK")
+                .hear("NOTIFY", [.message("SIP/2.0 200"), .header("Subscription-State", "terminated")]).answer("200 OK").isHungUp(), caller: "1003", endsAtCallee: true),
         SippFlow(
             name: "a transfer that nobody wants to hear of", target: "1002",
             script: .call().wait(200).request("REFER", 2, ["Refer-To: <sip:9196@[remote_ip]>", "Refer-Sub: false"]).expect(202, [.header("Refer-Sub", "false")]).isHungUp(), caller: "1003", endsAtCallee: true),
