@@ -280,9 +280,9 @@ extension Gateway: UserAgentDelegate {
         discard(leg)
     }
 
-    func call(_ destination: Destination, for caller: Leg, codecs: [Codec]? = nil) {
+    func call(_ destination: Destination, for caller: Leg) {
         let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow, srtp: caller.line.configuration.srtp)
-        leg.negotiation.local.codecs = (codecs ?? caller.offeredCodecs).merged(with: offeredCodecs)
+        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: offeredCodecs)
         if let offer = caller.negotiation.remoteOffer {
             (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (offer.ptime, offer.maxptime)
         } else if let agreed = caller.negotiated {

@@ -83,7 +83,7 @@ extension Gateway {
         }
         leg.bridge = leg.uuid
         open(Bridge(caller: leg.uuid))
-        call(origination.destination, for: leg, codecs: leg.negotiated.map { [$0.primary.codec] })
+        call(origination.destination, for: leg)
         tell(leg.bridge, .dialled)
     }
 

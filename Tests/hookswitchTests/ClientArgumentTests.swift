@@ -34,6 +34,7 @@ import Workbench
         ("call sip:9196@example.test", "'sip:9196@example.test': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)"),
         ("call sips:9196@127.0.0.1 --tcp", "'sips:9196@127.0.0.1' asks for TLS: leave --transport out, or write sip:"),
         ("call sip:9196@127.0.0.1;transport=foo", "'sip:9196@127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp or tls"),
+        ("ping 127.0.0.1;transport=foo", "'sip:127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp or tls"),
         ("call 9196 --server 127.0.0.1 --transport tsl", "--transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
         ("call 9196 --server 127.0.0.1 --transport tls --tcp", "--tcp and --transport tls exclude each other"),
         ("call 9196 --server 127.0.0.1 --ca x.pem", "--ca needs TLS: --transport tls, or a sips: URI"),

@@ -33,6 +33,7 @@ import Workbench
         ("sip:1@127.0.0.1 --slo failed<5ms", "--slo: 'failed<5ms': '5ms' is no limit in %"),
         ("sip:1@127.0.0.1 --find-knee", "--find-knee needs --slo: what must hold?"),
         ("sip:1@127.0.0.1 --ports 9", "--ports takes ports as 40000-41999, got '9'"),
+        ("sip:1@127.0.0.1 --ports +40000--41999", "--ports takes ports as 40000-41999, got '+40000--41999'"),
         ("sip:1@127.0.0.1 --local 0.0.0.0", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0'"),
         ("sip:1@127.0.0.1 --srtp zrtp", "--srtp is sdes, dtls, optional or off, got 'zrtp'"),
         ("sip:1@127.0.0.1 --transport tls --ca /nowhere.pem", "'/nowhere.pem' cannot be read"),

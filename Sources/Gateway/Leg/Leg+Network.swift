@@ -62,17 +62,17 @@ extension Leg: InviteSessionDelegate {
     // MARK: Outgoing
 
     private func progressed(_ response: Message) {
-        guard state == .calling || state == .early else { return }
-        if response.status == 199 { return forgetFork(response.to.tag) }
+        guard state == .calling || state == .early, let status = response.status else { return }
+        if status == 199 { return forgetFork(response.to.tag) }
         if state == .calling {
             state = .early
             gateway.rings(self)
-            gateway.tellTransferor(ofTarget: self, response.status ?? 180)
+            gateway.tellTransferor(ofTarget: self, status)
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
         gateway.passHeaders(of: response, from: self)
         guard !response.body.isEmpty else { return }
-        scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
+        scribe.write(.earlyMediaIgnored, at: now, [.status: .init(status)])
         guard let tag = response.to.tag?.detached, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
         earlyAnswers[tag] = response.body
         guard response.reliableSequence != nil, earlyNegotiations[tag] == nil else { return }

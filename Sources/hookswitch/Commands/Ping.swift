@@ -47,7 +47,7 @@ struct SIPTarget {
         guard let host = uri.address ?? (uri.host == "localhost" ? .loopback : nil) else {
             throw Failure.usage("'\(text)': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)")
         }
-        (self.uri, transport) = (uri, uri.carrier)
+        (self.uri, transport) = (uri, try uri.carrier())
         address = SocketAddress(host, port: uri.port ?? transport.defaultPort)
     }
 

@@ -16,7 +16,7 @@ struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the gateway.",
         discussion: """
-            SIGTERM and SIGINT drain: no new calls, the rest ended after `drain` seconds, exit 0. A second one stops at once.
+            SIGTERM and SIGINT drain: no new calls, the rest ended after `drain` seconds, exit 0. A later one stops at once.
 
             Settings (in the file, as HOOKSWITCH_… variables, and as flags: --media-ports 20000-20099):
             \(Setting.all.map { "  \($0.path) <\($0.takes)>\(String(repeating: " ", count: max(1, 34 - $0.path.count - $0.takes.count)))\($0.help)" }.joined(separator: "\n"))
@@ -150,7 +150,7 @@ struct Serve: ParsableCommand {
     }
 }
 
-/// The signals that end a server: the first asks for a drain, the second for an end at once. Caught from the making on.
+/// The signals that end a server: the first asks for a drain, a later one for an end at once. Caught from the making on.
 final class StopSignals: Sendable {
     let drain = DispatchSemaphore(value: 0), stop = DispatchSemaphore(value: 0)
     /// SIGHUP. Set once, when there is something to reload.
@@ -188,7 +188,7 @@ final class StopSignals: Sendable {
 
 /// The end of a server: a signal, then a drain, then exit 0.
 ///
-/// Calls end by themselves until the deadline, or a second signal; then those that are left are ended, and given a moment for their BYEs.
+/// Calls end by themselves until the deadline, or a later signal; then those that are left are ended, and given a moment for their BYEs.
 struct Drain {
     private let server: GatewayServer
     private let deadline: Duration
@@ -215,7 +215,7 @@ struct Drain {
     /// A bridge has two legs, and is one call.
     private var calls: Int { server.counts.map { max(0, $0.legs - $0.bridges) } ?? 0 }
 
-    /// Until no call is left, the time is over, or a second signal came (true).
+    /// Until no call is left, the time is over, or a later signal came (true).
     private func wait(_ signals: StopSignals, for limit: Duration) -> Bool {
         let end = MonotonicClock.now + limit
         // A registrar has a moment to hear that we leave; calls have the whole time.

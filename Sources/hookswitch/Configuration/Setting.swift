@@ -125,7 +125,7 @@ struct Setting: Sendable {
             $0.journalRotation = try $1.integer(1...1_000_000) * 1024 * 1024
         },
         Setting(path: "metrics.listen", takes: "address", help: "HTTP for /metrics (Prometheus), /health/live and /health/ready; absent: none (port 9464)") {
-            $0.metricsAddress = try $1.address(9464)
+            $0.metricsAddress = try $1.listening(9464)
         },
         Setting(path: "log.level", takes: "level", help: "trace, debug, info, notice, warning, error or critical") {
             $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"])

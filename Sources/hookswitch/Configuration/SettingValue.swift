@@ -77,7 +77,7 @@ struct SettingValue {
     }
 
     func number(_ range: ClosedRange<Double>) throws -> Double {
-        guard let value = try text.contains(where: { "xXpP".contains($0) }) ? nil : Double(text), range.contains(value) else {
+        guard let value = try text.contains(where: { "xX".contains($0) }) ? nil : Double(text), range.contains(value) else {
             throw fail("takes a number from \(range.lowerBound) to \(range.upperBound), got \(shown)")
         }
         return value
@@ -127,11 +127,8 @@ struct SettingValue {
 
     var portRange: ClosedRange<UInt16> {
         get throws {
-            let ends = try text.split(separator: "-", omittingEmptySubsequences: false).map { $0.first == "+" ? nil : UInt16($0) }
-            guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 1024, last > first else {
-                throw fail("takes a range of ports from 1024 on as 20000-20199, got \(shown)")
-            }
-            return first...last
+            guard let ports = MediaPorts.range(try text) else { throw fail("takes a range of ports from 1024 on as 20000-20199, got \(shown)") }
+            return ports
         }
     }
 

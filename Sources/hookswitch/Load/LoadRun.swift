@@ -11,7 +11,7 @@ struct LoadRun {
 
     init(_ order: LoadOrder, teller: Teller) { (self.order, self.teller) = (order, teller) }
 
-    /// SIGINT and SIGTERM end it early; a second one ends the process.
+    /// SIGINT and SIGTERM end it early; a later one ends the process.
     func perform() throws -> LoadReport {
         guard order.echoPorts != nil else { return try performed(order) }
         let calibration = try Calibration(order)

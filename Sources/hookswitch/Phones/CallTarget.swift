@@ -20,10 +20,8 @@ struct CallTarget {
             (uri, self.server) = (target.uri, target.address)
         }
         guard uri.port != 0 else { throw Failure.usage("'\(text)': a port is a number from 1 to 65535") }
-        if wanted == nil, let named = uri.transport, !["udp", "tcp", "tls"].contains(named.lowercased) {
-            throw Failure.usage("'\(text)': there is no transport '\(named)' here; write udp, tcp or tls")
-        }
-        transport = wanted ?? uri.carrier
+        let named = try uri.carrier()
+        transport = wanted ?? named
         guard uri.scheme != .sips || transport == .tls else { throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:") }
         if server == nil, uri.port == nil { self.server.port = transport.defaultPort }
     }
@@ -50,8 +48,12 @@ struct CallTarget {
 
 extension URI {
     /// What the URI says that its requests go over (RFC 3261 §26.2.2, RFC 3263 §4.1 without a lookup).
-    var carrier: Transport {
-        if scheme == .sips || transport == "tls" { return .tls }
-        return transport == "tcp" ? .tcp : .udp
+    ///
+    /// - Throws: a `Failure` where there is no such transport.
+    func carrier() throws -> Transport {
+        switch transport {
+        case nil, "udp", "tcp", "tls": scheme == .sips || transport == "tls" ? .tls : transport == "tcp" ? .tcp : .udp
+        case let other?: throw Failure.usage("'\(text)': there is no transport '\(other)' here; write udp, tcp or tls")
+        }
     }
 }

@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Runtime
 
-/// SIGINT, SIGTERM and SIGHUP hang up, and so does a reader of our output that goes; a second signal ends the process at once. Keep it as long as that should be so.
+/// SIGINT, SIGTERM and SIGHUP hang up, and so does a reader of our output that goes; a later one ends the process at once.
+/// Keep it as long as that should be so.
 final class HangupSignals {
     private let trap: SignalTrap
 

@@ -35,6 +35,16 @@ enum CodecList {
     }
 }
 
+/// The value of `--ports` and of `media.ports`.
+enum MediaPorts {
+    /// `20000-20199`: several, of those that need no right; nil for anything else.
+    static func range(_ text: String) -> ClosedRange<UInt16>? {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { $0.first == "+" ? nil : UInt16($0) }
+        guard ends.count == 2, let first = ends[0], let last = ends[1], first >= 1024, last > first else { return nil }
+        return first...last
+    }
+}
+
 /// Numbers of options, with their bounds.
 enum Bounded {
     static func seconds(_ value: Double, option: String, in range: ClosedRange<Double>) throws -> Duration {

@@ -100,11 +100,8 @@ extension PhoneOptions {
 
     func portRange() throws -> ClosedRange<UInt16>? {
         guard let ports else { return nil }
-        let parts = ports.split(separator: "-").map { UInt16($0) }
-        guard parts.count == 2, let first = parts[0], let last = parts[1], first < last, first >= 1_024 else {
-            throw Failure.usage("--ports takes ports as 40000-41999, got '\(ports)'")
-        }
-        return first...last
+        guard let range = MediaPorts.range(ports) else { throw Failure.usage("--ports takes ports as 40000-41999, got '\(ports)'") }
+        return range
     }
 
     /// Where SIP is taken, if it was said.

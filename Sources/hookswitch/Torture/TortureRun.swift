@@ -12,7 +12,7 @@ struct TortureRun {
 
     init(_ order: TortureOrder, teller: Teller) { (self.order, self.teller) = (order, teller) }
 
-    /// SIGINT and SIGTERM end it after the case that is played; a second one ends the process.
+    /// SIGINT and SIGTERM end it after the case that is played; a later one ends the process.
     func perform() throws -> TortureReport {
         guard let plan = order.plan else { preconditionFailure("a list is not played") }
         let began = Date(), start = MonotonicClock.now, progress = Mutex(0)
