@@ -50,6 +50,13 @@ import Testing
         #expect(HeaderRules.Field(name: Text(name), value: "x") == nil)
     }
 
+    @Test func `names are patterns in whatever case and form`() throws {
+        let message = try message([("x-one", "1"), ("SUBJECT", "2"), ("X", "3"), ("Subjects", "4"), ("Priority", "5")])
+        for (pattern, passed) in [("X-*", ["1"]), ("subject", ["2"]), ("Sub*", ["2", "4"]), ("s", ["2"]), ("pri*", ["5"])] as [(Text, [Text])] {
+            #expect(HeaderRules(copy: [try #require(.init(pattern))]).passed(from: message).map(\.1) == passed, "\(pattern)")
+        }
+    }
+
     @Test func `a star takes no header of a dialog with it`() throws {
         var rules = HeaderRules()
         rules.copy = [try #require(.init("co*"))]

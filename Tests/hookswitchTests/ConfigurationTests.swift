@@ -38,6 +38,8 @@ import UserAgent
         ("advertise:\n  address: 0.0.0.0", "FILE:2: advertise.address: takes the address of one machine as 203.0.113.7, got '0.0.0.0', where nobody can be reached"),
         ("advertise:\n  address: 224.1.1.1", "FILE:2: advertise.address: takes the address of one machine as 203.0.113.7, got '224.1.1.1', where nobody can be reached"),
         ("sip:\n  udp: [\"224.0.0.1:5060\"]", "FILE:2: sip.udp: takes an address of this machine, got '224.0.0.1:5060', which is for several"),
+        ("headers:\n  copy: [X-*, Via]", "FILE:2: headers.copy: 'Via' is no name of a header that may be passed, as X-Name or \"X-*\""),
+        ("headers:\n  copy: []", "FILE:2: headers.copy: takes one header or more, got none; write none"),
         ("metrics:\n  listen: 239.1.1.1:9464", "FILE:2: metrics.listen: takes an address of this machine, got '239.1.1.1:9464', which is for several"),
         ("sip:\n  udp: [\"127.0.0.1:5060\"]\nsip.udp: \"127.0.0.1:5062\"", "FILE:3: 'sip.udp' is set twice"),
         ("lines:\n  - { number: \"10 01\", open: true }", "FILE:2: the 'number' of a line is what is dialled, as 1001 or alice: at most 64 bytes without spaces, @, <, > and quotes"),

@@ -1,34 +1,32 @@
 import Primitives
 import SIP
 
-/// Which headers of the one side of a call are passed to the other, and which are added towards the trunk.
+/// Which headers of the one side of a call are passed to the other, and which are added towards a trunk.
 ///
 /// For INVITE, 18x and 200 to it, and BYE; what a REFER passes goes with the INVITE that it asks for. What makes a dialog, describes a body or proves who we are is never touched.
 public struct HeaderRules: Sendable, Equatable {
     /// A name, or the beginning of names when it ends in `*`.
     public struct NamePattern: Sendable, Equatable {
-        private let name: Text
-        private let isPrefix: Bool
+        private let name: HeaderName
+        /// What names begin with; nil where `name` is meant.
+        private let prefix: Text?
 
         /// Nil when it is none, or names what is ours to write.
         public init?(_ text: Text) {
-            isPrefix = text.bytes.last == UInt8(ascii: "*")
-            name = Text(text.bytes.dropLast(isPrefix ? 1 : 0)).lowercased
-            guard HeaderRules.isName(name), !isPrefix || name.count > 1 else { return nil }
-            if !isPrefix, HeaderRules.isOurs(HeaderName(name)) { return nil }
+            let isPrefix = text.bytes.last == UInt8(ascii: "*"), bare = Text(text.bytes.dropLast(isPrefix ? 1 : 0))
+            guard HeaderRules.isName(bare), !isPrefix || bare.count > 1 else { return nil }
+            (name, prefix) = (HeaderName(bare), isPrefix ? bare.lowercased : nil)
+            if !isPrefix, HeaderRules.isOurs(name) { return nil }
         }
 
-        func matches(_ other: HeaderName) -> Bool {
-            let text = other.text.lowercased
-            return isPrefix ? text.hasPrefix(name) : text == name
-        }
+        func matches(_ other: HeaderName) -> Bool { prefix.map(other.hasPrefix) ?? (other == name) }
     }
 
     /// Passed from leg to leg.
     public var copy: [NamePattern] = []
     /// Not passed, although `copy` names it.
     public var remove: [NamePattern] = []
-    /// Added to what is sent to the trunk, in place of others of the name.
+    /// Added to what is sent to a trunk, in place of others of the name.
     public var set: [Field] = []
 
     public struct Field: Sendable, Equatable {
@@ -44,12 +42,19 @@ public struct HeaderRules: Sendable, Equatable {
 
     public init() {}
 
+    /// These are passed, and nothing is set.
+    public init(copy: [NamePattern]) { self.copy = copy }
+
+    /// What is passed between lines where nothing else is said: what one user tells another, and nothing that says who calls or that a
+    /// telephone would fetch or play.
+    public static let betweenLines = HeaderRules(copy: ["Subject", "Priority", "User-to-User", "X-*"].compactMap { NamePattern($0) })
+
     public var isEmpty: Bool { copy.isEmpty && set.isEmpty }
 
     /// What a message of the one leg adds to that of the other. At most 32 fields: the rest of a flood stays where it is.
     func passed(from message: Message) -> [(HeaderName, Text)] {
         guard !copy.isEmpty else { return [] }
-        return message.headers.all.lazy.map { (HeaderName($0.name), $0.value.printable) }.filter { name, _ in isPassed(name) }.prefix(32).map { $0 }
+        return message.headers.fields(atMost: 32, where: isPassed).map { ($0.name, $0.value.printable) }
     }
 
     /// The same, towards the trunk.
@@ -60,7 +65,7 @@ public struct HeaderRules: Sendable, Equatable {
     }
 
     private func isPassed(_ name: HeaderName) -> Bool {
-        !Self.isOurs(name) && copy.contains { $0.matches(name) } && !remove.contains { $0.matches(name) }
+        copy.contains { $0.matches(name) } && !Self.isOurs(name) && !remove.contains { $0.matches(name) }
     }
 
     private static func isName(_ text: Text) -> Bool {

@@ -8,6 +8,9 @@ public struct HeaderName: Hashable, Sendable, ExpressibleByStringLiteral, Custom
 
     init(_ known: Known) { (self.known, other) = (known, Text([])) }
 
+    /// A name that is none of the known ones.
+    init(other: Text) { (known, self.other) = (.other, other) }
+
     public init(_ text: Text) {
         known = text.bytes.withUnsafeBufferPointer { Known(name: $0) }
         other = known == .other ? text : Text([])
@@ -21,6 +24,18 @@ public struct HeaderName: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     /// As it is written: the long form of a known name.
     public var text: Text { known == .other ? other : Text(Array(known.bytes)) }
     public var description: String { text.description }
+
+    /// Whether its long form begins so, in whatever case.
+    public func hasPrefix(_ prefix: Text) -> Bool {
+        known == .other ? other.bytes.withUnsafeBufferPointer { Self.hasPrefix($0, prefix) } : Self.hasPrefix(known.bytes, prefix)
+    }
+
+    private static func hasPrefix(_ name: UnsafeBufferPointer<UInt8>, _ prefix: Text) -> Bool {
+        prefix.bytes.withUnsafeBufferPointer { wanted in
+            guard wanted.count <= name.count else { return false }
+            return wanted.indices.allSatisfy { asciiLowercased(wanted[$0]) == asciiLowercased(name[$0]) }
+        }
+    }
 
     public static func == (left: Self, right: Self) -> Bool {
         left.known == right.known && (left.known != .other || left.other.equalsIgnoringCase(right.other))

@@ -42,6 +42,16 @@ public struct Headers: Sendable {
     /// Every field in order: the name as written, the value without the space around it.
     public var all: [(name: Text, value: Text)] { fields.map { (buffer[$0.name], buffer[$0.value]) } }
 
+    /// The fields whose names are wanted, in order and not more than so many. Nothing is copied before a name is wanted.
+    public func fields(atMost limit: Int, where isWanted: (HeaderName) -> Bool) -> [(name: HeaderName, value: Text)] {
+        var found: [(name: HeaderName, value: Text)] = []
+        for field in fields where found.count < limit {
+            let name = field.known == .other ? HeaderName(other: buffer[field.name]) : HeaderName(field.known)
+            if isWanted(name) { found.append((name, buffer[field.value])) }
+        }
+        return found
+    }
+
     /// The first value of this name.
     public subscript(name: HeaderName) -> Text? {
         first(name).map { buffer[fields[$0].value] }

@@ -143,6 +143,13 @@ struct SettingValue {
         }
     }
 
+    var headerName: HeaderRules.NamePattern {
+        get throws {
+            guard let pattern = HeaderRules.NamePattern(Text(try text)) else { throw fail("\(shown) is no name of a header that may be passed, as X-Name or \"X-*\"") }
+            return pattern
+        }
+    }
+
     var digest: DigestAlgorithm {
         get throws {
             let names = DigestAlgorithm.allCases.map { $0.text.description }

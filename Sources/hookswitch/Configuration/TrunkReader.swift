@@ -147,8 +147,8 @@ struct TrunkReader {
             case "set":
                 guard case .mapping(let fields) = node else { throw setting.fail("is written as { X-Name: value }") }
                 rules.set = try fields.map { try field($0.key, $0.value) }
-            case "copy": rules.copy = try list(node, setting).map { try namePattern($0) }
-            case "remove": rules.remove = try list(node, setting).map { try namePattern($0) }
+            case "copy": rules.copy = try list(node, setting).map { try $0.headerName }
+            case "remove": rules.remove = try list(node, setting).map { try $0.headerName }
             default: throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.headerKeys))")
             }
         }
@@ -161,11 +161,6 @@ struct TrunkReader {
             throw setting.fail("is no name of a header that may be set")
         }
         return field
-    }
-
-    private func namePattern(_ value: SettingValue) throws -> HeaderRules.NamePattern {
-        guard let pattern = HeaderRules.NamePattern(Text(try value.text)) else { throw value.fail("'\(try value.text)' is no name of a header that may be passed, as X-Name or \"X-*\"") }
-        return pattern
     }
 
     // MARK: Places

@@ -63,6 +63,9 @@ public struct Audit: Sendable {
     }
 
     /// Appends the violations of one event: nothing is allocated where there is none.
+    ///
+    /// Not inlined: within a class's property the facts would be copied for every event.
+    @inline(never)
     mutating func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         switch event.kind {
         case .auditViolation: return noteSequence(event)
