@@ -29,7 +29,7 @@ public final class MonitorServer: Sendable {
 
 /// The connections of a monitor server: one question each, bounded in number, size and time. Lives on its lane.
 final class MonitorDesk: LaneResident {
-    /// At a time; one more is closed at once.
+    /// At a time; for one more the one goes that has waited longest without a question.
     static let mostConnections = 64
     /// From the accepting to the last byte of the answer.
     static let patience = Duration.seconds(10)
@@ -61,11 +61,19 @@ final class MonitorDesk: LaneResident {
     private func drop(_ id: UInt64) { visitors.removeValue(forKey: id)?.connection.close() }
 
     private func accept(_ accepted: consuming TCPListener.Accepted, at now: Instant) {
-        guard visitors.count < Self.mostConnections else { return }
+        guard makeRoom() else { return }
         last += 1
         let id = last
         let connection = TCPConnection(accepted, on: lane, at: now) { [unowned self] _, event, now in visitor(id, did: event, at: now) }
         visitors[id] = Visitor(connection: connection, due: now + Self.patience)
+    }
+
+    /// Who only holds a connection must not keep an orchestrator from asking.
+    private func makeRoom() -> Bool {
+        guard visitors.count >= Self.mostConnections else { return true }
+        guard let idlest = visitors.filter({ !$0.value.isAnswered }).min(by: { $0.value.due < $1.value.due }) else { return false }
+        drop(idlest.key)
+        return true
     }
 
     private func visitor(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {

@@ -77,6 +77,15 @@ extension Calls {
             #expect(try await gateway.program.exitCode(within: .seconds(15)) == 0)
         }
 
+        @Test func `who holds connections and asks nothing keeps nobody from asking`() async throws {
+            let (gateway, url) = try await gateway()
+            let port = try #require(url.split(separator: ":").last.flatMap { UInt16($0) })
+            let idle = try (0..<80).map { _ in try TCPPeer(port: port) }
+            #expect(try await get(url + "/health/ready").status == 200)
+            withExtendedLifetime(idle) {}
+            try await gateway.stop()
+        }
+
         @Test func `a port in use is one clear line and code 3`() async throws {
             let (gateway, url) = try await gateway()
             let port = try #require(url.split(separator: ":").last)

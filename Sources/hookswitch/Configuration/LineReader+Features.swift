@@ -153,7 +153,7 @@ extension SettingValue {
 
     var webURL: URL {
         get throws {
-            guard let url = URL(string: try text), url.scheme == "http" || url.scheme == "https", url.host()?.isEmpty == false else {
+            guard let url = URL(string: try text), url.scheme == "http" || url.scheme == "https", url.host()?.isEmpty == false, 1...65_535 ~= url.port ?? 443 else {
                 // Not shown: it may hold a token.
                 throw fail("takes an address as http://127.0.0.1:8090/push or https://push.example.test/push")
             }

@@ -122,7 +122,7 @@ struct Setting: Sendable {
         },
         Setting(path: "limits.retry-after", takes: "seconds", help: "Retry-After of a 503") { $0.gateway.limits.retryAfter = try $1.integer(1...3600) },
         Setting(path: "data", takes: "folder", help: "where the journal and the database are kept; absent: nothing is written") { $0.dataFolder = try $1.text },
-        Setting(path: "dns.servers", takes: "addresses", help: "name servers; absent: the system's") { $0.nameServers = try $1.list { try $0.address(53) } },
+        Setting(path: "dns.servers", takes: "addresses", help: "name servers; absent: the system's") { $0.nameServers = try $1.list { try $0.server(53) } },
         Setting(path: "journal.file", takes: "file", help: "the journal's file, when not in the data folder") { $0.journalFile = try $1.text },
         Setting(path: "journal.rotate", takes: "megabytes", help: "size at which a new file is begun") {
             $0.journalRotation = try $1.integer(1...1_000_000) * 1024 * 1024

@@ -102,6 +102,13 @@ struct SettingValue {
         return address
     }
 
+    /// An address and port that somebody else listens on.
+    func server(_ defaultPort: UInt16) throws -> SocketAddress {
+        let address = try address(defaultPort)
+        guard address.port != 0, !address.address.isAny, !address.address.isForSeveral else { throw fail("takes an address and port as 192.0.2.1:\(defaultPort), got \(shown), where nobody answers") }
+        return address
+    }
+
     var ip: IPAddress {
         get throws {
             guard let address = IPAddress(try text) else { throw fail("takes an IP address, got \(shown)") }

@@ -98,13 +98,13 @@ struct TrunkReader {
     private func hostName(_ value: SettingValue) throws -> (host: Text, port: UInt16?) {
         let text = Text(try value.text)
         if let address = IPAddress(text.withoutBrackets) { return (Text("\(address)"), nil) }
-        if let address = SocketAddress(text) { return (Text("\(address.address)"), address.port) }
+        if let address = SocketAddress(text), address.port != 0 { return (Text("\(address.address)"), address.port) }
         let parts = text.bytes.split(separator: 0x3A, omittingEmptySubsequences: false).map { Text($0) }
         let port = parts.count == 2 ? parts[1].integer(UInt16.self) : nil
         let isName = !parts[0].isEmpty && parts[0].bytes.allSatisfy { byte in
             byte >= 0x61 && byte <= 0x7A || byte >= 0x41 && byte <= 0x5A || byte >= 0x30 && byte <= 0x39 || byte == 0x2D || byte == 0x2E
         }
-        guard isName, parts.count == 1 || port != nil else { throw value.fail("takes a name or an address as sip.example.test or 192.0.2.1:5060, got '\(text)'") }
+        guard isName, parts.count == 1 || port ?? 0 != 0 else { throw value.fail("takes a name or an address as sip.example.test or 192.0.2.1:5060, got '\(text)'") }
         return (parts[0], port)
     }
 
@@ -160,6 +160,7 @@ struct TrunkReader {
         guard let field = HeaderRules.Field(name: Text(key.string ?? ""), value: Text(try setting.text)) else {
             throw setting.fail("is no name of a header that may be set")
         }
+        guard !field.value.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) else { throw setting.fail("takes one line, got several") }
         return field
     }
 
