@@ -22,6 +22,7 @@ let package = Package(
     name: "hookswitch",
     products: [
         .library(name: "CallKit", targets: ["CallKit", "AVFoundation", "PushKit", "Intents", "UIKit"]),
+        .library(name: "CallApp", targets: ["CallApp", "Audio", "Media", "Primitives", "SDP"]),
         .library(name: "SIP", targets: ["SIP"]),
         .library(name: "SDP", targets: ["SDP"]),
         .library(name: "RTP", targets: ["RTP"]),
@@ -70,7 +71,7 @@ let package = Package(
             name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], swiftSettings: strict),
 
         .target(
-            name: "CallApp", dependencies: ["CallKit", "Gateway", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+            name: "CallApp", dependencies: ["CallKit", "Gateway", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
         sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),

@@ -110,6 +110,17 @@ extension AppCall {
         renegotiate()
     }
 
+    var isBeingTakenBack: Bool { resume != nil }
+
+    /// Hears, too, whether the other side has agreed to be taken back.
+    func await(_ completion: @escaping (Bool) -> Void) {
+        let first = resume
+        resume = { isAgreed in
+            first?(isAgreed)
+            completion(isAgreed)
+        }
+    }
+
     func endResume(_ isAgreed: Bool) {
         let waiting = resume
         resume = nil
@@ -122,8 +133,31 @@ extension AppCall {
         refreshPlan()
     }
 
+    /// The keys of a dial string, with its pauses: `,` is two seconds, and what stands behind `;` waits until keys are played again. False for what
+    /// is no key, or when none can be carried.
+    func dialKeys(_ keys: String) -> Bool {
+        guard state != .ended, keys.allSatisfy({ Self.pauses.contains($0) || DTMFDigit($0) != nil }) else { return false }
+        guard let waiting = waitingKeys.take() else { return play(keys[...]) }
+        guard let until = waiting.until else { return play((waiting.keys + keys)[...]) }
+        waitingKeys = ((waiting.keys + keys)[...], until)
+        return true
+    }
+
+    func play(_ keys: Substring) -> Bool {
+        waitingKeys = nil
+        let run = keys.prefix { !Self.pauses.contains($0) }, rest = keys.dropFirst(run.count)
+        guard run.isEmpty || send(run.compactMap(DTMFDigit.init)) else { return false }
+        guard let pause = rest.first else { return true }
+        waitingKeys = (rest.dropFirst(), pause == "," ? now + Self.keyTime * run.count + .seconds(2) : nil)
+        return true
+    }
+
+    private static let pauses: Set<Character> = [",", ";"]
+    /// How long a key takes with the silence behind it: a pause begins when they have been heard.
+    private static let keyTime = Duration.milliseconds(240)
+
     /// One after the other. False when the call cannot carry them.
-    func send(_ digits: [DTMFDigit]) -> Bool {
+    private func send(_ digits: [DTMFDigit]) -> Bool {
         guard media.state == .started else { return false }
         do throws(MediaError) { try line.plane.send(digits, on: media.id, at: now) } catch { return false }
         return true

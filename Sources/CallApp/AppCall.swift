@@ -60,6 +60,8 @@ final class AppCall {
     /// Waits for the answer to the re-INVITE that takes the other side back.
     var resume: ((Bool) -> Void)?
     var needsOffer = false
+    /// What is left of a dial string behind a pause, and when the pause is over; nil: when the user plays keys again.
+    var waitingKeys: (keys: Substring, until: Instant?)?
     /// The call that it is joined with, where they are two.
     var partner: UUID?
     /// A transfer by the far end that is under way.
@@ -83,9 +85,10 @@ final class AppCall {
 
     // MARK: Time
 
-    var deadline: Instant? { overdueAt }
+    var deadline: Instant? { [overdueAt, waitingKeys?.until].compactMap(\.self).min() }
 
     func advance(to now: Instant) {
+        if let waiting = waitingKeys, let until = waiting.until, until <= now { _ = play(waiting.keys) }
         guard let due = overdueAt, due <= now else { return }
         overdueAt = nil
         if standing == .unreported { return giveUpUnreported(status: 480) }
@@ -225,7 +228,7 @@ final class AppCall {
     /// CallKit's call is gone.
     func systemEnded() {
         standing = .ended
-        overdueAt = nil
+        (overdueAt, waitingKeys) = (nil, nil)
         if state != .ended {
             stopMedia()
             signalEnd(endCause ?? .failed)

@@ -3,10 +3,10 @@ import Foundation
 import Gateway
 import Media
 import Primitives
-import RTP
 import SIP
 
 /// What the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked for it.
+/// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake.
 extension AppLine {
     /// Lets an incoming call ring: from the completion of a report that was accepted, and not before.
     @discardableResult
@@ -20,7 +20,7 @@ extension AppLine {
     public func start(_ uuid: UUID, to handle: String, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: \.isStart) != nil else { return refuse() }
+        guard acting.first(on: uuid, where: \.isStart) != nil else { return isDone(uuid) { $0.direction == .outgoing && ![.new, .ended].contains($0.state) } }
         return dial(uuid, to: handle)
     }
 
@@ -28,7 +28,9 @@ extension AppLine {
     public func answer(_ uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { $0 == .answer }) != nil, let call = calls[uuid] else { return refuse() }
+        guard acting.first(on: uuid, where: { $0 == .answer }) != nil, let call = calls[uuid] else {
+            return isDone(uuid) { $0.direction == .incoming && $0.state == .connected }
+        }
         return call.answer()
     }
 
@@ -43,6 +45,9 @@ extension AppLine {
         return true
     }
 
+    /// CallKit does not ask for it now: it was done when the app fulfilled the action, or comes too early or too late.
+    private func isDone(_ uuid: UUID, _ isSo: (AppCall) -> Bool) -> Bool { calls[uuid].map(isSo) ?? false || refuse() }
+
     /// `providerDidReset`: everything is silent. What the far ends are told follows from the calls' end.
     public func reset(at now: Instant) {
         enter(now)
@@ -56,7 +61,8 @@ extension AppLine {
         enter(now)
         defer { settle() }
         guard acting.first(on: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
-            return completion(refuse())
+            if !isHeld, let call = calls[uuid], call.isBeingTakenBack { return call.await(completion) }
+            return completion(isDone(uuid) { $0.state == .connected && $0.isHeld == isHeld })
         }
         guard isHeld else { return call.takeBack(completion) }
         call.hold()
@@ -74,19 +80,19 @@ extension AppLine {
     public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else { return refuse() }
+        guard acting.first(on: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else { return isDone(uuid) { $0.state == .connected && $0.isMuted == isMuted } }
         call.setMuted(isMuted)
         return true
     }
 
-    /// In `perform(CXPlayDTMFCallAction)`: the keys are queued; they are not waited for. False for what is no key, or when none can be carried.
+    /// In `perform(CXPlayDTMFCallAction)`: the keys are queued; they are not waited for. `,` is a pause of two seconds, and what stands behind `;`
+    /// waits until keys are played again. False for what is no key, or when none can be carried.
     public func play(_ digits: String, on uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
         guard let action = acting.first(on: uuid, where: { if case .tones = $0 { true } else { false } }), let call = calls[uuid] else { return refuse() }
         _ = acting.takeTones(of: action.uuid)
-        let keys = digits.filter { !",;".contains($0) }.map(DTMFDigit.init)
-        return !keys.contains(nil) && call.send(keys.compactMap(\.self))
+        return call.dialKeys(digits)
     }
 
     /// In `perform(CXSetGroupCallAction)`: the far ends of a group hear one another through this app, two of them by relay and more in a conference;

@@ -3,7 +3,6 @@ import Foundation
 import Gateway
 import Media
 import Primitives
-import RTP
 import SIP
 
 /// What the CallKit system says, and what it means for the calls.
@@ -28,7 +27,7 @@ extension AppLine {
         case .hold(false): if let call, call.isHeld, call.resume == nil { call.takeBack { _ in } }
         case .mute(let muted): call?.setMuted(muted)
         case .group(let other): _ = group(uuid, with: other)
-        case .tones(let digits, _): if acting.takeTones(of: action.uuid) { _ = call?.send(digits.compactMap(DTMFDigit.init)) }
+        case .tones(let digits, _): if acting.takeTones(of: action.uuid) { _ = call?.dialKeys(digits) }
         case .translate, .other: break
         }
     }
@@ -63,7 +62,10 @@ extension AppLine {
     }
 
     private func admitted(_ uuid: UUID) {
-        guard let call = calls[uuid] else { return failLater(uuid) }
+        guard let call = calls[uuid] else {
+            tell(.reportedUnknown(uuid))
+            return failLater(uuid)
+        }
         call.standing = .known
         call.overdueAt = nil
         guard let reason = call.networkEnd else { return }

@@ -181,6 +181,13 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
+    /// A push has come for which the app reported no call.
+    public func pushUnreported(at now: Instant) {
+        enter(now)
+        journal.record(.pushUnreported, line: settings.number, at: self.now)
+        settle()
+    }
+
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
     public func finish(at now: Instant) -> Int {
         enter(now)

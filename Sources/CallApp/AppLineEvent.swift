@@ -11,6 +11,9 @@ public enum AppLineEvent: Sendable {
     case unregistered
     /// Somebody calls: report it to CallKit under this UUID, and let it `ring` when that was accepted.
     case incoming(UUID, AppCaller)
+    /// The app has reported a call that the line does not have, as with a UUID of its own making in place of that of `.incoming`: it ends with
+    /// `.failed` at once.
+    case reportedUnknown(UUID)
     /// An outgoing call rings somewhere. Report it.
     case connecting(UUID)
     /// An outgoing call was answered. Report it; what the app does not report before it returns, the line reports.

@@ -5,6 +5,7 @@ import Gateway
 import struct Gateway.WallClock
 import Media
 import Primitives
+import PushKit
 import RTP
 import Runtime
 import SDP
@@ -28,10 +29,19 @@ public struct LiveAppSettings: Sendable {
     public var adjust: @Sendable (inout AppLineSettings) -> Void = { _ in }
 
     public init(number: Text, server: SocketAddress) { (self.number, self.server) = (number, server) }
+
+    /// As a person writes it: `1001`, its password, and an address as `127.0.0.1:5060` or `[::1]`.
+    public init(number: String, password: String? = nil, server: String) throws(LiveAppError) {
+        guard let address = SocketAddress(server, defaultPort: 5060) else { throw .noAddress(server) }
+        self.init(number: Text(number), server: address)
+        self.password = password.map { Text($0) }
+    }
 }
 
 /// Why a line could not be set up. The description is one sentence for a person.
 public enum LiveAppError: Error, CustomStringConvertible {
+    /// A server is named by its address.
+    case noAddress(String)
     /// This machine has no way to the server.
     case noRoute(SocketAddress)
     case socket(SocketError)
@@ -40,6 +50,7 @@ public enum LiveAppError: Error, CustomStringConvertible {
 
     public var description: String {
         switch self {
+        case .noAddress(let text): "'\(text)' is no address of a server as 127.0.0.1:5060 or [::1]"
         case .noRoute(let server): "this machine has no way to \(server)"
         case .socket(let error): error.description
         case .media(let error): "media: \(error)"
@@ -103,6 +114,16 @@ public final class LiveAppLine: Sendable {
 
     /// The app could not be launched: calls that wait, and all to come, are answered 503.
     public func launchFailed() { perform(()) { line, now in line.launchFailed(at: now) } }
+
+    /// Wakes the app as a push does, and writes down where it does not report a call for it; see `VoIPPush`.
+    public func deliver(
+        _ push: PKPushPayload, mustReport: Bool = true, limit: DispatchTimeInterval = .seconds(7), completion: @escaping @Sendable (VoIPPush.Outcome) -> Void
+    ) {
+        VoIPPush.deliver(push, system: system, mustReport: mustReport, limit: limit) { outcome in
+            if outcome == .unreported { self.perform(()) { line, now in line.pushUnreported(at: now) } }
+            completion(outcome)
+        }
+    }
 
     /// Takes no further call and gives up the registration; `.unregistered` follows.
     public func leave() { perform(()) { line, now in line.leave(at: now) } }

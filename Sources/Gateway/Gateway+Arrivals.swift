@@ -262,7 +262,7 @@ extension Gateway: UserAgentDelegate {
         // Who takes a call over that is up does not ask to be let in.
         leg.line.features.isOpen = leg.replaced != nil
         if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
-        leg.line.provider.reportNewIncomingCall(with: leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
+        leg.line.provider.hookswitchReport(leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
     }

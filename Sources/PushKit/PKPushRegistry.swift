@@ -60,8 +60,16 @@ extension PKPushRegistry {
     public func hookswitchDeliver(
         _ payload: PKPushPayload, mustReport: Bool = true, completion: @escaping @Sendable () -> Void = {}
     ) -> Bool {
+        hookswitchDeliver(payload, mustReport: mustReport, returned: {}, completion: completion)
+    }
+
+    /// The same, and `returned` runs on the registry's queue when the delegate's method has returned.
+    public func hookswitchDeliver(
+        _ payload: PKPushPayload, mustReport: Bool, returned: @escaping @Sendable () -> Void, completion: @escaping @Sendable () -> Void
+    ) -> Bool {
         guard desiredPushTypes?.contains(payload.type) ?? false, delegate != nil else { return false }
         queue.async { @Sendable [self] in
+            defer { returned() }
             guard let delegate else { return completion() }
             if payload.type == .voIP {
                 let metadata = PKVoIPPushMetadata(mustReport: mustReport)

@@ -129,6 +129,18 @@ import Testing
         #expect(rig.log.takeCallbacks() == ["answer ok", "perform hold A", "deactivate A", "perform answer B", "activate B"])
     }
 
+    @Test func `a telephone's session is the one that the app has set up`() throws {
+        let rig = Rig()
+        var sessions: [AVAudioSession] = [], calls: [[UUID]] = []
+        rig.delegate.onActivate = {
+            sessions.append($0)
+            calls.append($0.hookswitchCalls)
+        }
+        rig.connect("A")
+        #expect(sessions.count == 1 && sessions[0] === AVAudioSession.sharedInstance() && calls == [[.call("A")]])
+        #expect(sessions[0].hookswitchCalls == [] && sessions[0].hookswitchName == nil, "outside of the callback it is nobody's")
+    }
+
     @Test func `the session carries its name, and is one object from activation to deactivation`() {
         let rig = Rig(.line)
         var sessions: [AVAudioSession] = []

@@ -60,7 +60,7 @@ struct Row: CustomTestStringConvertible, Sendable {
         row.update(update)
         rig.ring("A", update: update)
         var code: Int?
-        rig.controller.request(CXTransaction(actions: row.actions())) {
+        rig.controller.hookswitchRequest(CXTransaction(actions: row.actions())) {
             code = ($0 as? CXErrorCodeRequestTransactionError)?.code.rawValue
         }
         #expect(code == row.code)
@@ -90,7 +90,7 @@ struct Row: CustomTestStringConvertible, Sendable {
         let system = CallSystem(configuration: CallSystemConfiguration(), host: InlineHost())
         var codes: [Int] = []
         func request(_ actions: [CXAction]) {
-            CXCallController(system: system).requestTransaction(with: actions) { error in
+            CXCallController(system: system).hookswitchRequest(CXTransaction(actions: actions)) { error in
                 codes.append((error as? CXErrorCodeRequestTransactionError)?.code.rawValue ?? -1)
             }
         }

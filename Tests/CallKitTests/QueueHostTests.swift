@@ -186,4 +186,16 @@ import Testing
             #expect(CXCallController().callSystem === system)
         }
     }
+
+    /// Its completion runs on a queue of the system, and must not be taken for main-actor code: that would trap.
+    @MainActor @Test func `what is made on the main actor hears its completion elsewhere`() async {
+        let app = App()
+        let refusals = await withCheckedContinuation { continuation in
+            app.controller.request(CXTransaction(action: CXEndCallAction(call: UUID()))) { error in
+                continuation.resume(returning: [error].compactMap { $0 as? CXErrorCodeRequestTransactionError }.map(\.code))
+            }
+        }
+        #expect(refusals == [.unknownCallUUID])
+        app.provider.invalidate()
+    }
 }

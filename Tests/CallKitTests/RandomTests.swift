@@ -67,13 +67,13 @@ import Testing
         func request() {
             transactions += 1
             let actions = (0..<Int.random(in: chance(3) ? 0...0 : chance(60) ? 1...1 : 2...3, using: &random)).map { _ in anyAction() }
-            controller.requestTransaction(with: actions) { [self] _ in if chance(3) { step() } }
+            controller.hookswitchRequest(CXTransaction(actions: actions)) { [self] _ in if chance(3) { step() } }
         }
 
         func report() {
             switch Int.random(in: 0..<8, using: &random) {
             case 0..<3:
-                provider.reportNewIncomingCall(with: freshCall(), update: CXCallUpdate()) { [self] _ in
+                provider.hookswitchReport(freshCall(), update: CXCallUpdate()) { [self] _ in
                     if chance(3) { step() }
                 }
             case 3: provider.reportOutgoingCall(with: anyCall(), startedConnectingAt: nil)

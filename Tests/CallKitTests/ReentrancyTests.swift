@@ -39,9 +39,9 @@ import Testing
         rig.provider.setDelegate(nosy, queue: nil)
         nosy.during = { name in
             switch name {
-            case "answer": rig.controller.request(CXTransaction(action: .mute("A"))) { _ in nosy.log.append("\(nosy.depth) accepted") }
+            case "answer": rig.controller.hookswitchRequest(CXTransaction(action: .mute("A"))) { _ in nosy.log.append("\(nosy.depth) accepted") }
             case "activate": rig.controller.request(CXTransaction(action: .end("A"))) { _ in }
-            case "mute": rig.provider.reportNewIncomingCall(with: .call("B"), update: CXCallUpdate()) { _ in
+            case "mute": rig.provider.hookswitchReport(.call("B"), update: CXCallUpdate()) { _ in
                 nosy.log.append("\(nosy.depth) incoming")
             }
             default: break

@@ -29,17 +29,17 @@ final class Rig {
     }
 
     func ring(_ call: Character, update: CXCallUpdate = CXCallUpdate()) {
-        provider.reportNewIncomingCall(with: .call(call), update: update) { [log] in log.add("→ incoming \(call) \(text($0))") }
+        provider.hookswitchReport(.call(call), update: update) { [log] in log.add("→ incoming \(call) \(text($0))") }
     }
 
     func request(_ actions: CXAction...) {
-        controller.requestTransaction(with: actions) { [log] in log.add("→ answer \(text($0))") }
+        controller.hookswitchRequest(CXTransaction(actions: actions)) { [log] in log.add("→ answer \(text($0))") }
     }
 
     /// The code of the refusal; nil when the transaction was accepted.
     func refusal(_ actions: CXAction...) -> Int? {
         var code: Int?
-        controller.requestTransaction(with: actions) { code = ($0 as? CXErrorCodeRequestTransactionError)?.code.rawValue }
+        controller.hookswitchRequest(CXTransaction(actions: actions)) { code = ($0 as? CXErrorCodeRequestTransactionError)?.code.rawValue }
         return code
     }
 

@@ -32,7 +32,7 @@ import UserAgent
         func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) { stage.line.startAudio(at: stage.now) }
 
         func incoming(_ call: UUID, _ caller: AppCaller) {
-            provider.reportNewIncomingCall(with: call, update: CXCallUpdate()) { [stage] error in if error == nil { stage.line.ring(call, at: stage.now) } }
+            provider.hookswitchReport(call, update: CXCallUpdate()) { [stage] error in if error == nil { stage.line.ring(call, at: stage.now) } }
         }
         func connecting(_ call: UUID) { provider.reportOutgoingCall(with: call, startedConnectingAt: nil) }
         func connected(_ call: UUID) { provider.reportOutgoingCall(with: call, connectedAt: nil) }

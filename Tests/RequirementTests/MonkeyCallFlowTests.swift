@@ -260,7 +260,7 @@ import Testing
         let call = stage.takeCall().uuid
         var answers: [Bool] = []
         for uuid in [call, UUID()] {
-            stage.controller.request(CXTransaction(action: CXEndCallAction(call: uuid))) { answers.append($0 == nil) }
+            stage.controller.hookswitchRequest(CXTransaction(action: CXEndCallAction(call: uuid))) { answers.append($0 == nil) }
         }
         stage.run(10)
         #expect(answers == [true, false])

@@ -94,11 +94,10 @@ open class CXCallDirectoryExtensionContext: NSExtensionContext, @unchecked Senda
     }
 
     /// All is said. The handler is told whether the load has expired: whether it was over already, or failed at this.
-    open func completeRequest(completionHandler completion: ((Bool) -> Void)? = nil) {
+    @preconcurrency open func completeRequest(completionHandler completion: (@Sendable (Bool) -> Void)? = nil) {
         let expired = complete()
         guard let completion else { return }
-        let relay = Relay(completion)
-        queue.async { relay.value(expired) }
+        queue.async { completion(expired) }
     }
 
     @discardableResult

@@ -23,13 +23,12 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     private var system: CallSystem? { owner.withLock { $0.system } }
 
     /// nil: loaded. Else the extension's own error, or a `CXErrorCodeCallDirectoryManagerError`; the entries stay as they were.
-    open func reloadExtension(withIdentifier identifier: String, completionHandler completion: (((any Error)?) -> Void)? = nil) {
-        let relay = Relay(completion)
+    @preconcurrency open func reloadExtension(withIdentifier identifier: String, completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil) {
         guard let system, let directories = system.directories, directories.record(of: identifier) != nil else {
-            return Self.answer(relay, .noExtensionFound)
+            return Self.answer(completion, .noExtensionFound)
         }
-        guard system.enabledDirectories.contains(identifier) else { return Self.answer(relay, .extensionDisabled) }
-        directories.load(identifier) { relay.value?($0) }
+        guard system.enabledDirectories.contains(identifier) else { return Self.answer(completion, .extensionDisabled) }
+        directories.load(identifier) { completion?($0) }
     }
 
     open func reloadExtension(withIdentifier identifier: String) async throws {
@@ -39,16 +38,15 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     }
 
     /// `unknown` and `noExtensionFound` when there is no such extension.
-    open func getEnabledStatusForExtension(
-        withIdentifier identifier: String, completionHandler completion: @escaping (EnabledStatus, (any Error)?) -> Void
+    @preconcurrency open func getEnabledStatusForExtension(
+        withIdentifier identifier: String, completionHandler completion: @escaping @Sendable (EnabledStatus, (any Error)?) -> Void
     ) {
-        let relay = Relay(completion)
         guard let system, system.directories?.record(of: identifier) != nil else {
             let error = CXErrorCodeCallDirectoryManagerError(.noExtensionFound)
-            return DispatchQueue.global().async { relay.value(.unknown, error) }
+            return DispatchQueue.global().async { completion(.unknown, error) }
         }
         let status = system.enabledDirectories.contains(identifier) ? EnabledStatus.enabled : .disabled
-        DispatchQueue.global().async { relay.value(status, nil) }
+        DispatchQueue.global().async { completion(status, nil) }
     }
 
     open func enabledStatusForExtension(withIdentifier identifier: String) async throws -> EnabledStatus {
@@ -60,11 +58,10 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     }
 
     /// Tells whoever shows the settings of this system (`CallSystem.openSettings`); with nobody there, it fails.
-    open func openSettings(completionHandler completion: (((any Error)?) -> Void)? = nil) {
-        let relay = Relay(completion)
-        guard let open = system?.openSettings else { return Self.answer(relay, .unknown) }
+    @preconcurrency open func openSettings(completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+        guard let open = system?.openSettings else { return Self.answer(completion, .unknown) }
         open()
-        DispatchQueue.global().async { relay.value?(nil) }
+        DispatchQueue.global().async { completion?(nil) }
     }
 
     open func openSettings() async throws {
@@ -74,8 +71,8 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     }
 
     private static func answer(
-        _ relay: Relay<(((any Error)?) -> Void)?>, _ code: CXErrorCodeCallDirectoryManagerError.Code
+        _ completion: (@Sendable ((any Error)?) -> Void)?, _ code: CXErrorCodeCallDirectoryManagerError.Code
     ) {
-        DispatchQueue.global().async { relay.value?(CXErrorCodeCallDirectoryManagerError(code)) }
+        DispatchQueue.global().async { completion?(CXErrorCodeCallDirectoryManagerError(code)) }
     }
 }

@@ -21,7 +21,7 @@ public final class CallDirectories: @unchecked Sendable {
 
     struct Load {
         var provider: Relay<CXCallDirectoryProvider>?
-        let completion: Relay<((any Error)?) -> Void>
+        let completion: @Sendable ((any Error)?) -> Void
     }
 
     public let limits: CallDirectoryLimits
@@ -71,18 +71,17 @@ public final class CallDirectories: @unchecked Sendable {
     // MARK: Loads
 
     /// Loads a directory anew. The completion runs on a private queue: nil, the extension's own error, or a `Failure`.
-    public func load(_ identifier: String, completion: @escaping ((any Error)?) -> Void) {
-        let completion = Relay(completion)
+    public func load(_ identifier: String, completion: @escaping @Sendable ((any Error)?) -> Void) {
         do throws(Failure) {
             let (make, base) = try begin(identifier, completion)
             DispatchQueue.global().async { self.run(identifier, make, base) }
         } catch {
-            queue.async { completion.value(error) }
+            queue.async { completion(error) }
         }
     }
 
     private func begin(
-        _ identifier: String, _ completion: Relay<((any Error)?) -> Void>
+        _ identifier: String, _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) throws(Failure) -> (@Sendable () -> CXCallDirectoryProvider, CallDirectoryData?) {
         let (code, admitted) = directories.withLock { directories -> (Failure.Code, (@Sendable () -> CXCallDirectoryProvider, CallDirectoryData?)?) in
             guard let directory = directories[identifier], let make = directory.makeProvider else { return (.noExtensionFound, nil) }
@@ -117,7 +116,7 @@ public final class CallDirectories: @unchecked Sendable {
         }
         if let failure { keep(CallDirectoryFailure(failure, at: Date()), of: identifier) }
         let load = directories.withLock { $0[identifier]?.load.take() }
-        load?.completion.value(failure)
+        load?.completion(failure)
     }
 
     /// Entries that could not be saved do not come into force: memory and store say the same.

@@ -37,12 +37,37 @@ public protocol CallSystemAudioDelegate: CXProviderDelegate {
 
 extension AVAudioSession {
     /// In `didActivate` and `didAdmit`: the calls whose audio may start now. In `didDeactivate`: the one that had audio last.
-    public var hookswitchCalls: [UUID] { (self as? CallAudioSession)?.calls ?? [] }
-    /// The session's name in the journal; nil for a session that is not a call's.
-    public var hookswitchName: AudioSessionName? { (self as? CallAudioSession)?.name }
+    public var hookswitchCalls: [UUID] { ofCalls?.calls ?? [] }
+    /// The session's name in the journal; nil for a session that is not a call's, and for that of the process outside of these callbacks.
+    public var hookswitchName: AudioSessionName? { ofCalls?.name }
+
+    private var ofCalls: CallAudioSession? { self as? CallAudioSession ?? (self === AVAudioSession.sharedInstance() ? CallAudioSession.current : nil) }
+}
+
+// On an `InlineHost` a completion never leaves the thread that it was made on.
+
+extension CXProvider {
+    /// `reportNewIncomingCall` for the owner of the system's `InlineHost`.
+    public func hookswitchReport(_ uuid: UUID, update: CXCallUpdate, completion: @escaping ((any Error)?) -> Void) {
+        precondition(system.host is InlineHost, "completions of other hosts go to other threads")
+        let relay = Relay(completion)
+        reportNewIncomingCall(with: uuid, update: update) { relay.value($0) }
+    }
+}
+
+extension CXCallController {
+    /// `request` for the owner of the system's `InlineHost`.
+    public func hookswitchRequest(_ transaction: CXTransaction, completion: @escaping ((any Error)?) -> Void) {
+        precondition(system.host is InlineHost, "completions of other hosts go to other threads")
+        let relay = Relay(completion)
+        request(transaction) { relay.value($0) }
+    }
 }
 
 extension CallSystem {
+    /// How many incoming calls were reported so far, accepted or not.
+    public var incomingReports: Int { core.withLock { $0.incomingReports } }
+
     /// The network says by itself what an app may not have reported yet: the call is over. Ignored when it is not there any more.
     public func reportEnded(_ call: UUID, reason: CXCallEndedReason) { reportEnded(call, at: nil, reason: reason, by: nil) }
 

@@ -1,8 +1,11 @@
 import AVFoundation
 import Foundation
 
-/// The audio session of a provider or a call group, as the delegate gets it.
+/// The audio session of a provider or a call group.
 final class CallAudioSession: AVAudioSession, @unchecked Sendable {
+    /// What the callback under way is about, where the delegate gets the session of the process.
+    @TaskLocal static var current: CallAudioSession?
+
     let name: AudioSessionName
     private let state = Guarded<[UUID]>([])
 
@@ -10,6 +13,10 @@ final class CallAudioSession: AVAudioSession, @unchecked Sendable {
         self.name = name
         super.init()
     }
+
+    /// What the delegate gets: apps set up the session of the process before there is a call, and expect that one. Where each call group has
+    /// a session, they are told apart.
+    var delivered: AVAudioSession { name.group == nil ? .sharedInstance() : self }
 
     /// The calls that the callback under way is about.
     var calls: [UUID] {

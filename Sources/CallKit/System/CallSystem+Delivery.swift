@@ -36,10 +36,10 @@ extension CallSystem {
 
     private func hand(over delivery: Delivery) {
         switch delivery {
-        case .completion(let completion, let error, let queue): host.run(on: queue) { completion.value(error) }
+        case .completion(let completion, let error, let queue): host.run(on: queue) { completion(error) }
         case .incomingCompletion(let completion, let error, let number):
             let queue = provider(number)?.current.queue.map(CallbackQueue.given) ?? .private
-            host.run(on: queue) { completion.value(error) }
+            host.run(on: queue) { completion(error) }
         case .changed(let call): tellObservers(of: call)
         case .begin(let number), .reset(let number), .execute(_, let number), .perform(_, let number), .timedOut(_, let number),
             .extended(_, _, let number):
@@ -138,10 +138,12 @@ extension CallSystem {
         writeJournal()
         guard let provider else { return }
         let wiring = provider.current
-        switch change {
-        case .activated: wiring.delegate?.provider(provider, didActivate: session)
-        case .admitted(let calls): wiring.audioDelegate?.provider(provider, didAdmit: calls, to: session)
-        case .deactivated: wiring.delegate?.provider(provider, didDeactivate: session)
+        CallAudioSession.$current.withValue(session) {
+            switch change {
+            case .activated: wiring.delegate?.provider(provider, didActivate: session.delivered)
+            case .admitted(let calls): wiring.audioDelegate?.provider(provider, didAdmit: calls, to: session.delivered)
+            case .deactivated: wiring.delegate?.provider(provider, didDeactivate: session.delivered)
+            }
         }
     }
 

@@ -57,12 +57,13 @@ extension CallSystem {
     // MARK: Reports
 
     func reportIncoming(
-        _ uuid: UUID, update: CXCallUpdate, provider: CXProvider, completion: @escaping ((any Error)?) -> Void
+        _ uuid: UUID, update: CXCallUpdate, provider: CXProvider, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let (fields, number, screening) = (update.fields, provider.number, screen(fields: update.fields))
         let verdict = filter?(uuid, update) ?? screening.verdict
-        submit(.incoming(Relay(completion), number)) {
-            $0.state.reportIncoming(
+        submit(.incoming(completion, number)) { core in
+            core.incomingReports += 1
+            return core.state.reportIncoming(
                 uuid, update: fields, provider: number, verdict: verdict, identification: screening.identification, at: host.now)
         }
     }
@@ -89,12 +90,12 @@ extension CallSystem {
 
     // MARK: Requests
 
-    func request(_ transaction: CXTransaction, queue: DispatchQueue?, completion: @escaping ((any Error)?) -> Void) {
+    func request(_ transaction: CXTransaction, queue: DispatchQueue?, completion: @escaping @Sendable ((any Error)?) -> Void) {
         let objects = transaction.actions
         let now = host.now
         let claimed = objects.filter { $0.claim(for: self) }
         let wish = CallTransaction(uuid: transaction.uuid, actions: objects.map { CallAction($0, host: host) })
-        submit(.request(Relay(completion), queue.map(CallbackQueue.given) ?? .private)) { core in
+        submit(.request(completion, queue.map(CallbackQueue.given) ?? .private)) { core in
             // A transaction under way keeps its identity to itself.
             let isFree = claimed.count == objects.count && core.transactions[wish.uuid] == nil
             let outputs = core.state.request(wish, isFree: isFree, at: now)

@@ -21,6 +21,8 @@ extension CallSystem {
         var events = Backlog<(CallSystemEvent, Instant)>()
         var deliveries = Backlog<Delivery>()
         var toldDeadline: Instant?
+        /// Incoming calls that were reported, accepted or not.
+        var incomingReports = 0
 
         init(configuration: CallSystemConfiguration) {
             state = CallSystemState(configuration: configuration, identify: IdentifierSource.next)
@@ -47,14 +49,14 @@ extension CallSystem {
         case audio(AudioSessionName)
         case changed(CXCall)
         case extended(UUID, CallExtension, ProviderNumber)
-        case completion(Relay<((any Error)?) -> Void>, (any Error)?, CallbackQueue)
-        case incomingCompletion(Relay<((any Error)?) -> Void>, (any Error)?, ProviderNumber)
+        case completion(@Sendable ((any Error)?) -> Void, (any Error)?, CallbackQueue)
+        case incomingCompletion(@Sendable ((any Error)?) -> Void, (any Error)?, ProviderNumber)
     }
 
     /// Who hears the answer to a request or report.
     enum Completion {
-        case request(Relay<((any Error)?) -> Void>, CallbackQueue)
-        case incoming(Relay<((any Error)?) -> Void>, ProviderNumber)
+        case request(@Sendable ((any Error)?) -> Void, CallbackQueue)
+        case incoming(@Sendable ((any Error)?) -> Void, ProviderNumber)
     }
 }
 

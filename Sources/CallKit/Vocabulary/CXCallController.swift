@@ -28,7 +28,7 @@ open class CXCallController: NSObject, @unchecked Sendable {
 
     /// Completion nil: accepted, and the delegate will be asked; it says nothing about success. An error is a
     /// `CXErrorCodeRequestTransactionError`, and nothing of the transaction is performed.
-    open func request(_ transaction: CXTransaction, completion: @escaping ((any Error)?) -> Void) {
+    @preconcurrency open func request(_ transaction: CXTransaction, completion: @escaping @Sendable ((any Error)?) -> Void) {
         system.request(transaction, queue: queue, completion: completion)
     }
 
@@ -38,11 +38,11 @@ open class CXCallController: NSObject, @unchecked Sendable {
         }
     }
 
-    open func requestTransaction(with actions: [CXAction], completion: @escaping ((any Error)?) -> Void) {
+    @preconcurrency open func requestTransaction(with actions: [CXAction], completion: @escaping @Sendable ((any Error)?) -> Void) {
         request(CXTransaction(actions: actions), completion: completion)
     }
 
-    open func requestTransaction(with action: CXAction, completion: @escaping ((any Error)?) -> Void) {
+    @preconcurrency open func requestTransaction(with action: CXAction, completion: @escaping @Sendable ((any Error)?) -> Void) {
         request(CXTransaction(action: action), completion: completion)
     }
 

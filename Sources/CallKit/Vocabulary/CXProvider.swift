@@ -57,8 +57,8 @@ open class CXProvider: NSObject, @unchecked Sendable {
     /// A call comes in. Completion nil: the system rings; an error: there is no such call, and the app must not go on with it.
     ///
     /// The completion runs on the delegate's queue if one was given, else on a private serial queue.
-    open func reportNewIncomingCall(
-        with uuid: UUID, update: CXCallUpdate, completion: @escaping ((any Error)?) -> Void
+    @preconcurrency open func reportNewIncomingCall(
+        with uuid: UUID, update: CXCallUpdate, completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         system.reportIncoming(uuid, update: update, provider: self, completion: completion)
     }
@@ -89,15 +89,14 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     /// From a notification service extension: hands a push to `CallSystem.voipPush` of the current system. Without that,
     /// fails with `missingNotificationFilteringEntitlement`. The completion runs on a queue of the system.
-    open class func reportNewIncomingVoIPPushPayload(
-        _ dictionaryPayload: [AnyHashable: Any], completion: (((any Error)?) -> Void)? = nil
+    @preconcurrency open class func reportNewIncomingVoIPPushPayload(
+        _ dictionaryPayload: [AnyHashable: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
         let push = CallSystem.current.voipPush
         push?(dictionaryPayload)
         guard let completion else { return }
-        let relay = Relay(completion)
         let error = push == nil ? CXErrorCodeNotificationServiceExtensionError(.missingNotificationFilteringEntitlement) : nil
-        DispatchQueue.global().async { relay.value(error) }
+        DispatchQueue.global().async { completion(error) }
     }
 
     open class func reportNewIncomingVoIPPushPayload(_ dictionaryPayload: [AnyHashable: Any]) async throws {
@@ -122,12 +121,6 @@ open class CXProvider: NSObject, @unchecked Sendable {
     public func _unimplemented(_ action: CXCallAction) { system.noteUnimplemented(action.uuid) }
 
     final var current: Wiring { wiring.withLock { $0 } }
-}
-
-/// Carries what an app gave us, and only the app uses, to the queue that it named.
-struct Relay<Value>: @unchecked Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
 }
 
 /// Why a call ended, other than by the user's wish.

@@ -26,7 +26,7 @@ final class CallManager {
     func setHeld(_ call: UUID, _ isHeld: Bool) { request([CXSetHeldCallAction(call: call, onHold: isHeld)]) }
 
     private func request(_ actions: [CXCallAction], refused: @escaping () -> Void = {}) {
-        controller.request(CXTransaction(actions: actions)) { error in
+        controller.hookswitchRequest(CXTransaction(actions: actions)) { error in
             if error != nil { refused() }
         }
     }

@@ -90,6 +90,7 @@ import UserAgent
         case .incoming(let call, let caller):
             teller.say("invite", ["call": call.uuidString, "from": caller.handle])
             app?.incoming(call, from: caller)
+        case .reportedUnknown(let call): teller.say("reported unknown", ["call": call.uuidString])
         case .connecting(let call): app?.connecting(call)
         case .connected(let call): app?.connected(call)
         case .ended(let call, let reason):

@@ -141,7 +141,7 @@ final class Stage {
     func request(_ actions: CXAction...) -> Int? {
         host.now = world.now
         var code: Int?
-        controller.request(CXTransaction(actions: actions)) { code = ($0 as? CXErrorCodeRequestTransactionError)?.code.rawValue }
+        controller.hookswitchRequest(CXTransaction(actions: actions)) { code = ($0 as? CXErrorCodeRequestTransactionError)?.code.rawValue }
         return code
     }
 

@@ -138,7 +138,7 @@ final class ProbeApp: NSObject, StageApp, CXProviderDelegate, CXCallObserverDele
         update.remoteHandle = CXHandle(type: caller.isNumber ? .phoneNumber : .generic, value: caller.handle)
         update.localizedCallerName = caller.name
         self.update(update)
-        provider.reportNewIncomingCall(with: call, update: update) { [self] error in
+        provider.hookswitchReport(call, update: update) { [self] error in
             errors.append(error)
             if error == nil { _ = link.ring(call) }
         }

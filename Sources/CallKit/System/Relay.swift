@@ -1,0 +1,5 @@
+/// Carries what an app gave us, and only the app uses, to the queue that it named.
+struct Relay<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,111 @@
+import CallApp
+import CallKit
+import Foundation
+import Primitives
+import PushKit
+import Testing
+
+@testable import Rehearsal
+
+/// What apps do otherwise than the samples, and may.
+@Suite struct AppHabitTests {
+    @Test func `an app may fulfil first and act then: the line says that it is done, and counts no mistake`() {
+        let stage = Stage(), app = ProbeApp(stage), link = app.link
+        var results: [Bool] = []
+        app.does(CXStartCallAction.self) {
+            $0.fulfill()
+            results.append(link.start($0.callUUID, to: $0.handle.value))
+        }
+        app.does(CXAnswerCallAction.self) { $0.fulfill() }
+        app.does(CXSetMutedCallAction.self) {
+            $0.fulfill()
+            results.append(link.setMuted($0.callUUID, $0.isMuted))
+        }
+        app.does(CXSetHeldCallAction.self) { action in
+            action.fulfill()
+            stage.line.setHeld(action.callUUID, action.isOnHold, at: stage.now) { results.append($0) }
+        }
+        let outgoing = stage.makeCall().uuid
+        stage.request(CXSetMutedCallAction(call: outgoing, muted: true))
+        stage.hold(outgoing)
+        stage.run(0.2)
+        stage.hold(outgoing, false)
+        stage.run(0.5)
+        #expect(results == [true, true, true, true])
+        stage.end(outgoing)
+        stage.run(0.5)
+        var incoming: UUID?
+        app.onActivate = { results.append(incoming.map(link.answer) ?? false) }
+        incoming = stage.ring().uuid
+        stage.request(CXAnswerCallAction(call: incoming ?? UUID()))
+        stage.run(0.2)
+        #expect(results.last == true && stage.line.refusals == 0)
+        #expect(!link.answer(UUID()) && !link.start(UUID(), to: "1") && stage.line.refusals == 2)
+        _ = link.startAudio()
+        stage.end(incoming ?? UUID())
+        #expect(stage.leftovers() == [])
+    }
+
+    @Test func `a call that is reported under a UUID of the app's own is named`() {
+        let stage = Stage(), app = ProbeApp(stage), own = UUID()
+        app.onIncoming = { _, _ in app.provider.hookswitchReport(own, update: CXCallUpdate()) { _ in } }
+        let call = stage.far.call()
+        stage.run(0.2)
+        #expect(stage.events.contains { if case .reportedUnknown(own) = $0 { true } else { false } })
+        stage.run(10)
+        #expect(call.statuses.last == 480)
+        withExtendedLifetime(app) {}
+    }
+
+    @Test func `a dial string pauses, and waits for the user`() {
+        let stage = Stage(), app = ProbeApp(stage), call = stage.takeCall().uuid
+        func keys() -> String { String(stage.media.keys.map(\.0)) }
+        #expect(stage.request(CXPlayDTMFCallAction(call: call, digits: "12,3;45", type: .softPause)) == nil)
+        #expect(keys() == "12")
+        stage.run(2.4)
+        #expect(keys() == "12")
+        stage.run(0.1)
+        #expect(keys() == "123")
+        stage.run(60)
+        #expect(keys() == "123")
+        stage.request(CXPlayDTMFCallAction(call: call, digits: "#", type: .hardPause))
+        #expect(keys() == "12345#")
+        stage.request(CXPlayDTMFCallAction(call: call, digits: ",,9", type: .softPause))
+        stage.end(call)
+        #expect(stage.leftovers() == [] && keys() == "12345#")
+        withExtendedLifetime(app) {}
+    }
+
+    /// Reports a call, or lets it be, when a push comes; or when it is told to.
+    private final class PushedApp: NSObject, PKPushRegistryDelegate {
+        let provider: CXProvider
+        let reports: Bool
+        init(_ system: CallSystem, reports: Bool) { (provider, self.reports) = (CXProvider(configuration: CXProviderConfiguration(), system: system), reports) }
+        func report() { provider.reportNewIncomingCall(with: UUID(), update: CXCallUpdate()) { _ in } }
+        func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
+        func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {
+            if reports { report() }
+            completion()
+        }
+    }
+
+    @MainActor @Test(.timeLimit(.minutes(1)), arguments: [
+        (true, true, VoIPPush.Outcome.reported), (false, true, .unreported), (false, false, .excused),
+    ])
+    func `a push for which no call is reported is told`(reports: Bool, mustReport: Bool, outcome: VoIPPush.Outcome) async {
+        let system = CallSystem(configuration: .app, host: QueueHost()), app = PushedApp(system, reports: reports)
+        let registry = PKPushRegistry(queue: .main)
+        registry.delegate = app
+        let type = PKPushType(rawValue: "test \(outcome)"), payload = PKPushPayload(hookswitch: [:], type: type)
+        registry.desiredPushTypes = [type]
+        let told = await withCheckedContinuation { continuation in
+            VoIPPush.deliver(payload, system: system, mustReport: mustReport, limit: .milliseconds(10)) { continuation.resume(returning: $0) }
+        }
+        #expect(told == outcome)
+        let nobody = await withCheckedContinuation { continuation in
+            VoIPPush.deliver(PKPushPayload(hookswitch: [:], type: PKPushType(rawValue: "nobody's")), system: system) { continuation.resume(returning: $0) }
+        }
+        #expect(nobody == .unwanted)
+        app.provider.invalidate()
+    }
+}
