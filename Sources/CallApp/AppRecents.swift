@@ -9,6 +9,8 @@ public struct AppRecent: Hashable, Sendable {
     public let handle: CXHandle
     public let isOutgoing: Bool
     public let isVideo: Bool
+    /// When it was dialled, as the app said it, or rang.
+    public let started: Date
     /// When it was connected, as the app reported it; nil: never.
     public let connected: Date?
     public let ended: Date
@@ -37,7 +39,7 @@ public final class AppRecents {
     private struct Draft {
         var handle: CXHandle?
         var isOutgoing = false, isVideo = false
-        var connected: Date?
+        var started: Date?, connected: Date?
     }
 
     private var drafts: [UUID: Draft] = [:]
@@ -62,12 +64,14 @@ public final class AppRecents {
     /// What the system has said.
     func note(_ event: CallSystemEvent, of system: CallSystem, at now: Instant) {
         switch event {
-        case .incomingAdmitted(let call), .updated(let call): drafts[call, default: Draft()].handle = system.call(call)?.handle
+        case .incomingAdmitted(let call):
+            drafts[call, default: Draft()].started = system.host.date(at: now)
+            refresh(call, of: system)
+        case .updated(let call): refresh(call, of: system)
         case .actionPerformed(let action):
             guard case .start(let handle, let isVideo) = action.kind, let call = action.call else { return }
-            drafts[call] = Draft(handle: handle, isOutgoing: true, isVideo: isVideo)
-        case .actionFulfilled(let action, let date) where action.kind == .answer:
-            if let call = action.call { drafts[call]?.connected = date ?? system.host.date(at: now) }
+            drafts[call] = Draft(handle: handle, isOutgoing: true, isVideo: isVideo, started: system.host.date(at: now))
+        case .actionFulfilled(let action, let date): if let call = action.call { note(action.kind, of: call, date, system.host.date(at: now)) }
         case .connected(let call, let date): drafts[call]?.connected = date ?? system.host.date(at: now)
         case .endReported(let call, _, let date): if let date { close(call, date) }
         case .callEnded(let call, _): close(call, system.host.date(at: now))
@@ -75,10 +79,26 @@ public final class AppRecents {
         }
     }
 
+    private func refresh(_ call: UUID, of system: CallSystem) {
+        guard let known = system.call(call) else { return }
+        drafts[call, default: Draft()].handle = known.handle
+        if !known.isOutgoing { drafts[call]?.isVideo = known.hasVideo }
+    }
+
+    /// What the app has fulfilled, with the date that it gave.
+    private func note(_ kind: CallAction.Kind, of call: UUID, _ given: Date?, _ now: Date) {
+        switch kind {
+        case .start: if let given { drafts[call]?.started = given }
+        case .answer: drafts[call]?.connected = given ?? now
+        case .end: if let given { close(call, given) }
+        default: break
+        }
+    }
+
     private func close(_ call: UUID, _ ended: Date) {
         guard let draft = drafts.removeValue(forKey: call), let handle = draft.handle, provider?.configuration.includesCallsInRecents ?? false else { return }
         let entry = AppRecent(
-            call: call, handle: handle, isOutgoing: draft.isOutgoing, isVideo: draft.isVideo, connected: draft.connected, ended: ended)
+            call: call, handle: handle, isOutgoing: draft.isOutgoing, isVideo: draft.isVideo, started: draft.started ?? ended, connected: draft.connected, ended: ended)
         entries.insert(entry, at: 0)
         if entries.count > limit { entries.removeLast() }
     }

@@ -115,6 +115,12 @@ public final class LiveAppLine: Sendable {
     /// The app could not be launched: calls that wait, and all to come, are answered 503.
     public func launchFailed() { perform(()) { line, now in line.launchFailed(at: now) } }
 
+    /// The recents hear of every call from now on; nil: nobody does. They live on the main queue, as the line does.
+    @MainActor public func fill(_ recents: AppRecents?) {
+        nonisolated(unsafe) let recents = recents
+        lane.enter { host, _ in host.endpoint.recents = recents }
+    }
+
     /// Wakes the app as a push does, and writes down where it does not report a call for it; see `VoIPPush`.
     public func deliver(
         _ push: PKPushPayload, mustReport: Bool = true, limit: DispatchTimeInterval = .seconds(7), completion: @escaping @Sendable (VoIPPush.Outcome) -> Void

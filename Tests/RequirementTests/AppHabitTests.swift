@@ -57,6 +57,22 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
+    @Test func `the recents have the dates and the kind of call that the app gave`() throws {
+        let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider)
+        stage.line.recents = recents
+        let began = stage.host.date(at: stage.now), (dialled, ended) = (began.addingTimeInterval(-3), began.addingTimeInterval(7))
+        app.does(CXStartCallAction.self) { app.link.start($0.callUUID, to: $0.handle.value) ? $0.fulfill(withDateStarted: dialled) : $0.fail() }
+        app.does(CXEndCallAction.self) { app.link.end($0.callUUID) ? $0.fulfill(withDateEnded: ended) : $0.fail() }
+        stage.end(stage.makeCall().uuid)
+        app.update = { $0.hasVideo = true }
+        stage.run(1)
+        stage.end(stage.takeCall().uuid)
+        let entries = recents.entries
+        #expect(entries.map(\.isVideo) == [true, false] && entries.map(\.isOutgoing) == [false, true] && entries.allSatisfy { $0.ended == ended })
+        #expect(entries.last?.started == dialled && entries.first.map { $0.started > began.addingTimeInterval(1) } == true)
+        #expect(stage.leftovers() == [])
+    }
+
     @Test func `a dial string pauses, and waits for the user`() {
         let stage = Stage(), app = ProbeApp(stage), call = stage.takeCall().uuid
         func keys() -> String { String(stage.media.keys.map(\.0)) }

@@ -111,6 +111,8 @@ public struct CallSnapshot: Hashable, Sendable {
     public let isOutgoing: Bool
     public let handle: CXHandle?
     public let localizedCallerName: String?
+    /// As the app has reported it: video is never sent.
+    public let hasVideo: Bool
     /// Who the user's contacts or an enabled call directory say it is.
     public let identification: CallIdentification?
     public let isOnHold: Bool

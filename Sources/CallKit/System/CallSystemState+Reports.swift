@@ -128,6 +128,7 @@ extension CallSystemState.Call {
     mutating func apply(_ update: CXCallUpdate.Fields) {
         if let handle = update.remoteHandle { self.handle = handle }
         if let name = update.localizedCallerName { localizedCallerName = name }
+        if let hasVideo = update.hasVideo { self.hasVideo = hasVideo }
         if let holding = update.supportsHolding { supportsHolding = holding }
         if let grouping = update.supportsGrouping { supportsGrouping = grouping }
         if let ungrouping = update.supportsUngrouping { supportsUngrouping = ungrouping }

@@ -46,6 +46,7 @@ struct CallSystemState {
         let isOutgoing: Bool
         var handle: CXHandle?
         var localizedCallerName: String?
+        var hasVideo = false
         var supportsHolding = true
         var supportsGrouping = true
         var supportsUngrouping = true
@@ -120,7 +121,7 @@ struct CallSystemState {
     func snapshot(_ call: Call, hasEnded: Bool = false) -> CallSnapshot {
         CallSnapshot(
             uuid: call.uuid, provider: call.provider, group: providers[call.provider]?.groups.group(of: call.uuid) ?? 0,
-            isOutgoing: call.isOutgoing, handle: call.handle, localizedCallerName: call.localizedCallerName,
+            isOutgoing: call.isOutgoing, handle: call.handle, localizedCallerName: call.localizedCallerName, hasVideo: call.hasVideo,
             identification: call.identification, isOnHold: call.isOnHold, isMuted: call.isMuted, translation: call.translation,
             hasConnected: call.isConnected, hasEnded: hasEnded, isVisible: call.isStarted)
     }
