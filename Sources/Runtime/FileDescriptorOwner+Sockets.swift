@@ -16,7 +16,7 @@ extension FileDescriptorOwner {
     }
 
     /// A non-blocking listening TCP socket.
-    static func tcp(listening address: SocketAddress, backlog: Int32) throws(SocketError) -> FileDescriptorOwner {
+    public static func tcp(listening address: SocketAddress, backlog: Int32) throws(SocketError) -> FileDescriptorOwner {
         let socket = try make(.tcp, for: address)
         // Without it a restart would have to wait until the connections of the last run have left TIME_WAIT.
         _ = clinux_set_reuse_address(socket.raw, 1)

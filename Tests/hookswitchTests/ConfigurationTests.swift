@@ -44,6 +44,9 @@ import UserAgent
         ("lines:\n  - { number: \"1\", trunk: { host: \"192.0.2.1:0\" } }", "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got '192.0.2.1:0'"),
         ("dns:\n  servers: \"192.0.2.1:0\"", "FILE:2: dns.servers: takes an address and port as 192.0.2.1:53, got '192.0.2.1:0', where nobody answers"),
         ("push:\n  url: http://127.0.0.1:99999/push", "FILE:2: push.url: takes an address as http://127.0.0.1:8090/push or https://push.example.test/push"),
+        ("lines:\n  - { number: \"1\", trunk: { transport: sctp, targets: [{ host: a.test }] } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'sctp' (did you mean 'tcp'?)"),
+        ("lines:\n  - { number: \"1\", trunk: { transport: udp, tcp: true, host: a.test } }", "FILE:2: trunk.tcp: 'tcp' and 'transport' say the same thing: leave one out"),
+        ("sip:\n  session-expires: 100\n  min-se: 200", "FILE:2: sip.session-expires: 100 is shorter than sip.min-se, which is 200: we would refuse ourselves"),
         ("headers:\n  copy: []", "FILE:2: headers.copy: takes one header or more, got none; write none"),
         ("metrics:\n  listen: 239.1.1.1:9464", "FILE:2: metrics.listen: takes an address of this machine, got '239.1.1.1:9464', which is for several"),
         ("sip:\n  udp: [\"127.0.0.1:5060\"]\nsip.udp: \"127.0.0.1:5062\"", "FILE:3: 'sip.udp' is set twice"),
@@ -106,6 +109,7 @@ import UserAgent
     @Test(arguments: [
         ("do-not-disturb: { vip: [\"1\"] }", "do-not-disturb.vip: unknown setting (did you mean 'vips'?)"),
         ("do-not-disturb: { schedule: [{ from: \"22:00\" }] }", "do-not-disturb.schedule: a window has a 'from' and a 'to'"),
+        ("do-not-disturb: { schedule: [{ from: \"10:00\", to: \"10:00\" }] }", "do-not-disturb.schedule: a window that ends when it begins: for a whole day write from: \"00:00\", to: \"24:00\""),
         ("do-not-disturb: { schedule: [{ from: \"22.00\", to: \"23:00\" }] }", "do-not-disturb.schedule.from: takes a time in quotes as \"22:00\", got '22.00'"),
         ("do-not-disturb: { schedule: [{ days: mon-fry, from: \"22:00\", to: \"23:00\" }] }", "do-not-disturb.schedule.days: takes days as mon, mon-fri or daily, got 'mon-fry'"),
         ("do-not-disturb: { time-zone: Rome }", "do-not-disturb.time-zone: knows no time zone 'Rome'; they are named as Europe/Rome"),
@@ -270,6 +274,12 @@ import UserAgent
         #expect(trunk.targets.map(\.transport) == [nil, .tls] && trunk.targets.map(\.weight) == [3, 1] && trunk.targets.map(\.priority) == [0, 1])
         #expect(trunk.registration?.expires == 300 && trunk.registration != nil && trunk.registration?.keepAlive == nil && trunk.health == .seconds(30))
         #expect(trunk.isHairpin && trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1 && trunk.headers.copy.count == 1)
+    }
+
+    @Test func `a trunk's transport is that of its targets, where they say no other`() throws {
+        let yaml = "lines:\n  - { number: \"1\", trunk: { transport: tls, targets: [{ host: a.test }, { host: b.test, transport: udp }] } }"
+        guard case .trunk(let trunk)? = try load(yaml).gateway.lines.first?.endpoint else { return #expect(Bool(false), "no trunk") }
+        #expect(trunk.targets.map(\.transport) == [.tls, .udp])
     }
 
     @Test(arguments: [

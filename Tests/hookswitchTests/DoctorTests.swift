@@ -83,6 +83,26 @@ import Workbench
         #expect(findings.count == 2 && findings.allSatisfy { $0.grade == .good }, "\(findings)")
     }
 
+    @Test func `whatever a start needs is tried: sockets of every kind, and the folder`() throws {
+        var machine = machine()
+        machine.bindFailure = { address, isTCP in "\(isTCP ? "TCP" : "UDP") \(address.port) is taken" }
+        machine.folderFailure = { "\($0) cannot be had" }
+        let findings = Examination(try configuration(["metrics.listen=127.0.0.1:9464", "data=d"]), machine).all(nil)
+        #expect(findings.filter { $0.subject == "listens" }.map(\.text) == ["udp 0.0.0.0:5060: UDP 5060 is taken", "tcp 0.0.0.0:5060: TCP 5060 is taken", "metrics 127.0.0.1:9464: TCP 9464 is taken"])
+        #expect(findings.filter { $0.subject == "data" }.map(\.grade) == [.bad])
+    }
+
+    @Test func `a folder is free, somebody's, or cannot be had`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID())").path
+        #expect(Machine.here.folderFailure(folder + "/new/one") == nil)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let claim = try FolderClaim(folder)
+        #expect(Machine.here.folderFailure(folder) == "is in use by another hookswitch")
+        withExtendedLifetime(claim) {}
+        #expect(Machine.here.folderFailure("/dev/null/x") == "/dev/null is no folder")
+    }
+
     private func configuration(_ settings: [String] = []) throws -> ServeConfiguration {
         var configuration = try ConfigurationFile.load(nil, environment: [:], flags: ["sip.udp=0.0.0.0:5060", "sip.tcp=0.0.0.0:5060"] + settings)
         if !settings.contains(where: { $0.hasPrefix("domain") }) { configuration.gateway.domain = "192.0.2.7" }
@@ -92,7 +112,8 @@ import Workbench
     private func machine() -> Machine {
         Machine(
             addresses: [IPAddress("192.0.2.7")!], ephemeral: 32_768...60_999,
-            receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2, resolve: { _ in 3 }, bindFailure: { _, _ in nil })
+            receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2, resolve: { _ in 3 }, folderFailure: { _ in nil },
+            bindFailure: { _, _ in nil })
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Primitives
 import Runtime
+import SDP
 import Testing
 
 @testable import hookswitch
@@ -32,6 +33,14 @@ import Testing
         line.password = "secret"
         configuration.gateway.lines.append(line)
         #expect(summary(configuration).tryNext == "hookswitch call sip:9196@127.0.0.1:5060 --from 1001 --password PASSWORD")
+    }
+
+    @Test func `where the line wants encryption, so does the call`() throws {
+        var configuration = try configuration([])
+        for index in configuration.gateway.lines.indices { configuration.gateway.lines[index].srtp = .required }
+        #expect(summary(configuration).tryNext == "hookswitch call sip:9196@127.0.0.1:5060 --srtp sdes")
+        for index in configuration.gateway.lines.indices { configuration.gateway.lines[index].srtpKeying = .dtls }
+        #expect(summary(configuration).tryNext == "hookswitch call sip:9196@127.0.0.1:5060 --srtp dtls")
     }
 
     @Test func `it goes by the transport that there is`() throws {

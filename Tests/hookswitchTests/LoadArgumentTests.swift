@@ -31,6 +31,8 @@ import Workbench
         ("sip:1@127.0.0.1 --slo setpu_p95<200ms", "--slo: 'setpu_p95<200ms': there is no 'setpu' (did you mean 'setup'?)"),
         ("sip:1@127.0.0.1 --slo setup<200ms", "--slo: 'setup<200ms': say which: setup_p95, setup_mean, setup_min or setup_max"),
         ("sip:1@127.0.0.1 --slo failed<5ms", "--slo: 'failed<5ms': '5ms' is no limit in %"),
+        ("sip:1@127.0.0.1 --find-knee --rate 3 --slo failed<1%", "--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)"),
+        ("sip:1@127.0.0.1 --mix busy=5", "--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends"),
         ("sip:1@127.0.0.1 --find-knee", "--find-knee needs --slo: what must hold?"),
         ("sip:1@127.0.0.1 --ports 9", "--ports takes ports as 40000-41999, got '9'"),
         ("sip:1@127.0.0.1 --ports +40000--41999", "--ports takes ports as 40000-41999, got '+40000--41999'"),

@@ -44,7 +44,8 @@ struct DoNotDisturbKeeper {
     mutating func answer(at date: Date) -> Answer {
         if state.isOn { return .on }
         guard let end = windowEnd(at: date), date >= state.pausedUntil ?? .distantPast else { return .off }
-        return .scheduled(until: end)
+        // Windows that follow upon one another all week have no end that could be told.
+        return end.timeIntervalSince(date) < 7 * 86_400 ? .scheduled(until: end) : .on
     }
 
     mutating func set(_ isOn: Bool, at date: Date) {

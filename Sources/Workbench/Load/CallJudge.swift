@@ -58,7 +58,8 @@ public struct CallJudge: Sendable {
     /// Whether the INVITE ended as this kind of call wants it.
     private var isAsPlanned: Bool {
         switch call.kind {
-        case .cancel: call.caller.status == 487 || call.caller.answered != nil
+        // A 200 may cross the CANCEL (RFC 3261 §9.1), and is ended then.
+        case .cancel: call.caller.status == 487 || 200..<300 ~= call.caller.status
         case .busy where call.calleeExpected: call.caller.status == 486
         case .plain, .hold, .dtmf, .reinvite, .busy: call.caller.answered != nil
         }

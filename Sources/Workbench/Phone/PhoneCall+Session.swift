@@ -61,8 +61,9 @@ extension PhoneCall: InviteSessionDelegate {
     }
 
     private func receiveAcceptance(_ response: Message, at now: Instant) {
+        (record.status, record.reason) = (response.status ?? 200, response.reasonPhrase?.printable ?? .empty)
         guard state == .inviting, let session else { return session?.bye(at: now) ?? () }   // it crossed our CANCEL
-        (record.status, record.reason, record.answered) = (response.status ?? 200, response.reasonPhrase?.printable ?? .empty, now)
+        record.answered = now
         do {
             let audio = try negotiation.receive(answer: response.body)
             try open(audio, at: now)

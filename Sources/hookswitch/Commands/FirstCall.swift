@@ -1,6 +1,7 @@
 import Gateway
 import Primitives
 import Runtime
+import SDP
 import SIP
 import UserAgent
 
@@ -11,22 +12,23 @@ struct FirstCall {
     /// Nil where nothing answers by itself, or nobody here may call it.
     init?(_ configuration: ServeConfiguration, _ listeners: [Transports.Listener]) {
         let gateway = configuration.gateway
-        guard let number = Self.answerer(gateway.lines), let way = Self.way(listeners, configuration) else { return nil }
+        guard let line = Self.answerer(gateway.lines), let way = Self.way(listeners, configuration) else { return nil }
         let address = way.reachable
         guard let caller = Self.caller(gateway, from: address.address) else { return nil }
-        var words = ["hookswitch call \(way.transport == .tls ? "sips" : "sip"):\(number)@\(address)"]
+        var words = ["hookswitch call \(way.transport == .tls ? "sips" : "sip"):\(line.number)@\(address)"]
         if way.transport == .tcp { words.append("--transport tcp") }
         if way.transport == .tls {
             if IPAddress(gateway.domain.withoutBrackets) == nil { words.append("--tls-name \(gateway.domain)") }
             if let authorities = configuration.serverAuthorities { words.append("--ca \(authorities)") }
         }
+        if line.srtp == .required { words.append("--srtp \(line.srtpKeying == .dtls ? "dtls" : "sdes")") }
         command = (words + caller).joined(separator: " ")
     }
 
     /// An echo judges the sound best; after it come others that are heard.
-    private static func answerer(_ lines: [LineConfiguration]) -> Text? {
-        let ranked = lines.filter { $0.domain == nil && $0.takesCalls }.map { (number: $0.number, rank: rank($0.endpoint)) }
-        return ranked.filter { $0.rank > 0 }.max { $0.rank < $1.rank }?.number
+    private static func answerer(_ lines: [LineConfiguration]) -> LineConfiguration? {
+        let ranked = lines.filter { $0.domain == nil && $0.takesCalls }.map { (line: $0, rank: rank($0.endpoint)) }
+        return ranked.filter { $0.rank > 0 }.max { $0.rank < $1.rank }?.line
     }
 
     private static func rank(_ endpoint: LineEndpoint) -> Int {

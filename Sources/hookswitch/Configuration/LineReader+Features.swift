@@ -41,6 +41,7 @@ extension LineReader {
                 }
             }
             guard let from, let to else { throw value.fail("a window has a 'from' and a 'to'") }
+            guard from != to else { throw value.fail("a window that ends when it begins: for a whole day write from: \"00:00\", to: \"24:00\"") }
             return WeeklySchedule.Window(days: days, from: from, to: to)
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Primitives
 import Runtime
+import SIP
 import UserAgent
 
 /// All that `hookswitch serve` is told: the gateway's part, and what belongs to a process.
@@ -97,6 +98,10 @@ struct ServeConfiguration {
     func check() throws {
         try checkGroups()
         try checkAddresses()
+        let sip = gateway.sip
+        if let interval = sip.sessionTimer?.interval, interval < sip.leastSessionInterval {
+            throw ConfigurationError(place: place(of: "sip.session-expires"), message: "\(interval) is shorter than sip.min-se, which is \(sip.leastSessionInterval): we would refuse ourselves")
+        }
         guard certificates.count == keys.count else {
             throw ConfigurationError(place: "sip.tls", message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
         }

@@ -55,8 +55,8 @@ struct Setting: Sendable {
         Setting(path: "advertise.local", takes: "networks", help: "networks that are told the socket's own address") {
             $0.gateway.advertise.local = try $1.list { try $0.network }
         },
-        Setting(path: "media.ports", takes: "first-last", help: "UDP ports for media") { $0.gateway.media.ports = try $1.portRange },
-        Setting(path: "media.codecs", takes: "names", help: "codecs in order of preference") {
+        Setting(path: "media.ports", takes: "first-last", help: "UDP ports for media (20000-20199)") { $0.gateway.media.ports = try $1.portRange },
+        Setting(path: "media.codecs", takes: "names", help: "codecs in order of preference (opus, g722, pcmu, pcma; there is l16, too)") {
             $0.gateway.media.codecs = try $1.someOf("codec") { try $0.codec }
         },
         Setting(path: "media.opus.complexity", takes: "0-10", help: "effort of the Opus encoder where sound is transcoded or made here") {
@@ -83,7 +83,7 @@ struct Setting: Sendable {
         Setting(path: "media.comfort-noise", takes: "true|false", help: "comfort noise (RFC 3389) is offered and agreed to; else silence is sent (false)") {
             $0.gateway.media.comfortNoise = try $1.flag
         },
-        Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (at least 1)") {
+        Setting(path: "media.quarantine", takes: "seconds", help: "how long a released port rests (1, and no less)") {
             $0.gateway.media.quarantine = try $1.duration(1...3600)
         },
         Setting(path: "media.batch", takes: "milliseconds", help: "pace of the media lanes; 0: lowest latency; absent: automatic") {
@@ -92,7 +92,7 @@ struct Setting: Sendable {
         Setting(path: "access.trusted", takes: "networks", help: "sources whose calls are never challenged") {
             $0.gateway.access.trusted = try $1.list { try $0.network }
         },
-        Setting(path: "access.guests", takes: "networks", help: "sources whose callers need not be a line of ours") {
+        Setting(path: "access.guests", takes: "networks", help: "sources whose callers need not be a line of ours (127.0.0.0/8, ::1/128)") {
             $0.gateway.access.guests = try $1.list { try $0.network }
         },
         Setting(path: "access.silent", takes: "true|false", help: "strangers that name no line of ours get no answer") {
@@ -108,7 +108,7 @@ struct Setting: Sendable {
         Setting(path: "limits.calls-per-second", takes: "number", help: "calls that may begin in a second; more get 503") {
             $0.gateway.limits.callsPerSecond = try $1.integer(1...1_000_000)
         },
-        Setting(path: "limits.requests-per-source", takes: "number", help: "requests outside of calls from one source in a second; more get 503") {
+        Setting(path: "limits.requests-per-source", takes: "number", help: "requests outside of calls from one source in a second, twice as many in a burst; more get 503") {
             $0.gateway.limits.requestsPerSource = try $1.integer(1...1_000_000)
         },
         Setting(path: "limits.connections", takes: "number", help: "TCP and TLS connections at a time; one more is closed") {
@@ -124,16 +124,16 @@ struct Setting: Sendable {
         Setting(path: "data", takes: "folder", help: "where the journal and the database are kept; absent: nothing is written") { $0.dataFolder = try $1.text },
         Setting(path: "dns.servers", takes: "addresses", help: "name servers; absent: the system's") { $0.nameServers = try $1.list { try $0.server(53) } },
         Setting(path: "journal.file", takes: "file", help: "the journal's file, when not in the data folder") { $0.journalFile = try $1.text },
-        Setting(path: "journal.rotate", takes: "megabytes", help: "size at which a new file is begun") {
+        Setting(path: "journal.rotate", takes: "megabytes", help: "size at which a new file is begun (256); five old ones are kept") {
             $0.journalRotation = try $1.integer(1...1_000_000) * 1024 * 1024
         },
         Setting(path: "metrics.listen", takes: "address", help: "HTTP for /metrics (Prometheus), /health/live and /health/ready; absent: none (port 9464)") {
             $0.metricsAddress = try $1.listening(9464)
         },
-        Setting(path: "log.level", takes: "level", help: "trace, debug, info, notice, warning, error or critical") {
+        Setting(path: "log.level", takes: "level", help: "info, notice, warning, error or critical (info); trace and debug say what info says") {
             $0.logLevel = try $1.oneOf(["trace", "debug", "info", "notice", "warning", "error", "critical"])
         },
-        Setting(path: "drain", takes: "seconds", help: "how long calls may go on after SIGTERM") { $0.drainDeadline = try $1.duration(0...3600) },
+        Setting(path: "drain", takes: "seconds", help: "how long calls may go on after SIGTERM (10)") { $0.drainDeadline = try $1.duration(0...3600) },
         Setting(path: "test-mode", takes: "true|false", help: "a violation of the journal's rules is fatal") { $0.testMode = try $1.flag },
     ]
 

@@ -65,22 +65,30 @@ struct TrunkReader {
         if let node = mapping[Node("targets")] {
             guard mapping[Node("host")] == nil else { throw value.fail("has a 'host' or 'targets', not both") }
             guard case .sequence(let sequence) = node, !sequence.isEmpty else { throw value.fail("'targets' takes a list as [{ host: a.example.test, priority: 1 }]") }
-            return try sequence.map { try readTarget($0, value) }
+            let usual = try usualTransport(of: mapping)
+            return try sequence.map { try readTarget($0, value, usual) }
         }
         guard let host = mapping[Node("host")] else { throw value.fail("needs a 'host'") }
         let (name, port) = try hostName(SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.host"))
         var target = TrunkConfiguration.Target(host: name, port: port)
-        for (key, node) in mapping where key.string == "tcp" || key.string == "transport" {
-            let setting = item(key, "trunk", node)
-            target.transport = key.string == "tcp" ? (try setting.flag ? .tcp : nil) : try transport(setting)
-        }
+        target.transport = try usualTransport(of: mapping)
         return [target]
     }
 
-    private func readTarget(_ node: Node, _ value: SettingValue) throws -> TrunkConfiguration.Target {
+    /// Of the trunk's own `transport`, or `tcp: true`; targets may say otherwise.
+    private func usualTransport(of mapping: Node.Mapping) throws -> Transport? {
+        let given = mapping.filter { $0.key.string == "tcp" || $0.key.string == "transport" }
+        if given.count > 1, let last = given.last { throw item(last.key, "trunk").fail("'tcp' and 'transport' say the same thing: leave one out") }
+        guard let (key, node) = given.first.map({ ($0.key, $0.value) }) else { return nil }
+        let setting = item(key, "trunk", node)
+        return key.string == "tcp" ? (try setting.flag ? .tcp : nil) : try transport(setting)
+    }
+
+    private func readTarget(_ node: Node, _ value: SettingValue, _ usual: Transport?) throws -> TrunkConfiguration.Target {
         guard case .mapping(let mapping) = node, let host = mapping[Node("host")] else { throw value.fail("a target is written as { host: a.example.test, priority: 1 }") }
         let (name, port) = try hostName(SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.targets.host"))
         var target = TrunkConfiguration.Target(host: name, port: port)
+        target.transport = usual
         for (key, node) in mapping {
             let setting = item(key, "trunk.targets", node)
             switch key.string ?? "" {

@@ -15,7 +15,7 @@ struct Examination {
 
     /// - Parameter published: of a compose file, where one is used.
     func all(_ published: ComposePorts?) -> [DoctorReport.Finding] {
-        advertised() + listeners() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [buffers(), clock(), descriptors()] + names() + [rest()].compactMap(\.self)
+        advertised() + listeners() + folder() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [buffers(), clock(), descriptors()] + names() + [rest()].compactMap(\.self)
     }
 
     private var gateway: GatewayConfiguration { configuration.gateway }
@@ -46,12 +46,22 @@ struct Examination {
     }
 
     private func listeners() -> [Finding] {
-        configuration.udp.map { address in
-            let failure = machine.bindFailure(address, false)
+        let own = configuration.listeners.map { ("\($0.transport)", $0.address) } + (configuration.metricsAddress.map { [("metrics", $0)] } ?? [])
+        return own.map { name, address in
+            let failure = machine.bindFailure(address, name != "udp")
             return Finding(
-                grade: failure == nil ? .good : .note, subject: "listens", text: failure.map { "udp \(address): \($0)" } ?? "udp \(address) is free", remedy: failure == nil ? nil : "good, if that is the gateway itself")
+                grade: failure == nil ? .good : .note, subject: "listens", text: failure.map { "\(name) \(address): \($0)" } ?? "\(name) \(address) is free", remedy: failure == nil ? nil : Self.ourselves)
         }
     }
+
+    private func folder() -> [Finding] {
+        guard let path = configuration.dataFolder else { return [] }
+        let failure = machine.folderFailure(path), isInUse = failure?.contains("in use") ?? false
+        let remedy = isInUse ? Self.ourselves : "a folder that this user may write to"
+        return [Finding(grade: failure == nil ? .good : isInUse ? .note : .bad, subject: "data", text: "\(path) \(failure ?? "can be written to")", remedy: failure == nil ? nil : remedy)]
+    }
+
+    private static let ourselves = "good, if that is the gateway itself"
 
     private func mediaPorts() -> Finding {
         let text = "UDP \(ports.lowerBound)-\(ports.upperBound)"

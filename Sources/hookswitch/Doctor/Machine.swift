@@ -15,6 +15,8 @@ struct Machine {
     var cores: Int
     /// Milliseconds, or nil where the name has no address.
     var resolve: (String) -> Double?
+    /// Nil: the folder can be had, and no other server has it; else why not.
+    var folderFailure: (String) -> String?
     /// Nil: the port can be bound; else why not.
     var bindFailure: (SocketAddress, _ isTCP: Bool) -> String?
 
@@ -22,7 +24,8 @@ struct Machine {
         Machine(
             addresses: LocalAddresses.all.filter { $0.isUp && !$0.isLoopback }.map(\.address), ephemeral: EphemeralPortRange.current, receiveBufferLimit: number("/proc/sys/net/core/rmem_max"),
             sendBufferLimit: number("/proc/sys/net/core/wmem_max"), clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            descriptorLimit: ProcessResources.raiseDescriptorLimit(), cores: MachineReading.cores, resolve: resolved, bindFailure: failure)
+            descriptorLimit: ProcessResources.raiseDescriptorLimit(), cores: MachineReading.cores, resolve: resolved, folderFailure: failure(ofFolder:),
+            bindFailure: failure)
     }
 
     private static func text(_ path: String) -> String? { MachineReading.text(of: path)?.trimmingCharacters(in: .whitespacesAndNewlines) }
@@ -36,10 +39,18 @@ struct Machine {
         return Double((MonotonicClock.now - begin).wholeNanoseconds) / 1e6
     }
 
+    private static func failure(ofFolder path: String) -> String? {
+        var folder = path, isFolder: ObjCBool = false
+        while !folder.isEmpty, !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) { folder = (folder as NSString).deletingLastPathComponent }
+        if !folder.isEmpty, !isFolder.boolValue { return "\(folder) is no folder" }
+        guard access(folder.isEmpty ? "." : folder, W_OK) == 0 else { return folder == path ? "cannot be written to" : "cannot be made" }
+        do { _ = try FolderClaim(path) } catch { return "is in use by another hookswitch" }
+        return nil
+    }
+
     private static func failure(_ address: SocketAddress, _ isTCP: Bool) -> String? {
-        guard !isTCP else { return nil }
         do throws(SocketError) {
-            _ = try FileDescriptorOwner.udp(bound: address)
+            _ = isTCP ? try FileDescriptorOwner.tcp(listening: address, backlog: 1) : try FileDescriptorOwner.udp(bound: address)
             return nil
         } catch { return error.description }
     }

@@ -36,6 +36,8 @@ extension LoadOptions {
         plan.playsBothEnds = bothEnds || plan.target == nil
         try shape(&plan)
         let level = try slo.map(Self.level)
+        if plan.mix.percent[.busy] ?? 0 > 0, !plan.playsBothEnds { throw Failure.usage("--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends") }
+        if findKnee, rate != nil { throw Failure.usage("--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)") }
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
         let settings = try settings(place, &plan)
         return LoadOrder(

@@ -34,7 +34,7 @@ struct PhoneOptions: ParsableArguments {
         help: ArgumentHelp("Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can; off.", valueName: "how"))
     var srtp: String? = nil
 
-    @Option(help: ArgumentHelp("What is offered or taken, best first: opus, g722, pcmu, pcma.", valueName: "codec,…"))
+    @Option(help: ArgumentHelp("What is offered or taken, best first: opus, g722, pcmu, pcma; also l16/8000 to l16/48000.", valueName: "codec,…"))
     var codec: String?
 
     @Option(help: ArgumentHelp("Who we are, without registering: 1001, or 1001@example.test.", valueName: "user"))
