@@ -9,6 +9,13 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What Xcode 26 sets for a new app: the main actor is the default, and concurrency is "approachable".
+let asXcodeSets: [SwiftSetting] = [
+    .defaultIsolation(MainActor.self),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
 extension Target.Dependency {
     static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
     static let log = product(name: "Logging", package: "swift-log")
@@ -115,6 +122,8 @@ let package = Package(
         .testTarget(
             name: "CallKitSourceTests", dependencies: ["CallKit", "PushKit", "Intents", "UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "AppTemplateTests", dependencies: ["CallKit", "Intents", "PushKit", "UIKit"], swiftSettings: strict + asXcodeSets),
         tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),

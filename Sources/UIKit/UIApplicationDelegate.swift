@@ -2,24 +2,23 @@ import Dispatch
 import Foundation
 import Intents
 
-/// What handles events; here only what app delegates inherit from.
-@MainActor
-open class UIResponder: NSObject {
-    public required nonisolated override init() { super.init() }
-}
-
-/// What can take up an activity; here only a name in a signature.
-public protocol UIUserActivityRestoring: NSObjectProtocol {}
-
 /// The app, as far as a telephone calls it. All methods may be left out.
+///
+/// An app that has scenes hears of launch and end alone; activities, URLs and changes of state go to the delegates of its scenes.
 @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
+    /// False: the app cannot handle the URL or activity of the options. It is launched in any case.
     func application(
         _ application: UIApplication, willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
+    /// False: the app cannot handle the URL or activity of the options. It is launched in any case.
     func application(
         _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
+    /// A scene is about to be connected: who is its delegate. Without a class of a delegate in the answer there is no scene.
+    func application(
+        _ application: UIApplication, configurationForConnecting connectingSceneSession: UISceneSession, options: UIScene.ConnectionOptions
+    ) -> UISceneConfiguration
     func application(_ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]) -> Bool
     func application(
         _ application: UIApplication, continue userActivity: NSUserActivity,
@@ -39,6 +38,9 @@ extension UIApplicationDelegate {
     public func application(
         _ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool { true }
+    public func application(
+        _ application: UIApplication, configurationForConnecting connectingSceneSession: UISceneSession, options: UIScene.ConnectionOptions
+    ) -> UISceneConfiguration { connectingSceneSession.configuration }
     public func application(_ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]) -> Bool { false }
     public func application(
         _ application: UIApplication, continue userActivity: NSUserActivity,
@@ -54,7 +56,7 @@ extension UIApplicationDelegate {
 extension UIApplicationDelegate where Self: UIResponder {
     /// What `@main` on an app delegate runs: launches the app, and serves its main queue for good.
     public static func main() {
-        guard UIApplication.shared.hookswitchLaunch(Self()) else { exit(1) }
+        UIApplication.shared.hookswitchLaunch(Self(hookswitch: ()))
         dispatchMain()
     }
 }

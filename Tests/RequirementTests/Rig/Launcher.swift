@@ -7,7 +7,7 @@ import UIKit
 
 /// The telephone's side of UIKit.
 @MainActor enum Launcher {
-    /// The whole app, launched with a line; nil when it refused.
+    /// The whole app, launched with a line; nil when it says that it cannot.
     static func monkeyCall(_ stage: Stage) -> MonkeyCalls.AppDelegate? {
         CallSystem.$current.withValue(stage.system) {
             let app = MonkeyCalls.AppDelegate()

@@ -1,0 +1,20 @@
+import Foundation
+
+/// What handles events; here only what the delegates of apps and scenes inherit from.
+///
+/// A subclass has `init()`, its own or an inherited one: that is how `main` and scenes make their delegates. Its initialisers and
+/// its properties are the main actor's, as on Apple systems.
+@MainActor
+open class UIResponder: NSObject {
+    public override init() { super.init() }
+
+    /// For `main` and scenes: `init()` of a class that is known only when the program runs. Inherited with `init()`, so that a subclass
+    /// need not say `required`, which Apple's class does not ask for.
+    public required convenience init(hookswitch: Void) { self.init() }
+}
+
+/// What can take up an activity; here only a name in a signature.
+public protocol UIUserActivityRestoring: NSObjectProtocol {}
+
+/// What app and scene delegates declare as `var window: UIWindow?`. There is no screen: it holds nothing and shows nothing.
+open class UIWindow: UIResponder {}
