@@ -56,8 +56,9 @@ public final class AppRecents {
         let types = provider?.configuration.supportedHandleTypes ?? []
         guard types.contains(entry.handle.type) else { throw .handleTypeUnsupported(entry.handle.type) }
         let person = INPerson(
-            personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), displayName: nil, contactIdentifier: nil)
-        let intent: INIntent = entry.isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(contacts: [person])
+            personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), nameComponents: nil, displayName: nil, image: nil,
+            contactIdentifier: nil, customIdentifier: nil)
+        let intent: INIntent = entry.isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(destinationType: .normal, contacts: [person])
         guard open(NSUserActivity(hookswitch: INInteraction(intent: intent, response: nil))) else { throw .notTaken }
     }
 

@@ -15,16 +15,41 @@ open class INPersonHandle: NSObject, @unchecked Sendable {
     }
 }
 
+/// A picture; nothing here shows it.
+open class INImage: NSObject, @unchecked Sendable {
+    private let data: Data
+
+    public init(imageData: Data) {
+        data = imageData
+        super.init()
+    }
+}
+
 /// Somebody to call.
 open class INPerson: NSObject, @unchecked Sendable {
     public let personHandle: INPersonHandle?
+    public let nameComponents: PersonNameComponents?
+    /// As it was given, else made of the components, else the handle's value.
     public let displayName: String
+    public let image: INImage?
     public let contactIdentifier: String?
     public let customIdentifier: String?
 
-    public init(personHandle: INPersonHandle, displayName: String?, contactIdentifier: String?, customIdentifier: String? = nil) {
-        (self.personHandle, self.displayName) = (personHandle, displayName ?? personHandle.value ?? "")
+    public init(
+        personHandle: INPersonHandle, nameComponents: PersonNameComponents?, displayName: String?, image: INImage?, contactIdentifier: String?,
+        customIdentifier: String?
+    ) {
+        (self.personHandle, self.nameComponents, self.image) = (personHandle, nameComponents, image)
+        self.displayName = displayName ?? nameComponents?.inOrder ?? personHandle.value ?? ""
         (self.contactIdentifier, self.customIdentifier) = (contactIdentifier, customIdentifier)
         super.init()
+    }
+}
+
+extension PersonNameComponents {
+    /// Linux has no formatter for them. nil: there are none.
+    fileprivate var inOrder: String? {
+        let names = [namePrefix, givenName, middleName, familyName, nameSuffix].compactMap { $0 }
+        return names.isEmpty ? nil : names.joined(separator: " ")
     }
 }

@@ -9,6 +9,11 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// The intent behind it.
     open private(set) var interaction: INInteraction?
 
+    // The app's wishes alone: there is no other device, and nothing that searches or suggests.
+    open var isEligibleForHandoff = true
+    open var isEligibleForSearch = false
+    open var isEligibleForPrediction = false
+
     public init(activityType: String) {
         self.activityType = activityType
         super.init()
@@ -20,4 +25,13 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         super.init()
         self.interaction = interaction
     }
+
+    open func addUserInfoEntries(from otherDictionary: [AnyHashable: Any]) {
+        userInfo = (userInfo ?? [:]).merging(otherDictionary) { $1 }
+    }
+
+    /// Of no effect: nobody is there whom the activity could be offered to. So are the two others.
+    open func becomeCurrent() {}
+    open func resignCurrent() {}
+    open func invalidate() {}
 }

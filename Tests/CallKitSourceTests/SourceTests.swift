@@ -90,8 +90,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (INStartAudioCallIntent(contacts: [person]), "+3901", false), (INStartVideoCallIntent(contacts: [person]), "+3901", true),
-        (INStartCallIntent(contacts: [person], callCapability: .videoCall), "+3901", true),
+        (INStartAudioCallIntent(destinationType: .normal, contacts: [person]), "+3901", false),
+        (INStartVideoCallIntent(contacts: [person]), "+3901", true), (videoCall, "+3901", true),
         (INStartAudioCallIntent(contacts: []), nil, false), (INStartAudioCallIntent(contacts: nil), nil, false),
         (INIntent(), nil, false),
     ] as [(INIntent, String?, Bool)])
@@ -133,4 +133,8 @@ import Testing
 }
 
 private let person = INPerson(
-    personHandle: INPersonHandle(value: "+3901", type: .phoneNumber), displayName: nil, contactIdentifier: nil)
+    personHandle: INPersonHandle(value: "+3901", type: .phoneNumber), nameComponents: nil, displayName: nil, image: nil, contactIdentifier: nil,
+    customIdentifier: nil)
+
+private let videoCall = INStartCallIntent(
+    callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: [person], callCapability: .videoCall)

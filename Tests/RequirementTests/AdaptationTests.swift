@@ -249,8 +249,11 @@ import Testing
     }
 
     @Test func `AD-17 an intent says whether there is video, and its handle's type is the call's`() throws {
-        let person = INPerson(personHandle: INPersonHandle(value: "2002", type: .phoneNumber), displayName: nil, contactIdentifier: nil)
-        for (intent, video) in [(INStartAudioCallIntent(contacts: [person]), false), (INStartVideoCallIntent(contacts: [person]), true)] as [(INIntent, Bool)] {
+        let person = INPerson(
+            personHandle: INPersonHandle(value: "2002", type: .phoneNumber), nameComponents: nil, displayName: nil, image: nil, contactIdentifier: nil,
+            customIdentifier: nil)
+        let audio = INStartAudioCallIntent(destinationType: .normal, contacts: [person])
+        for (intent, video) in [(audio, false), (INStartVideoCallIntent(contacts: [person]), true)] as [(INIntent, Bool)] {
             let request = try #require(StartCallRequest(activity: NSUserActivity(hookswitch: INInteraction(intent: intent, response: nil))))
             #expect(request.isVideo == video && request.type == .phoneNumber)
             let stage = Stage(), app = MonkeyApp(stage)

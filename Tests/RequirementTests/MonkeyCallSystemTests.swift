@@ -15,8 +15,13 @@ import Testing
     // MARK: A3
 
     private static func activity(_ type: INPersonHandleType, _ handles: [String]) -> NSUserActivity {
-        let contacts = handles.map { INPerson(personHandle: INPersonHandle(value: $0, type: type), displayName: nil, contactIdentifier: nil) }
-        return NSUserActivity(hookswitch: INInteraction(intent: INStartAudioCallIntent(contacts: contacts), response: nil))
+        let contacts = handles.map {
+            INPerson(
+                personHandle: INPersonHandle(value: $0, type: type), nameComponents: nil, displayName: nil, image: nil, contactIdentifier: nil,
+                customIdentifier: nil)
+        }
+        let intent = INStartAudioCallIntent(destinationType: .normal, contacts: contacts)
+        return NSUserActivity(hookswitch: INInteraction(intent: intent, response: nil))
     }
 
     @MainActor @Test func `MC-20 a URL of the app's scheme calls its host, and others do not`() {
