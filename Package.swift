@@ -118,9 +118,9 @@ let package = Package(
         tests("SDP"),
         tests("RTP"),
         tests("Audio"),
-        tests("CallKit", ["PushKit", "Intents", "UIKit"]),
+        tests("CallKit", ["AVFoundation", "Intents", "PushKit", "UIKit"]),
         .testTarget(
-            name: "CallKitSourceTests", dependencies: ["CallKit", "PushKit", "Intents", "UIKit"],
+            name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
         .testTarget(
             name: "AppTemplateTests", dependencies: ["CallKit", "Intents", "PushKit", "UIKit"], swiftSettings: strict + asXcodeSets),

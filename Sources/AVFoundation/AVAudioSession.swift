@@ -10,9 +10,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public struct Wishes: Equatable, Sendable {
         public var category = Category.soloAmbient
         public var mode = Mode.default
+        public var policy = RouteSharingPolicy.default
         public var options: CategoryOptions = []
         public var isActive = false
         public var outputPort = PortOverride.none
+        public var input: AVAudioSessionPortDescription?
         /// Samples a second; nil: the app does not mind.
         public var sampleRate: Double?
         /// Seconds; nil: the app does not mind.
@@ -31,6 +33,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public var wishes: Wishes { lock.withLock { state } }
     public var category: Category { wishes.category }
     public var mode: Mode { wishes.mode }
+    public var routeSharingPolicy: RouteSharingPolicy { wishes.policy }
     public var categoryOptions: CategoryOptions { wishes.options }
 
     open func setCategory(_ category: Category) throws {
@@ -45,9 +48,16 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
         lock.withLock { (state.category, state.mode, state.options) = (category, mode, options) }
     }
 
+    open func setCategory(_ category: Category, mode: Mode, policy: RouteSharingPolicy, options: CategoryOptions = []) throws {
+        lock.withLock { (state.category, state.mode, state.policy, state.options) = (category, mode, policy, options) }
+    }
+
     open func setMode(_ mode: Mode) throws { lock.withLock { state.mode = mode } }
 
     open func overrideOutputAudioPort(_ portOverride: PortOverride) throws { lock.withLock { state.outputPort = portOverride } }
+
+    open func setPreferredInput(_ inPort: AVAudioSessionPortDescription?) throws { lock.withLock { state.input = inPort } }
+    public var preferredInput: AVAudioSessionPortDescription? { wishes.input }
 
     open func setPreferredSampleRate(_ sampleRate: Double) throws { lock.withLock { state.sampleRate = sampleRate } }
     public var preferredSampleRate: Double { wishes.sampleRate ?? 0 }
@@ -59,6 +69,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     open func requestRecordPermission(_ response: @escaping @Sendable (Bool) -> Void) {
         DispatchQueue.global().async { response(true) }
     }
+
+    public var recordPermission: RecordPermission { .granted }
 
     open func setActive(_ active: Bool, options: SetActiveOptions = []) throws { lock.withLock { state.isActive = active } }
 }
@@ -88,6 +100,7 @@ extension AVAudioSession {
         public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
         public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")
         public static let spokenAudio = Mode(rawValue: "AVAudioSessionModeSpokenAudio")
+        public static let voicePrompt = Mode(rawValue: "AVAudioSessionModeVoicePrompt")
     }
 
     public struct CategoryOptions: OptionSet, Hashable, Sendable {
@@ -102,6 +115,7 @@ extension AVAudioSession {
         public static let interruptSpokenAudioAndMixWithOthers = CategoryOptions(rawValue: 0x11)
         public static let allowBluetoothA2DP = CategoryOptions(rawValue: 0x20)
         public static let allowAirPlay = CategoryOptions(rawValue: 0x40)
+        public static let overrideMutedMicrophoneInterruption = CategoryOptions(rawValue: 0x80)
     }
 
     public enum PortOverride: UInt, Sendable {
@@ -110,16 +124,19 @@ extension AVAudioSession {
         case speaker = 0x7370_6b72
     }
 
-    // Nobody posts these here: nothing interrupts a session, and its route does not change by itself.
-    public static let interruptionNotification = Notification.Name("AVAudioSessionInterruptionNotification")
-    public static let routeChangeNotification = Notification.Name("AVAudioSessionRouteChangeNotification")
-    public static let mediaServicesWereLostNotification = Notification.Name("AVAudioSessionMediaServicesWereLostNotification")
-    public static let mediaServicesWereResetNotification = Notification.Name("AVAudioSessionMediaServicesWereResetNotification")
-
     public struct SetActiveOptions: OptionSet, Hashable, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
         public static let notifyOthersOnDeactivation = SetActiveOptions(rawValue: 0x1)
+    }
+
+    public enum RouteSharingPolicy: UInt, Sendable {
+        case `default` = 0, longFormAudio = 1, independent = 2, longFormVideo = 3
+    }
+
+    public enum RecordPermission: UInt, Sendable {
+        /// `'undt'`, `'deny'` and `'grnt'`
+        case undetermined = 0x756e_6474, denied = 0x6465_6e79, granted = 0x6772_6e74
     }
 }

@@ -122,6 +122,22 @@ import Testing
         #expect(system.calls.map { $0.handle?.value } == ["mary"])
     }
 
+    @Test func `an app hears of interruptions and routes that its tests post`() throws {
+        let keeper = AudioRouteKeeper(), headphones = AVAudioSessionPortDescription(hookswitch: .headphones, name: "Headphones")
+        func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+            NotificationCenter.default.post(name: name, object: AVAudioSession.sharedInstance(), userInfo: userInfo)
+        }
+        post(AVAudioSession.interruptionNotification, [AVAudioSessionInterruptionTypeKey: AVAudioSession.InterruptionType.began.rawValue])
+        post(AVAudioSession.interruptionNotification, [AVAudioSessionInterruptionTypeKey: UInt(0), AVAudioSessionInterruptionOptionKey: UInt(1)])
+        post(AVAudioSession.routeChangeNotification, [AVAudioSessionRouteChangeReasonKey: UInt(1)])
+        let route = AVAudioSessionRouteDescription(hookswitch: [], outputs: [headphones])
+        post(AVAudioSession.routeChangeNotification, [AVAudioSessionRouteChangeReasonKey: UInt(2), AVAudioSessionRouteChangePreviousRouteKey: route])
+        post(AVAudioSession.routeChangeNotification, [AVAudioSessionRouteChangeReasonKey: UInt(8)])
+        #expect(keeper.trace == ["began", "resume", "headphones: false", "had headphones: true", "routeConfigurationChange"])
+        try keeper.preferBuiltInMicrophone()
+        #expect(AVAudioSession.sharedInstance().preferredInput == nil)
+    }
+
     @Test func `what an app learns from an error bridged to NSError`() async {
         let errors: [Error?] = [
             nil, CXErrorCodeIncomingCallError(.filteredByBlockList), CXErrorCodeIncomingCallError(.filteredByDoNotDisturb),
