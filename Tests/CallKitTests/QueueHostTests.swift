@@ -123,6 +123,35 @@ import Testing
         }
     }
 
+    /// An app's own, which counts how often it is made.
+    final class Controller: CXCallController, @unchecked Sendable {
+        let made: Int
+
+        override init(queue: DispatchQueue) {
+            made = 1
+            super.init(queue: queue)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a controller's subclass that has its queue's initialiser inherits the others`() async {
+        let system = CallSystem(configuration: CallSystemConfiguration(), host: QueueHost()), queue = DispatchQueue(label: "named")
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        let plain = CallSystem.$current.withValue(system) { Controller() }
+        let named = CallSystem.$current.withValue(system) { Controller(queue: queue) }
+        let controllers: [(Controller, Bool?)] = [
+            (plain, nil), (named, true), (Controller(system: system), nil), (Controller(system: system, queue: queue), true),
+        ]
+        for (controller, isNamed) in controllers {
+            #expect(controller.made == 1 && controller.callSystem === system)
+            let ran: Bool? = await withCheckedContinuation { continuation in
+                controller.request(CXTransaction()) { _ in continuation.resume(returning: DispatchQueue.getSpecific(key: key)) }
+            }
+            #expect(ran == isNamed)
+        }
+    }
+
     /// H13: a private queue for each controller.
     @Test(.timeLimit(.minutes(5)))
     func `a completion that waits holds up neither another controller nor a deadline`() async {

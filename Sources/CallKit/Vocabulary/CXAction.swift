@@ -53,6 +53,12 @@ open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The app could not do it.
     open func fail() { complete(fulfilled: false, date: nil) }
 
+    /// Class, identity, call, what is to be done, and whether it is complete.
+    open override var description: String { describe(details + [Detail("isComplete", isComplete)]) }
+
+    /// What the description says, but for completion.
+    var details: [Detail] { [Detail("uuid", uuid)] }
+
     /// Seconds from creation to the deadline.
     class var limit: TimeInterval { 5 }
 
@@ -124,6 +130,7 @@ open class CXCallAction: CXAction, @unchecked Sendable {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXCallAction(copying: self) }
+    override var details: [Detail] { super.details + [Detail("callUUID", callUUID)] }
 }
 
 extension NSCoder {

@@ -4,27 +4,31 @@ import Foundation
 /// The local user's door to the system: every wish is a transaction, and the provider's delegate is asked to perform it.
 open class CXCallController: NSObject, @unchecked Sendable {
     let system: CallSystem
-    /// nil: wherever the host runs everything.
-    let queue: DispatchQueue?
+    /// nil: wherever the host runs everything. Set while the controller is made, and never again.
+    private(set) var queue: DispatchQueue?
     public let callObserver: CXCallObserver
 
     /// Completions run on a serial queue of the controller's own. Works on `CallSystem.current`.
     public convenience override init() { self.init(system: .current, completionQueue: nil) }
 
-    /// Completions run on `queue`. Works on `CallSystem.current`.
+    /// Completions run on `queue`. Works on `CallSystem.current`. A subclass that overrides this inherits the other initialisers.
     public init(queue: DispatchQueue) {
-        (system, self.queue) = (.current, queue)
-        callObserver = CXCallObserver(observing: .current)
-        super.init()
-    }
-
-    init(system: CallSystem, completionQueue: DispatchQueue?) {
-        self.system = system
-        // One of its own: a completion may wait for another controller's.
-        queue = completionQueue ?? (system.host is InlineHost ? nil : DispatchQueue(label: "CallKit.controller"))
+        system = queue.getSpecific(key: Self.systemKey) ?? .current
+        self.queue = queue
         callObserver = CXCallObserver(observing: system)
         super.init()
     }
+
+    // With a second designated initialiser, which they cannot see, subclasses would inherit none: the queue brings the system along.
+    convenience init(system: CallSystem, completionQueue: DispatchQueue?) {
+        // One of its own: a completion may wait for another controller's.
+        let ownQueue = DispatchQueue(label: "CallKit.controller")
+        ownQueue.setSpecific(key: Self.systemKey, value: system)
+        self.init(queue: ownQueue)
+        if completionQueue != nil || system.host is InlineHost { queue = completionQueue }
+    }
+
+    private static let systemKey = DispatchSpecificKey<CallSystem>()
 
     /// Completion nil: accepted, and the delegate will be asked; it says nothing about success. An error is a
     /// `CXErrorCodeRequestTransactionError`, and nothing of the transaction is performed.

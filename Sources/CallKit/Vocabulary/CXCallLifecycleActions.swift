@@ -32,6 +32,9 @@ open class CXStartCallAction: CXCallAction, @unchecked Sendable {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXStartCallAction(copying: self) }
+    override var details: [Detail] {
+        super.details + [Detail("handle", handle)] + (contactIdentifier.map { [Detail("contactIdentifier", $0)] } ?? []) + [Detail("isVideo", isVideo)]
+    }
     override class var limit: TimeInterval { 600 }
 
     /// The invitation left at `dateStarted`.

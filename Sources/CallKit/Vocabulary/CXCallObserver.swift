@@ -15,6 +15,13 @@ open class CXCall: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    open override var description: String {
+        describe([
+            Detail("uuid", uuid), Detail("isOutgoing", isOutgoing), Detail("isOnHold", isOnHold), Detail("hasConnected", hasConnected),
+            Detail("hasEnded", hasEnded),
+        ])
+    }
+
     /// The same call in the same state.
     open func isEqual(to call: CXCall) -> Bool {
         uuid == call.uuid && isOutgoing == call.isOutgoing && isOnHold == call.isOnHold

@@ -31,6 +31,8 @@ open class CXHandle: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
+    open override var description: String { describe([Detail("type", type), Detail("value", value)]) }
+
     /// Equal type and equal value.
     open func isEqual(to handle: CXHandle) -> Bool { type == handle.type && value == handle.value }
 

@@ -30,6 +30,7 @@ open class CXSetHeldCallAction: CXCallAction, @unchecked Sendable {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXSetHeldCallAction(copying: self) }
+    override var details: [Detail] { super.details + [Detail("isOnHold", isOnHold)] }
 }
 
 /// Mute a call's outgoing audio, or take that back.
@@ -57,6 +58,7 @@ open class CXSetMutedCallAction: CXCallAction, @unchecked Sendable {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXSetMutedCallAction(copying: self) }
+    override var details: [Detail] { super.details + [Detail("isMuted", isMuted)] }
 }
 
 /// Join the group of another call, leaving the present group if necessary; nil leaves any group.
@@ -85,6 +87,7 @@ open class CXSetGroupCallAction: CXCallAction, @unchecked Sendable {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXSetGroupCallAction(copying: self) }
+    override var details: [Detail] { super.details + [Detail("callUUIDToGroupWith", callUUIDToGroupWith?.uuidString ?? "nil")] }
 }
 
 /// Play telephone tones into a call.
@@ -126,4 +129,5 @@ open class CXPlayDTMFCallAction: CXCallAction, @unchecked Sendable {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXPlayDTMFCallAction(copying: self) }
+    override var details: [Detail] { super.details + [Detail("digits", digits), Detail("type", type)] }
 }

@@ -42,6 +42,10 @@ open class CXSetTranslatingCallAction: CXCallAction, @unchecked Sendable {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXSetTranslatingCallAction(copying: self) }
+    override var details: [Detail] {
+        let languages = [Detail("localLanguage", localLanguage), Detail("remoteLanguage", remoteLanguage)]
+        return super.details + [Detail("isTranslating", isTranslating)] + languages
+    }
 
     /// Done, by this engine. Plain `fulfill()` means the default one.
     open func fulfill(using engine: CXTranslationEngine) { complete(fulfilled: true, date: nil, engine: engine) }

@@ -47,6 +47,10 @@ open class CXTransaction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendab
         CXTransaction(actions: actions.compactMap { $0.copy() as? CXAction })
     }
 
+    open override var description: String {
+        describe([Detail("uuid", uuid), Detail("isComplete", isComplete), Detail("actions", actions)])
+    }
+
     /// All actions are complete; true when there are none.
     open var isComplete: Bool { actions.allSatisfy(\.isComplete) }
 
