@@ -3,7 +3,8 @@
 
 /// The only place where an app acts on calls. All methods but `providerDidReset` may be left out.
 ///
-/// An action whose `perform` method is left out is not performed; it runs into its deadline.
+/// An action whose `perform` method is left out is not performed; it runs into its deadline. A method counts as left out when only a
+/// subclass of the conforming class has it: declare it in the class that conforms, and override it.
 public protocol CXProviderDelegate: NSObjectProtocol {
     /// All calls are over; clean up without answering any action.
     func providerDidReset(_ provider: CXProvider)
