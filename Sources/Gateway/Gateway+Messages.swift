@@ -54,7 +54,9 @@ extension Gateway {
             let accepted = [HeaderName.accept, "Accept-Encoding", "Accept-Language"].flatMap { name in response.headers.all(name).map { (name, $0.printable) } }
             return _ = userAgent.respond(to: transaction, status: 415, headers: accepted, at: now)
         }
-        userAgent.respond(to: transaction, status: EndCause.passing(status: status, response, isDevice: isDevice).status, at: now)
+        // A 408 has no place here (RFC 4320 §4.2).
+        let passed = EndCause.passing(status: status, response, isDevice: isDevice).status
+        userAgent.respond(to: transaction, status: passed == 408 ? 480 : passed, at: now)
     }
 
     private func outgoing(_ request: Message, to receiver: Destination) -> OutgoingMessage {

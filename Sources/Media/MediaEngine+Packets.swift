@@ -67,7 +67,13 @@ extension MediaEngine {
         case .unknown: break
         case .otherAudio: leg.hearing.receiveUnknown()
         case .noise: leg.hearing.pause()
-        case .keys: heardKeys(leg.keys.receive(payload(packet, header), header: header, at: now), on: leg, at: now)
+        case .keys:
+            let rate = leg.keyRate(of: header.payloadType)
+            if rate != leg.keys.clockRate {
+                heardKeys(leg.keys.stop(), on: leg, at: now)
+                leg.keys = TelephoneEventReceiver(clockRate: rate)
+            }
+            heardKeys(leg.keys.receive(payload(packet, header), header: header, at: now), on: leg, at: now)
         case .audio(let codec):
             leg.hearing.receive(payload(packet, header), codec: codec)
             if leg.inbandKeys != nil { heardInband(payload(packet, header), codec, on: leg, at: now) }

@@ -169,7 +169,6 @@ extension MediaEngine {
     }
 
     private func sendReport(_ leg: MediaLeg, at now: Instant) {
-        if leg.connectivity == nil, let source = leg.latch.source, leg.latch.destination == source { leg.rtpSocket.lock(to: source) }
         leg.rtcp.reducesSize = leg.plan.audio.reducedSizeRTCP
         if let compound = leg.rtcp.advance(to: now, metrics: leg.metrics(leg.statistics(at: now))), leg.plan.audio.sendsRTCP {
             send(compound, on: leg)

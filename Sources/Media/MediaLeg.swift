@@ -158,6 +158,11 @@ final class MediaLeg {
         setRoles()
     }
 
+    /// Keys may come under several payload types, each with a clock of its own (RFC 4733 §2.1).
+    func keyRate(of payloadType: UInt8) -> UInt32 {
+        plan.audio.telephoneEvents.first { $0.receivePayloadType == payloadType }.map { max(1, $0.codec.clockRate) } ?? keys.clockRate
+    }
+
     /// What a payload type is in packets that leave.
     func role(ofSent payloadType: UInt8) -> PayloadRole {
         if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return AudioCodec(sent.codec).map(PayloadRole.audio) ?? .otherAudio }

@@ -37,11 +37,11 @@ public struct SourceLatch: Sendable {
     /// After a re-INVITE: the next valid packet latches anew; until it comes the signalled address is sent to.
     ///
     /// When the address changed, up to 50 packets of the old source do not count as news. The unspecified address
-    /// (hold by `c=0.0.0.0`) is not remembered.
+    /// (hold by `c=0.0.0.0`) is not remembered, and while it is the address nobody new is let in.
     public mutating func rearm(signalled: SocketAddress?) {
         lateOnes = signalled == self.signalled ? 0 : Self.greatestLateness
         self.signalled = signalled.flatMap { $0.address.isAny ? nil : $0 }
-        isArmed = true
+        isArmed = self.signalled != nil
     }
 
     /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.

@@ -62,6 +62,13 @@ import Testing
         #expect(stretch.isInside && stretch.until > date("2026-11-26 00:00"))
     }
 
+    @Test func `a schedule that never ends has no end to tell`() {
+        var configuration = DoNotDisturb()
+        configuration.schedule = schedule([.init(days: Set(WeeklySchedule.Weekday.allCases), from: 0, to: 1_440)])
+        var keeper = DoNotDisturbKeeper(configuration, state: nil)
+        #expect(keeper.answer(at: date("2026-11-20 12:00")) == .on)
+    }
+
     @Test func `turned off inside a window, it stays off until that window ends`() {
         var configuration = DoNotDisturb()
         configuration.schedule = schedule([.init(days: Self.weekdays, from: 22 * 60, to: 7 * 60)])

@@ -101,6 +101,20 @@ import Testing
         #expect(bench.heard(by: far.address).count == 1)
     }
 
+    @Test mutating func `a stranger that was faster has to give way, however late the far end comes`() throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial))
+        var stranger = FarEnd("203.0.113.9", port: 9_999, ssrc: 66)
+        try bench.start(leg)
+        bench.arrive(stranger.packet(0), from: stranger.address, at: 20_000)
+        _ = bench.heard(by: far.address)
+        bench.pass(.seconds(30))
+        #expect(!bench.heard(by: stranger.address).isEmpty && bench.heard(by: far.address).isEmpty)
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        bench.arrive(stranger.packet(0), from: stranger.address, at: 20_000)
+        bench.pass(.seconds(1))
+        #expect(bench.heard(by: stranger.address).isEmpty && bench.heard(by: far.address).count > 40)
+    }
+
     @Test mutating func `silence is told once, and again only after sound`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(10))
         try bench.start(leg)

@@ -168,6 +168,23 @@ import Testing
         #expect(bench.digits[b] == nil)
     }
 
+    /// RFC 4733 §2.1: the length of a key counts in the clock of the payload type that it came under.
+    @Test(arguments: [(110, 4_800, 101), (101, 800, 110)] as [(UInt8, UInt16, UInt8)])
+    mutating func `a key is as long on the other side, whichever of its clocks it came in`(came: UInt8, duration: UInt16, leaves: UInt8) throws {
+        let both: [NegotiatedCodec] = [.keys(101, 101), .keys(110, 110, rate: 48_000)]
+        let a = try bench.open(1, port: 20_000, far: alice.address, codecs: came == 110 ? [.pcmu()] : [.opus()], keys: both)
+        let b = try bench.open(2, port: 20_002, far: bob.address, codecs: leaves == 110 ? [.opus()] : [.pcmu()], keys: [leaves == 110 ? .keys(110, 110, rate: 48_000) : .keys()])
+        try bench.engine.link(a, b, at: bench.now)
+        try bench.start(a, b)
+        let event = TelephoneEvent(event: 5, isEnd: true, duration: duration)
+        var bytes = [UInt8](repeating: 0, count: 4)
+        bytes.withUnsafeMutableBytes { event.write(to: $0) }
+        bench.arrive(alice.packet(came, bytes, step: 0, marker: true), from: alice.address, at: 20_000)
+        let relayed = try #require(bench.heard(by: bob.address).first), told = try payload(relayed)
+        #expect(try header(relayed).payloadType == leaves)
+        #expect(UInt16(told[2]) << 8 | UInt16(told[3]) == (leaves == 110 ? 4_800 : 800))
+    }
+
     @Test mutating func `digits are sent in place of the sound that is relayed`() throws {
         let (a, b) = try bridge()
         bench.arrive(alice.packet(0), from: alice.address, at: 20_000)

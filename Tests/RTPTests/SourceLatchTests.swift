@@ -46,6 +46,16 @@ import Testing
         #expect(latch.refused == 2)
     }
 
+    @Test func `who holds by the unspecified address is known when it comes back, and a stranger of the meantime is not`() {
+        var latch = latch()
+        _ = latch.admit(Self.voice, Self.signalled)
+        latch.rearm(signalled: SocketAddress("0.0.0.0:4000"))
+        #expect(latch.admit(Self.voice, Self.stranger) == .refused && latch.destination == Self.signalled)
+        #expect(latch.admit(Self.voice, Self.signalled) == .accepted)
+        latch.rearm(signalled: Self.signalled)
+        #expect(latch.admit(Self.voice, Self.signalled) == .latched && latch.admit(Self.voice, Self.stranger) == .refused)
+    }
+
     @Test func `RTCP latches too`() {
         var latch = latch()
         #expect(latch.admit(Packet(RTCPPacket.make([.receiverReport(ssrc: 1, [])])), Self.natted) == .latched)

@@ -73,6 +73,53 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test(arguments: [false, true])
+    func `whoever has taken its sound away is held and resumed without being offered it again`(refusesAtResume: Bool) throws {
+        let call = try stage.bridge()
+        if !refusesAtResume {
+            call.callerOffers("sendrecv", port: 0)
+            call.deviceAnswers(200, "recvonly")
+        }
+        call.fromDevice("INVITE", body: call.device.description("0", "sendonly", version: 20))
+        call.fromDevice("ACK")
+        if refusesAtResume { call.caller.answer(call.caller.request(.invite), 200, body: call.caller.description("0", "recvonly", version: 21)) }
+        call.fromDevice("INVITE", body: call.device.description("0", "sendrecv", version: 22))
+        call.fromDevice("ACK")
+        if refusesAtResume {
+            call.caller.answer(call.caller.request(.invite), 200, body: call.caller.description("0", version: 23, port: 0))
+            call.deviceAnswers(200, "recvonly")
+        }
+        stage.run(seconds: 20)
+        #expect(call.caller.heard.count { $0.isRequest && $0.method == .invite } == (refusesAtResume ? 2 : 0))
+        #expect(stage.endReasons.isEmpty && stage.gateway.counts(at: stage.world.now).media.started == 0)
+        call.callerOffers("sendrecv")
+        call.deviceAnswers(200, "sendrecv")
+        #expect(text(call.callerAnswer).contains("a=sendrecv") && stage.gateway.counts(at: stage.world.now).media.started == 2)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `packets stop before the 200 that takes the sound away`() throws {
+        let call = try stage.bridge()
+        call.callerOffers("sendrecv", port: 0)
+        stage.gateway.journal.flush()
+        let events = stage.transcript.events, stopped = events.firstIndex { $0.kind == .mediaStopped } ?? .max
+        let told = events.lastIndex { $0.kind == .sipSent && $0.details.number(.status) == 200 } ?? 0
+        #expect(stopped < told)
+        call.deviceAnswers(200, "recvonly")
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `a text to a device that never answers is no 408`() {
+        let device = RawPeer(stage, 2), sender = RawPeer(stage, 1)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        sender.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+        stage.run(seconds: 40)
+        #expect(sender.final(.message, 1)?.status == 480)
+        stage.expectQuiet()
+    }
+
     @Test(arguments: [481, 408])
     func `an INFO that finds no dialog ends the call`(status: Int) throws {
         let call = try stage.bridge()

@@ -87,6 +87,9 @@ import UserAgent
         // A new offer before the answer, which moves the device's media.
         device.request("UPDATE", in: invite, 1, body: device.description(version: 2, port: 4_444))
         #expect(device.final(.update, 1)?.status == 200 && stage.media.openLegs == 0)
+        // And one that changes its codec.
+        device.request("UPDATE", in: invite, 2, body: device.description("8", version: 3, port: 4_444))
+        #expect(device.final(.update, 2)?.status == 200)
         device.answer(invite, 200)
         let answer = try #require(caller.final(.invite, 1))
         caller.request("ACK", BridgedCall.line, call: "early", 1, toTag: answer.to.tag)

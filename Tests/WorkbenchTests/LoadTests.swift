@@ -73,6 +73,13 @@ import UserAgent
         }
     }
 
+    @Test func `a CANCEL that crosses the 200 is nobody's fault, and the call is ended`() {
+        let load = Load({ ($0.calls, $0.mix) = (5, CallMix([.cancel: 100])) }, after: .zero)
+        load.run(seconds: 30)
+        #expect(load.calls.count == 5 && load.calls.allSatisfy { $0.status == 200 && $0.outcome == .good }, "\(load.calls.map(\.status)) \(load.calls.flatMap(\.findings))")
+        load.expectNothingLeft()
+    }
+
     @Test func `no more than so many are up at a time, and those not begun are counted`() {
         let load = Load { ($0.concurrent, $0.duration, $0.arrivals) = (3, .seconds(5), ArrivalPlan(rate: 10)) }
         load.run(seconds: 30)
@@ -117,7 +124,7 @@ private final class Load {
     private var answered = 0
 
     init(
-        playsItself: Bool = false, _ shape: (inout LoadPlan) -> Void, refusing status: Int? = nil, answering: @escaping (Int, inout CallScript) -> Void = { _, _ in }
+        playsItself: Bool = false, _ shape: (inout LoadPlan) -> Void, refusing status: Int? = nil, after delay: Duration = .milliseconds(20), answering: @escaping (Int, inout CallScript) -> Void = { _, _ in }
     ) {
         seat = room.seat("caller", 1, server: Room.address(playsItself ? 3 : 2), codecs: [.pcmu])
         var plan = LoadPlan()
@@ -139,7 +146,7 @@ private final class Load {
                 var script = CallScript()
                 script.source = .echo
                 answering(answered, &script)
-                phone.ring(session, answeringAfter: .milliseconds(20), script: script, at: now)
+                phone.ring(session, answeringAfter: delay, script: script, at: now)
             }
         }
         client.start(at: room.now)

@@ -92,15 +92,23 @@ extension Leg {
         isHeld = true
         hasAudioSession = false
         media.stop(holding: true, at: now)
-        renegotiate()
+        // Whoever has taken its sound away has nothing to be held, and is not offered it again.
+        if !hasNoAudio { renegotiate() }
     }
 
     /// Fulfilled by the 2xx to the re-INVITE, failed by its refusal.
     func performResume(_ action: CXSetHeldCallAction) {
         guard state == .connected, isHeld else { return action.fulfill() }
         resume?.fail()
+        guard !hasNoAudio else { return resumeWithoutSound(action) }
         resume = action
         renegotiate()
+    }
+
+    /// The far end has taken its sound away, and brings it back itself when it likes.
+    func resumeWithoutSound(_ action: CXSetHeldCallAction) {
+        (resume, isHeld, resumeAttempts) = (nil, false, 0)
+        action.fulfill()
     }
 
     /// The system gave the action up; the re-INVITE may still be answered, and the resume is wanted all the same.

@@ -94,7 +94,9 @@ extension Leg: InviteSessionDelegate {
         do throws(NegotiationError) {
             try fork.receive(offer: body)
             gateway.prepareChecks(&fork)
-            let (answer, _) = try fork.answer(codecs: fork.audio.map { [$0.primary.codec] }, direction: .sendrecv)
+            let offered = fork.remoteOffer?.codecs ?? [], present = fork.audio.map { [$0.primary.codec] } ?? []
+            let known = (present + offered).first { codec in offered.contains { $0.matches(codec) } && gateway.offeredCodecs.contains { $0.matches(codec) } }
+            let (answer, _) = try fork.answer(codecs: known.map { [$0] }, direction: .sendrecv)
             earlyNegotiations[tag.detached] = fork
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
         } catch {
@@ -172,6 +174,9 @@ extension Leg: InviteSessionDelegate {
             gateway.prepareChecks(&negotiation)
             negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
             let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
+            // Nothing leaves behind a 200 that agrees to silence.
+            if let audio, audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
+            if audio == nil { media.stop(at: now) }
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
             if let audio { adopt(audio) } else { audioWasRemoved() }
         } catch {
@@ -214,8 +219,12 @@ extension Leg: InviteSessionDelegate {
             resume = nil
             return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
         }
-        if error == .refused { audioWasRemoved() }
-        if resume != nil { resumeFailed() }
+        if error == .refused {
+            audioWasRemoved()
+            resume.map(resumeWithoutSound)
+        } else if resume != nil {
+            resumeFailed()
+        }
         offerWhenPossible()
     }
 
