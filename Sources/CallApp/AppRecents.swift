@@ -49,7 +49,7 @@ public final class AppRecents {
     /// - Parameter limit: entries that are kept.
     public init(of provider: CXProvider, limit: Int = 100) { (self.provider, self.limit) = (provider, limit) }
 
-    /// Hands the activity of a start intent to the app, as a tap on the entry does.
+    /// Hands the activity of a start intent to the app, as a tap on the entry does; that of an older one where the app does not take it.
     ///
     /// - Parameter open: `UIApplication.hookswitchContinue`, or what stands for it.
     public func callBack(_ entry: AppRecent, open: (NSUserActivity) -> Bool) throws(CallBackRefusal) {
@@ -58,8 +58,16 @@ public final class AppRecents {
         let person = INPerson(
             personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), nameComponents: nil, displayName: nil, image: nil,
             contactIdentifier: nil, customIdentifier: nil)
-        let intent: INIntent = entry.isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(destinationType: .normal, contacts: [person])
-        guard open(NSUserActivity(hookswitch: INInteraction(intent: intent, response: nil))) else { throw .notTaken }
+        let isTaken = Self.intents(to: person, isVideo: entry.isVideo).contains { open(NSUserActivity(hookswitch: INInteraction(intent: $0, response: nil))) }
+        guard isTaken else { throw .notTaken }
+    }
+
+    /// That of iOS 13, and that of apps which still wait for the older ones.
+    private static func intents(to person: INPerson, isVideo: Bool) -> [INIntent] {
+        let start = INStartCallIntent(
+            callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: [person],
+            callCapability: isVideo ? .videoCall : .audioCall)
+        return [start, isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(destinationType: .normal, contacts: [person])]
     }
 
     /// What the system has said.

@@ -1,6 +1,7 @@
 import CallApp
 import CallKit
 import Foundation
+import Intents
 import Primitives
 import PushKit
 import Testing
@@ -69,6 +70,14 @@ import Testing
         stage.end(stage.takeCall().uuid)
         let entries = recents.entries
         #expect(entries.map(\.isVideo) == [true, false] && entries.map(\.isOutgoing) == [false, true] && entries.allSatisfy { $0.ended == ended })
+        var offered: [String] = []
+        #expect(throws: CallBackRefusal.notTaken) {
+            try recents.callBack(try #require(entries.first)) { activity in
+                offered.append(activity.activityType)
+                return false
+            }
+        }
+        #expect(offered == ["INStartCallIntent", "INStartVideoCallIntent"])
         #expect(entries.last?.started == dialled && entries.first.map { $0.started > began.addingTimeInterval(1) } == true)
         #expect(stage.leftovers() == [])
     }
