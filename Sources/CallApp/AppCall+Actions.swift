@@ -113,7 +113,7 @@ extension AppCall {
     var isBeingTakenBack: Bool { resume != nil }
 
     /// Hears, too, whether the other side has agreed to be taken back.
-    func await(_ completion: @escaping (Bool) -> Void) {
+    func awaitResume(_ completion: @escaping (Bool) -> Void) {
         let first = resume
         resume = { isAgreed in
             first?(isAgreed)
@@ -136,14 +136,17 @@ extension AppCall {
     /// The keys of a dial string, with its pauses: `,` is two seconds, and what stands behind `;` waits until keys are played again. False for what
     /// is no key, or when none can be carried.
     func dialKeys(_ keys: String) -> Bool {
-        guard state != .ended, keys.allSatisfy({ Self.pauses.contains($0) || DTMFDigit($0) != nil }) else { return false }
+        guard state == .connected, keys.allSatisfy({ Self.pauses.contains($0) || DTMFDigit($0) != nil }) else { return false }
         guard let waiting = waitingKeys.take() else { return play(keys[...]) }
         guard let until = waiting.until else { return play((waiting.keys + keys)[...]) }
         waitingKeys = ((waiting.keys + keys)[...], until)
         return true
     }
 
-    func play(_ keys: Substring) -> Bool {
+    /// Keys that cannot be sent when their pause is over, as while the call is held, wait until keys are played again.
+    func playAfterPause(_ keys: Substring) { if !play(keys), state == .connected { waitingKeys = (keys, nil) } }
+
+    private func play(_ keys: Substring) -> Bool {
         waitingKeys = nil
         let run = keys.prefix { !Self.pauses.contains($0) }, rest = keys.dropFirst(run.count)
         guard run.isEmpty || send(run.compactMap(DTMFDigit.init)) else { return false }

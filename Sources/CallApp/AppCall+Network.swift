@@ -112,6 +112,8 @@ extension AppCall: InviteSessionDelegate {
             if negotiation.remoteOffer?.removesAudio == true { throw .noAudio }
             let (answer, audio) = try negotiation.answer(codecs: negotiated.map { [$0.primary.codec] }, direction: wantedDirection)
             guard let audio else { throw .noAudio }
+            // Nothing leaves behind a 200 that agrees to silence.
+            if audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
             adopt(audio)
         } catch {

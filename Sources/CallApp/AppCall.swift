@@ -88,7 +88,7 @@ final class AppCall {
     var deadline: Instant? { [overdueAt, waitingKeys?.until].compactMap(\.self).min() }
 
     func advance(to now: Instant) {
-        if let waiting = waitingKeys, let until = waiting.until, until <= now { _ = play(waiting.keys) }
+        if let waiting = waitingKeys, let until = waiting.until, until <= now { playAfterPause(waiting.keys) }
         guard let due = overdueAt, due <= now else { return }
         overdueAt = nil
         if standing == .unreported { return giveUpUnreported(status: 480) }

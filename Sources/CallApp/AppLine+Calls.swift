@@ -6,7 +6,7 @@ import Primitives
 import SIP
 
 /// What the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked for it.
-/// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake.
+/// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake, but for keys and groups.
 extension AppLine {
     /// Lets an incoming call ring: from the completion of a report that was accepted, and not before.
     @discardableResult
@@ -61,7 +61,7 @@ extension AppLine {
         enter(now)
         defer { settle() }
         guard acting.first(on: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
-            if !isHeld, let call = calls[uuid], call.isBeingTakenBack { return call.await(completion) }
+            if !isHeld, let call = calls[uuid], call.isBeingTakenBack { return call.awaitResume(completion) }
             return completion(isDone(uuid) { $0.state == .connected && $0.isHeld == isHeld })
         }
         guard isHeld else { return call.takeBack(completion) }
@@ -80,7 +80,9 @@ extension AppLine {
     public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else { return isDone(uuid) { $0.state == .connected && $0.isMuted == isMuted } }
+        guard acting.first(on: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else {
+            return isDone(uuid) { $0.state == .connected && $0.isMuted == isMuted }
+        }
         call.setMuted(isMuted)
         return true
     }

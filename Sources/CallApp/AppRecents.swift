@@ -36,6 +36,9 @@ public enum CallBackRefusal: Error, Hashable, CustomStringConvertible {
 /// The recents of one app: what its provider wants to be seen there, newest first, and the way back from an entry to a call.
 public final class AppRecents {
     public private(set) var entries: [AppRecent] = []
+    /// Whether a tap is an `INStartAudioCallIntent` or `INStartVideoCallIntent`, as before iOS 13, and no `INStartCallIntent`.
+    public var usesOlderIntents = false
+
     private struct Draft {
         var handle: CXHandle?
         var isOutgoing = false, isVideo = false
@@ -49,7 +52,7 @@ public final class AppRecents {
     /// - Parameter limit: entries that are kept.
     public init(of provider: CXProvider, limit: Int = 100) { (self.provider, self.limit) = (provider, limit) }
 
-    /// Hands the activity of a start intent to the app, as a tap on the entry does; that of an older one where the app does not take it.
+    /// Hands the activity of a start intent to the app, as a tap on the entry does.
     ///
     /// - Parameter open: `UIApplication.hookswitchContinue`, or what stands for it.
     public func callBack(_ entry: AppRecent, open: (NSUserActivity) -> Bool) throws(CallBackRefusal) {
@@ -58,16 +61,16 @@ public final class AppRecents {
         let person = INPerson(
             personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), nameComponents: nil, displayName: nil, image: nil,
             contactIdentifier: nil, customIdentifier: nil)
-        let isTaken = Self.intents(to: person, isVideo: entry.isVideo).contains { open(NSUserActivity(hookswitch: INInteraction(intent: $0, response: nil))) }
-        guard isTaken else { throw .notTaken }
+        guard open(NSUserActivity(hookswitch: INInteraction(intent: intent(to: person, isVideo: entry.isVideo), response: nil))) else { throw .notTaken }
     }
 
-    /// That of iOS 13, and that of apps which still wait for the older ones.
-    private static func intents(to person: INPerson, isVideo: Bool) -> [INIntent] {
-        let start = INStartCallIntent(
-            callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: [person],
-            callCapability: isVideo ? .videoCall : .audioCall)
-        return [start, isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(destinationType: .normal, contacts: [person])]
+    private func intent(to person: INPerson, isVideo: Bool) -> INIntent {
+        guard usesOlderIntents else {
+            return INStartCallIntent(
+                callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: [person],
+                callCapability: isVideo ? .videoCall : .audioCall)
+        }
+        return isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(destinationType: .normal, contacts: [person])
     }
 
     /// What the system has said.

@@ -32,7 +32,7 @@ public struct LiveAppSettings: Sendable {
 
     /// As a person writes it: `1001`, its password, and an address as `127.0.0.1:5060` or `[::1]`.
     public init(number: String, password: String? = nil, server: String) throws(LiveAppError) {
-        guard let address = SocketAddress(server, defaultPort: 5060) else { throw .noAddress(server) }
+        guard let address = SocketAddress(server, defaultPort: 5060), address.port != 0, !address.address.isAny else { throw .noAddress(server) }
         self.init(number: Text(number), server: address)
         self.password = password.map { Text($0) }
     }

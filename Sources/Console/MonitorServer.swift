@@ -29,7 +29,7 @@ public final class MonitorServer: Sendable {
 
 /// The connections of a monitor server: one question each, bounded in number, size and time. Lives on its lane.
 final class MonitorDesk: LaneResident {
-    /// At a time; for one more the one goes that has waited longest without a question.
+    /// At a time; for one more the one goes that has waited longest, of those without a question where there are such.
     static let mostConnections = 64
     /// From the accepting to the last byte of the answer.
     static let patience = Duration.seconds(10)
@@ -61,7 +61,7 @@ final class MonitorDesk: LaneResident {
     private func drop(_ id: UInt64) { visitors.removeValue(forKey: id)?.connection.close() }
 
     private func accept(_ accepted: consuming TCPListener.Accepted, at now: Instant) {
-        guard makeRoom() else { return }
+        makeRoom()
         last += 1
         let id = last
         let connection = TCPConnection(accepted, on: lane, at: now) { [unowned self] _, event, now in visitor(id, did: event, at: now) }
@@ -69,11 +69,10 @@ final class MonitorDesk: LaneResident {
     }
 
     /// Who only holds a connection must not keep an orchestrator from asking.
-    private func makeRoom() -> Bool {
-        guard visitors.count >= Self.mostConnections else { return true }
-        guard let idlest = visitors.filter({ !$0.value.isAnswered }).min(by: { $0.value.due < $1.value.due }) else { return false }
-        drop(idlest.key)
-        return true
+    private func makeRoom() {
+        guard visitors.count >= Self.mostConnections else { return }
+        let silent = visitors.filter { !$0.value.isAnswered }
+        if let oldest = (silent.isEmpty ? visitors : silent).min(by: { $0.value.due < $1.value.due }) { drop(oldest.key) }
     }
 
     private func visitor(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {

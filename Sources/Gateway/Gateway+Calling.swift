@@ -36,15 +36,19 @@ extension Gateway {
         return userAgent.invite(invite, delegate: leg, at: now)
     }
 
-    /// What a message of one leg adds to that of another: by the rules of the trunk that either belongs to, else by those between lines.
+    /// What a message of one leg adds to that of another: by the rules of the trunk that either belongs to, else by those between lines, and then
+    /// nothing of a caller who is not to be known.
     private func headers(passedBy message: Message?, from source: Trunk?, to leg: Leg) -> [(HeaderName, Text)] {
         if let trunk = leg.trunk { return trunk.configuration.headers.towardsTrunk(from: message) }
-        return message.map((source?.configuration.headers ?? configuration.headers).passed) ?? []
+        guard let message, source != nil || !leg.hidesCaller else { return [] }
+        return (source?.configuration.headers ?? configuration.headers).passed(from: message)
     }
 
     /// A 18x or a 200 of a callee, or a BYE: what it passes goes with what the other leg is told next. A 18x that passes something is told at once.
     func passHeaders(of message: Message, from leg: Leg) {
-        guard let other = peer(of: leg) ?? self.leg(ofBridge: leg), other !== leg else { return }
+        // Whom a call is transferred to tells nothing to the one who has it transferred.
+        guard let other = peer(of: leg) ?? (message.isRequest ? nil : self.leg(ofBridge: leg)), other !== leg else { return }
+        guard message.isRequest || ![.connected, .ended].contains(other.state) else { return }
         other.passedHeaders = headers(passedBy: message, from: leg.trunk, to: other)
         guard let status = message.status, status < 200, other.state == .ringing, other.mayRing, !other.passedHeaders.isEmpty else { return }
         other.session?.respond(status: 180, headers: other.passedHeaders, at: now)

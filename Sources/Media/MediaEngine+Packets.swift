@@ -55,8 +55,8 @@ extension MediaEngine {
         pass(packet, header, role, from: leg, at: now)
     }
 
-    /// Sends to whoever sends to us. The kernel is asked to refuse all others at once where the far end is who it said; else with the first
-    /// report, for until then the signalled address may still take over.
+    /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address may
+    /// still take over, however late.
     private func latched(_ sender: SocketAddress, on leg: MediaLeg) {
         if sender == leg.latch.signalled { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
     }

@@ -154,7 +154,7 @@ final class MediaLeg {
         }
         if new.source != old.source || new.audio.isSilenced != old.audio.isSilenced { stream.pause() }
         if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(using: &random, at: now) }
-        if keys.clockRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
+        if old.audio.keyRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
     }
 

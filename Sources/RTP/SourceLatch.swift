@@ -8,7 +8,7 @@ import Primitives
 public struct SourceLatch: Sendable {
     public enum Admission: Hashable, Sendable {
         case accepted
-        /// Accepted, and `source` is now this packet's: connect the socket there.
+        /// Accepted, and `source` is now this packet's: send there.
         case latched
         case refused
     }
@@ -18,9 +18,11 @@ public struct SourceLatch: Sendable {
     public var payloadTypes: PayloadTypeSet
     /// Who sends to us; nil before the first valid packet.
     public private(set) var source: SocketAddress?
-    private var isArmed = true
+    private var isArmed: Bool
     /// Where the peer's SDP says that it is; nil when not known yet.
     public private(set) var signalled: SocketAddress?
+    /// The same before a hold by `c=0.0.0.0`.
+    private var signalledLast: SocketAddress?
     /// Packets from elsewhere or that are no media.
     public private(set) var refused: UInt64 = 0
     /// After a change of the signalled address: how many more packets of the old source are taken as late ones.
@@ -28,7 +30,7 @@ public struct SourceLatch: Sendable {
     private static let greatestLateness = 50
 
     public init(signalled: SocketAddress?, payloadTypes: PayloadTypeSet) {
-        (self.signalled, self.payloadTypes) = (signalled, payloadTypes)
+        (self.signalled, self.payloadTypes, isArmed) = (signalled, payloadTypes, signalled != nil)
     }
 
     /// Where to send: the latched source, else the signalled address.
@@ -39,7 +41,8 @@ public struct SourceLatch: Sendable {
     /// When the address changed, up to 50 packets of the old source do not count as news. The unspecified address
     /// (hold by `c=0.0.0.0`) is not remembered, and while it is the address nobody new is let in.
     public mutating func rearm(signalled: SocketAddress?) {
-        lateOnes = signalled == self.signalled ? 0 : Self.greatestLateness
+        signalledLast = self.signalled ?? signalledLast
+        lateOnes = signalled == signalledLast ? 0 : Self.greatestLateness
         self.signalled = signalled.flatMap { $0.address.isAny ? nil : $0 }
         isArmed = self.signalled != nil
     }

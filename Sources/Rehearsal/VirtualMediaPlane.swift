@@ -36,6 +36,8 @@ final class VirtualMediaPlane: MediaPlane {
 
     /// Legs with bound sockets: what a kernel would show.
     var openLegs: Int { legs.count }
+    /// Legs whose packets may leave.
+    var sendingLegs: Int { legs.values.count { $0.state == .started && $0.plan.audio.sends } }
 
     func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(demand, using: &random, at: now) }
 

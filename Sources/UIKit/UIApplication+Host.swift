@@ -94,6 +94,7 @@ extension UIApplication {
     private func connect(_ scene: UIScene, _ options: UIScene.ConnectionOptions) {
         connectedScenes.insert(scene)
         scene.delegate?.scene(scene, willConnectTo: scene.session, options: options)
+        scene.delegate?.sceneWillEnterForeground(scene)
         scene.activationState = applicationState.ofScenes
         if applicationState == .active { scene.delegate?.sceneDidBecomeActive(scene) }
     }

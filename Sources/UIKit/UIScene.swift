@@ -81,7 +81,7 @@ open class UISceneConfiguration: NSObject {
 /// A scene, as far as a telephone calls it. All methods may be left out.
 @MainActor
 public protocol UISceneDelegate: NSObjectProtocol {
-    /// The options have the activity or URL that the app was launched for; it is not delivered once more.
+    /// The options are those of `hookswitchConnect`; the scene of a launch has none.
     func scene(_ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
     func scene(_ scene: UIScene, openURLContexts URLContexts: Set<UIOpenURLContext>)
     func scene(_ scene: UIScene, continue userActivity: NSUserActivity)

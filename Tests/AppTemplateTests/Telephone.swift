@@ -40,10 +40,6 @@ final class Telephone {
     func terminate() { application.hookswitchTerminate() }
     func open(_ url: String) -> Bool { application.hookswitchOpen(URL(string: url)!) }
     func `continue`(_ activity: NSUserActivity) -> Bool { application.hookswitchContinue(activity) }
-    func stayAwake() -> Bool {
-        application.isIdleTimerDisabled = true
-        return application.isIdleTimerDisabled
-    }
     static func make<App: UIResponder>(_ type: App.Type) -> App { type.init(hookswitch: ()) }
 }
 

@@ -63,6 +63,11 @@ import Testing
         #expect(try rules.passed(from: message([("Contact", "<sip:x@y>"), ("Content-Type", "a/b"), ("Colour", "red")])).map { $0.0.text } == ["Colour"])
     }
 
+    @Test func `what is passed makes no datagram too long`() throws {
+        let message = try message([("X-One", Text(Array(repeating: 0x61, count: 900))), ("X-Two", Text(Array(repeating: 0x61, count: 200))), ("X-Three", "3")])
+        #expect(try rules().passed(from: message).map { $0.0.text } == ["X-One", "X-Three"])
+    }
+
     @Test func `a flood of headers is not passed on whole`() throws {
         #expect(try rules().passed(from: message((0..<90).map { (HeaderName(Text("X-\($0)")), "1") })).count == 32)
     }

@@ -123,12 +123,12 @@ import UserAgent
     @Test(arguments: [nil, ["x-*", "Diversion"], []] as [[Text]?])
     func `what one line says of a call reaches the other`(names: [Text]?) throws {
         let stage = Stage { configuration in if let names { configuration.headers.copy = names.map { HeaderRules.NamePattern($0)! } } }
-        let isPassed = names != [], (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        let isPassed = names?.isEmpty == false, (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
         device.request("REGISTER", BridgedCall.line, call: "register", 1)
         let said = ["s: lunch", "Priority: urgent", "User-to-User: 00aa;encoding=hex", "x-Trace: 1", "Diversion: <sip:a@b.test>", "Alert-Info: <http://a.test>"]
         caller.request("INVITE", BridgedCall.line, call: "one", 1, body: caller.description(), headers: said)
         let invite = try device.received(.invite)
-        let expected: [Text?] = names == nil ? ["lunch", "urgent", "00aa;encoding=hex", "1", nil, nil] : isPassed ? [nil, nil, nil, "1", "<sip:a@b.test>", nil] : [nil, nil, nil, nil, nil, nil]
+        let expected: [Text?] = names == nil ? ["lunch", nil, "00aa;encoding=hex", nil, nil, nil] : isPassed ? [nil, nil, nil, "1", "<sip:a@b.test>", nil] : [nil, nil, nil, nil, nil, nil]
         #expect(["Subject", "Priority", "User-to-User", "X-Trace", "Diversion", "Alert-Info"].map { invite.headers[HeaderName($0)] } == expected)
         device.answer(invite, 180, headers: [("X-Ring", "2")])
         #expect(caller.heard.contains { $0.status == 180 && $0.headers["X-Ring"] == "2" } == isPassed)
@@ -140,6 +140,24 @@ import UserAgent
         caller.request("BYE", BridgedCall.line, call: "one", 2, toTag: accepted.to.tag, headers: ["X-Bye: 4"])
         stage.run(seconds: 0.5)
         #expect(try device.received(.bye).headers["X-Bye"] == (isPassed ? "4" : nil))
+        stage.expectQuiet()
+    }
+
+    @Test func `of a caller who is not to be known nothing reaches the other end`() throws {
+        let stage = Stage { $0.headers.copy = [HeaderRules.NamePattern("X-*")!] }
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "one", 1, body: caller.description(), headers: ["Privacy: id", "X-Number: 4711"])
+        let invite = try device.received(.invite)
+        #expect(invite.headers["X-Number"] == nil && invite.from.uri.user == "anonymous")
+        device.answer(invite, 200, body: device.description(), headers: [("X-Answer", "3")])
+        stage.run(seconds: 0.5)
+        let accepted = try #require(caller.final(.invite, 1))
+        #expect(accepted.headers["X-Answer"] == "3")
+        caller.request("ACK", BridgedCall.line, call: "one", 1, toTag: accepted.to.tag)
+        caller.request("BYE", BridgedCall.line, call: "one", 2, toTag: accepted.to.tag, headers: ["X-Number: 4711"])
+        stage.run(seconds: 0.5)
+        #expect(try device.received(.bye).headers["X-Number"] == nil)
         stage.expectQuiet()
     }
 

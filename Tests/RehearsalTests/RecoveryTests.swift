@@ -111,6 +111,17 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test(arguments: ["sendonly", "inactive"]) func `packets stop before the 200 that agrees to silence`(direction: String) throws {
+        let call = try stage.bridge()
+        var sending: [Int] = []
+        stage.network.onSend = { [stage] bytes, _, _ in if String(decoding: bytes, as: UTF8.self).hasPrefix("SIP/2.0 200") { sending.append(stage.media.sendingLegs) } }
+        call.callerOffers(direction)
+        #expect(sending.first == 1, "of the two the caller's is silent when its 200 leaves")
+        call.deviceAnswers(200, "recvonly")
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
     @Test func `a text to a device that never answers is no 408`() {
         let device = RawPeer(stage, 2), sender = RawPeer(stage, 1)
         device.request("REGISTER", BridgedCall.line, call: "register", 1)

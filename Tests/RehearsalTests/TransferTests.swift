@@ -68,6 +68,21 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test func `whom a call is transferred to tells nothing to the one who leaves`() throws {
+        let call = try stage.bridge(), third = third()
+        call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>", "Subject: for you"])
+        let invite = try third.received(.invite)
+        #expect(invite.headers[.subject] == "for you")
+        third.answer(invite, 200, body: third.description("0"), headers: [(.subject, "thanks")])
+        answerNotifications(call.caller)
+        let bye = try call.caller.received(.bye)
+        #expect(bye.headers[.subject] == nil)
+        call.caller.answer(bye, 200)
+        call.fromDevice("BYE")
+        third.answer(third.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
     @Test func `whoever is called by a transfer is offered first what the one who stays speaks`() throws {
         let call = try stage.bridge(), third = third()
         call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>"])

@@ -4,6 +4,7 @@ import Foundation
 import Intents
 import Primitives
 import PushKit
+import SDP
 import Testing
 
 @testable import Rehearsal
@@ -71,15 +72,35 @@ import Testing
         let entries = recents.entries
         #expect(entries.map(\.isVideo) == [true, false] && entries.map(\.isOutgoing) == [false, true] && entries.allSatisfy { $0.ended == ended })
         var offered: [String] = []
-        #expect(throws: CallBackRefusal.notTaken) {
-            try recents.callBack(try #require(entries.first)) { activity in
-                offered.append(activity.activityType)
-                return false
+        for isOlder in [false, true] {
+            recents.usesOlderIntents = isOlder
+            #expect(throws: CallBackRefusal.notTaken) {
+                try recents.callBack(try #require(entries.first)) { activity in
+                    offered.append(activity.activityType)
+                    return false
+                }
             }
         }
         #expect(offered == ["INStartCallIntent", "INStartVideoCallIntent"])
         #expect(entries.last?.started == dialled && entries.first.map { $0.started > began.addingTimeInterval(1) } == true)
         #expect(stage.leftovers() == [])
+    }
+
+    @Test(arguments: [SDP.Direction.sendonly, .inactive]) func `packets stop before the 200 that agrees to silence`(direction: SDP.Direction) {
+        let stage = Stage(), app = ProbeApp(stage), call = stage.takeCall(), onSend = stage.network.onSend
+        var sending: [Int] = []
+        stage.network.onSend = { [stage] bytes, source, target in
+            if source == Stage.address, String(decoding: bytes, as: UTF8.self).hasPrefix("SIP/2.0 200") { sending.append(stage.media.sendingLegs) }
+            onSend(bytes, source, target)
+        }
+        #expect(stage.media.sendingLegs == 1)
+        call.far.hold(direction)
+        stage.run(0.5)
+        #expect(sending == [0])
+        stage.network.onSend = onSend
+        stage.end(call.uuid)
+        #expect(stage.leftovers() == [])
+        withExtendedLifetime(app) {}
     }
 
     @Test func `a dial string pauses, and waits for the user`() {
@@ -101,30 +122,33 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
-    /// Reports a call, or lets it be, when a push comes; or when it is told to.
-    private final class PushedApp: NSObject, PKPushRegistryDelegate {
+    enum Habit { case prompt, late, silent }
+
+    /// Reports a call when a push comes, or when its method has returned, or not at all.
+    private final class PushedApp: NSObject, PKPushRegistryDelegate, @unchecked Sendable {
         let provider: CXProvider
-        let reports: Bool
-        init(_ system: CallSystem, reports: Bool) { (provider, self.reports) = (CXProvider(configuration: CXProviderConfiguration(), system: system), reports) }
+        let habit: Habit
+        init(_ system: CallSystem, _ habit: Habit) { (provider, self.habit) = (CXProvider(configuration: CXProviderConfiguration(), system: system), habit) }
         func report() { provider.reportNewIncomingCall(with: UUID(), update: CXCallUpdate()) { _ in } }
         func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
         func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {
-            if reports { report() }
+            if habit == .prompt { report() }
+            if habit == .late { DispatchQueue.main.async { self.report() } }
             completion()
         }
     }
 
     @MainActor @Test(.timeLimit(.minutes(1)), arguments: [
-        (true, true, VoIPPush.Outcome.reported), (false, true, .unreported), (false, false, .excused),
+        (Habit.prompt, true, VoIPPush.Outcome.reported), (.late, true, .reportedLate), (.silent, true, .unreported), (.silent, false, .excused),
     ])
-    func `a push for which no call is reported is told`(reports: Bool, mustReport: Bool, outcome: VoIPPush.Outcome) async {
-        let system = CallSystem(configuration: .app, host: QueueHost()), app = PushedApp(system, reports: reports)
+    func `a push for which no call is reported is told`(habit: Habit, mustReport: Bool, outcome: VoIPPush.Outcome) async {
+        let system = CallSystem(configuration: .app, host: QueueHost()), app = PushedApp(system, habit)
         let registry = PKPushRegistry(queue: .main)
         registry.delegate = app
         let type = PKPushType(rawValue: "test \(outcome)"), payload = PKPushPayload(hookswitch: [:], type: type)
         registry.desiredPushTypes = [type]
         let told = await withCheckedContinuation { continuation in
-            VoIPPush.deliver(payload, system: system, mustReport: mustReport, limit: .milliseconds(10)) { continuation.resume(returning: $0) }
+            VoIPPush.deliver(payload, system: system, mustReport: mustReport, limit: habit == .late ? .seconds(3) : .milliseconds(10)) { continuation.resume(returning: $0) }
         }
         #expect(told == outcome)
         let nobody = await withCheckedContinuation { continuation in

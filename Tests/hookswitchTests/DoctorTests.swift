@@ -86,7 +86,7 @@ import Workbench
     @Test func `whatever a start needs is tried: sockets of every kind, and the folder`() throws {
         var machine = machine()
         machine.bindFailure = { address, isTCP in "\(isTCP ? "TCP" : "UDP") \(address.port) is taken" }
-        machine.folderFailure = { "\($0) cannot be had" }
+        machine.folderFailure = { _ in .unwritable }
         let findings = Examination(try configuration(["metrics.listen=127.0.0.1:9464", "data=d"]), machine).all(nil)
         #expect(findings.filter { $0.subject == "listens" }.map(\.text) == ["udp 0.0.0.0:5060: UDP 5060 is taken", "tcp 0.0.0.0:5060: TCP 5060 is taken", "metrics 127.0.0.1:9464: TCP 9464 is taken"])
         #expect(findings.filter { $0.subject == "data" }.map(\.grade) == [.bad])
@@ -98,9 +98,9 @@ import Workbench
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let claim = try FolderClaim(folder)
-        #expect(Machine.here.folderFailure(folder) == "is in use by another hookswitch")
+        #expect(Machine.here.folderFailure(folder) == .inUse)
         withExtendedLifetime(claim) {}
-        #expect(Machine.here.folderFailure("/dev/null/x") == "/dev/null is no folder")
+        #expect(Machine.here.folderFailure("/dev/null/x") == .noFolder("/dev/null"))
     }
 
     private func configuration(_ settings: [String] = []) throws -> ServeConfiguration {

@@ -14,9 +14,9 @@ final class CallAudioSession: AVAudioSession, @unchecked Sendable {
         super.init()
     }
 
-    /// What the delegate gets: apps set up the session of the process before there is a call, and expect that one. Where each call group has
-    /// a session, they are told apart.
-    var delivered: AVAudioSession { name.group == nil ? .sharedInstance() : self }
+    /// The delegate gets the session of the process: apps set that up before there is a call, and expect it. Where each call group has a session,
+    /// they are told apart.
+    var isShared: Bool { name.group == nil }
 
     /// The calls that the callback under way is about.
     var calls: [UUID] {

@@ -138,12 +138,15 @@ extension CallSystem {
         writeJournal()
         guard let provider else { return }
         let wiring = provider.current
-        CallAudioSession.$current.withValue(session) {
-            switch change {
-            case .activated: wiring.delegate?.provider(provider, didActivate: session.delivered)
-            case .admitted(let calls): wiring.audioDelegate?.provider(provider, didAdmit: calls, to: session.delivered)
-            case .deactivated: wiring.delegate?.provider(provider, didDeactivate: session.delivered)
-            }
+        guard session.isShared else { return tell(change, of: session, session, provider, wiring) }
+        CallAudioSession.$current.withValue(session) { tell(change, of: session, .sharedInstance(), provider, wiring) }
+    }
+
+    private func tell(_ change: AudioActivation.Change, of session: CallAudioSession, _ delivered: AVAudioSession, _ provider: CXProvider, _ wiring: CXProvider.Wiring) {
+        switch change {
+        case .activated: wiring.delegate?.provider(provider, didActivate: delivered)
+        case .admitted(let calls): wiring.audioDelegate?.provider(provider, didAdmit: calls, to: delivered)
+        case .deactivated: wiring.delegate?.provider(provider, didDeactivate: delivered)
         }
     }
 

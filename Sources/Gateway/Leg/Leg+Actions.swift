@@ -107,7 +107,7 @@ extension Leg {
 
     /// The far end has taken its sound away, and brings it back itself when it likes.
     func resumeWithoutSound(_ action: CXSetHeldCallAction) {
-        (resume, isHeld, resumeAttempts) = (nil, false, 0)
+        (resume, isHeld, resumeAttempts, needsOffer) = (nil, false, 0, false)
         action.fulfill()
     }
 

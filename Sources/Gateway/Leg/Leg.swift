@@ -36,7 +36,7 @@ final class Leg {
     let scribe: LegScribe
     /// The trunk that the leg's far end belongs to.
     var trunk: Trunk?
-    /// What the other leg's last message adds to our next one, by the rules of a trunk.
+    /// What the other leg's last message adds to our next one.
     var passedHeaders: [(HeaderName, Text)] = []
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
@@ -49,6 +49,8 @@ final class Leg {
     var origination: UUID?
     /// Where an outgoing leg calls, and as whom; until it is answered.
     private(set) var destination: Boxed<Destination>?
+    /// It is not told who calls (RFC 3323).
+    let hidesCaller: Bool
     /// The way to the peer's signalling, which decides our address and family in SDP.
     private(set) var flow: Flow { didSet { way = Way(flow) } }
     private(set) var way: Way
@@ -107,7 +109,7 @@ final class Leg {
         self.line = line
         self.gateway = gateway
         self.session = session
-        self.destination = destination.map(Boxed.init)
+        (self.destination, hidesCaller) = (destination.map(Boxed.init), destination?.caller.isPrivate ?? false)
         self.flow = flow
         way = Way(flow)
         self.scribe = scribe

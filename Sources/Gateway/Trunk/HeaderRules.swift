@@ -45,16 +45,22 @@ public struct HeaderRules: Sendable, Equatable {
     /// These are passed, and nothing is set.
     public init(copy: [NamePattern]) { self.copy = copy }
 
-    /// What is passed between lines where nothing else is said: what one user tells another, and nothing that says who calls or that a
-    /// telephone would fetch or play.
-    public static let betweenLines = HeaderRules(copy: ["Subject", "Priority", "User-to-User", "X-*"].compactMap { NamePattern($0) })
+    /// What is passed between lines where nothing else is said: what one user tells another. Not `X-*`: there are telephones that answer by
+    /// themselves where such a field says so.
+    public static let betweenLines = HeaderRules(copy: ["Subject", "User-to-User"].compactMap { NamePattern($0) })
 
     public var isEmpty: Bool { copy.isEmpty && set.isEmpty }
 
-    /// What a message of the one leg adds to that of the other. At most 32 fields: the rest of a flood stays where it is.
+    /// What a message of the one leg adds to that of the other. At most 32 fields and 1,000 bytes: the rest of a flood stays where it is, and
+    /// what was one datagram stays one.
     func passed(from message: Message) -> [(HeaderName, Text)] {
         guard !copy.isEmpty else { return [] }
-        return message.headers.fields(atMost: 32, where: isPassed).map { ($0.name, $0.value.printable) }
+        var room = 1_000
+        return message.headers.fields(atMost: 32, where: isPassed).compactMap { name, value in
+            guard value.count <= room else { return nil }
+            room -= value.count
+            return (name, value.printable)
+        }
     }
 
     /// The same, towards the trunk.

@@ -48,7 +48,7 @@ struct Setting: Sendable {
             $0.clientAuthorities = try $1.file
         },
         Setting(path: "sip.tls.ca", takes: "file", help: "authorities believed of servers; absent: the system's") { $0.serverAuthorities = try $1.file },
-        Setting(path: "headers.copy", takes: "names", help: "header fields that pass between lines; none: no field (Subject, Priority, User-to-User, X-*)") {
+        Setting(path: "headers.copy", takes: "names", help: "header fields that pass between lines; none: no field (Subject, User-to-User)") {
             $0.gateway.headers.copy = try $1.scalars == ["none"] ? [] : $1.someOf("header", otherwise: "; write none") { try $0.headerName }
         },
         Setting(path: "advertise.address", takes: "address", help: "the address that peers outside are told") { $0.gateway.advertise.address = try $1.reachable },

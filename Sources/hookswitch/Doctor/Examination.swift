@@ -56,9 +56,9 @@ struct Examination {
 
     private func folder() -> [Finding] {
         guard let path = configuration.dataFolder else { return [] }
-        let failure = machine.folderFailure(path), isInUse = failure?.contains("in use") ?? false
-        let remedy = isInUse ? Self.ourselves : "a folder that this user may write to"
-        return [Finding(grade: failure == nil ? .good : isInUse ? .note : .bad, subject: "data", text: "\(path) \(failure ?? "can be written to")", remedy: failure == nil ? nil : remedy)]
+        guard let failure = machine.folderFailure(path) else { return [Finding(grade: .good, subject: "data", text: "\(path) can be written to")] }
+        let isInUse = failure == .inUse
+        return [Finding(grade: isInUse ? .note : .bad, subject: "data", text: "\(path) \(failure.text)", remedy: isInUse ? Self.ourselves : "a folder that this user may write to")]
     }
 
     private static let ourselves = "good, if that is the gateway itself"

@@ -15,8 +15,20 @@ struct Machine {
     var cores: Int
     /// Milliseconds, or nil where the name has no address.
     var resolve: (String) -> Double?
+    enum FolderFailure: Equatable {
+        case inUse, unwritable, noFolder(String)
+
+        var text: String {
+            switch self {
+            case .inUse: "is in use by another hookswitch"
+            case .unwritable: "cannot be made, or nothing can be made in it"
+            case .noFolder(let path): "cannot be made: \(path) is no folder"
+            }
+        }
+    }
+
     /// Nil: the folder can be had, and no other server has it; else why not.
-    var folderFailure: (String) -> String?
+    var folderFailure: (String) -> FolderFailure?
     /// Nil: the port can be bound; else why not.
     var bindFailure: (SocketAddress, _ isTCP: Bool) -> String?
 
@@ -39,12 +51,12 @@ struct Machine {
         return Double((MonotonicClock.now - begin).wholeNanoseconds) / 1e6
     }
 
-    private static func failure(ofFolder path: String) -> String? {
+    private static func failure(ofFolder path: String) -> FolderFailure? {
         var folder = path, isFolder: ObjCBool = false
         while !folder.isEmpty, !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) { folder = (folder as NSString).deletingLastPathComponent }
-        if !folder.isEmpty, !isFolder.boolValue { return "\(folder) is no folder" }
-        guard access(folder.isEmpty ? "." : folder, W_OK) == 0 else { return folder == path ? "cannot be written to" : "cannot be made" }
-        do { _ = try FolderClaim(path) } catch { return "is in use by another hookswitch" }
+        if !folder.isEmpty, !isFolder.boolValue { return .noFolder(folder) }
+        guard access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 else { return .unwritable }
+        do { _ = try FolderClaim(path) } catch { return .inUse }
         return nil
     }
 
