@@ -19,10 +19,9 @@ public struct SourceLatch: Sendable {
     /// Who sends to us; nil before the first valid packet.
     public private(set) var source: SocketAddress?
     private var isArmed: Bool
-    /// Where the peer's SDP says that it is; nil when not known yet.
-    public private(set) var signalled: SocketAddress?
-    /// The same before a hold by `c=0.0.0.0`.
-    private var signalledLast: SocketAddress?
+    /// Where the peer's SDP said last that it is, and whether it has taken that back (hold by `c=0.0.0.0`).
+    private var told: SocketAddress?
+    private var isTakenBack = false
     /// Packets from elsewhere or that are no media.
     public private(set) var refused: UInt64 = 0
     /// After a change of the signalled address: how many more packets of the old source are taken as late ones.
@@ -30,8 +29,11 @@ public struct SourceLatch: Sendable {
     private static let greatestLateness = 50
 
     public init(signalled: SocketAddress?, payloadTypes: PayloadTypeSet) {
-        (self.signalled, self.payloadTypes, isArmed) = (signalled, payloadTypes, signalled != nil)
+        (told, self.payloadTypes, isArmed) = (signalled, payloadTypes, signalled != nil)
     }
+
+    /// Where the peer's SDP says that it is; nil when not known.
+    public var signalled: SocketAddress? { isTakenBack ? nil : told }
 
     /// Where to send: the latched source, else the signalled address.
     public var destination: SocketAddress? { isArmed ? signalled ?? source : source }
@@ -41,14 +43,15 @@ public struct SourceLatch: Sendable {
     /// When the address changed, up to 50 packets of the old source do not count as news. The unspecified address
     /// (hold by `c=0.0.0.0`) is not remembered, and while it is the address nobody new is let in.
     public mutating func rearm(signalled: SocketAddress?) {
-        signalledLast = self.signalled ?? signalledLast
-        lateOnes = signalled == signalledLast ? 0 : Self.greatestLateness
-        self.signalled = signalled.flatMap { $0.address.isAny ? nil : $0 }
-        isArmed = self.signalled != nil
+        isTakenBack = signalled?.address.isAny ?? true
+        isArmed = !isTakenBack
+        guard isArmed else { return }
+        lateOnes = signalled == told ? 0 : Self.greatestLateness
+        told = signalled
     }
 
     /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.
-    public mutating func follow(_ remote: SocketAddress?) { (signalled, source, isArmed, lateOnes) = (remote, remote, false, 0) }
+    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, lateOnes) = (remote, false, remote, false, 0) }
 
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {
