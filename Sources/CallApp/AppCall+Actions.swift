@@ -110,8 +110,6 @@ extension AppCall {
         renegotiate()
     }
 
-    var isBeingTakenBack: Bool { resume != nil }
-
     /// Hears, too, whether the other side has agreed to be taken back.
     func awaitResume(_ completion: @escaping (Bool) -> Void) {
         let first = resume
@@ -157,7 +155,7 @@ extension AppCall {
 
     private static let pauses: Set<Character> = [",", ";"]
     /// How long a key takes with the silence behind it: a pause begins when they have been heard.
-    private static let keyTime = Duration.milliseconds(240)
+    private static let keyTime = TelephoneEventSender.usualPress + TelephoneEventSender.usualPause
 
     /// One after the other. False when the call cannot carry them.
     private func send(_ digits: [DTMFDigit]) -> Bool {

@@ -61,7 +61,7 @@ extension AppLine {
         enter(now)
         defer { settle() }
         guard acting.first(on: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
-            if !isHeld, let call = calls[uuid], call.isBeingTakenBack { return call.awaitResume(completion) }
+            if !isHeld, let call = calls[uuid], call.resume != nil { return call.awaitResume(completion) }
             return completion(isDone(uuid) { $0.state == .connected && $0.isHeld == isHeld })
         }
         guard isHeld else { return call.takeBack(completion) }

@@ -123,7 +123,7 @@ public final class LiveAppLine: Sendable {
 
     /// Wakes the app as a push does, and writes down where it does not report a call for it; see `VoIPPush`.
     public func deliver(
-        _ push: PKPushPayload, mustReport: Bool = true, limit: DispatchTimeInterval = .seconds(7), completion: @escaping @Sendable (VoIPPush.Outcome) -> Void
+        _ push: PKPushPayload, mustReport: Bool = true, limit: Duration = .seconds(7), completion: @escaping @Sendable (VoIPPush.Outcome) -> Void
     ) {
         VoIPPush.deliver(push, system: system, mustReport: mustReport, limit: limit) { outcome in
             if outcome == .unreported { self.perform(()) { line, now in line.pushUnreported(at: now) } }

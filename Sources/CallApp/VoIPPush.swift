@@ -27,7 +27,7 @@ public enum VoIPPush {
     ///   - completion: called once, on the registry's queue or on one of the system. Any call that is reported meanwhile counts: deliver one push
     ///     at a time.
     public static func deliver(
-        _ payload: PKPushPayload, system: CallSystem = .current, mustReport: Bool = true, limit: DispatchTimeInterval = .seconds(7),
+        _ payload: PKPushPayload, system: CallSystem = .current, mustReport: Bool = true, limit: Duration = .seconds(7),
         completion: @escaping @Sendable (Outcome) -> Void
     ) {
         let before = system.incomingReports
@@ -35,7 +35,7 @@ public enum VoIPPush {
             registry.hookswitchDeliver(payload, mustReport: mustReport) {
                 if system.incomingReports > before { return completion(.reported) }
                 guard mustReport else { return completion(.excused) }
-                DispatchQueue.global().asyncAfter(deadline: .now() + limit) { completion(system.incomingReports > before ? .reportedLate : .unreported) }
+                DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { completion(system.incomingReports > before ? .reportedLate : .unreported) }
             } completion: {}
         }
         if !isWanted { DispatchQueue.global().async { completion(.unwanted) } }

@@ -5,11 +5,11 @@ import RTP
 /// Keys on their way out as sound at 8 kHz, one after the other: each as long as it is held, and 80 ms of silence behind it.
 struct KeyTones {
     /// Of a key of which nobody says how long it is held.
-    static let usualLength = Duration.milliseconds(160)
+    static let usualLength = TelephoneEventSender.usualPress
     /// One that nobody releases is over by then.
     static let greatestLength = Duration.seconds(5)
     private static let leastLength = Duration.milliseconds(80)
-    private static let pause = samples(.milliseconds(80))
+    private static let pause = samples(TelephoneEventSender.usualPause)
     /// Keys that may wait.
     static let capacity = 64
 

@@ -21,6 +21,9 @@ public struct TelephoneEventSender: Sendable {
     /// 5 s: a key that nobody releases is over by then.
     private static let mostPackets = 250
 
+    /// How long a key is held where nobody says it, and the silence after it.
+    public static let usualPress = Duration.milliseconds(160), usualPause = Duration.milliseconds(80)
+
     private enum State: Sendable {
         case idle
         /// Between presses; the next may begin at that time.
@@ -49,7 +52,7 @@ public struct TelephoneEventSender: Sendable {
     /// - Parameters:
     ///   - press: how long each key is held: 40 ms to 1 s, in steps of 20 ms.
     ///   - pause: the silence after it; at least 40 ms (RFC 4733 §2.5.1.4 leaves it to the sender, Q.24 asks for 40).
-    public init(clockRate: UInt32, press: Duration = .milliseconds(160), pause: Duration = .milliseconds(80)) {
+    public init(clockRate: UInt32, press: Duration = usualPress, pause: Duration = usualPause) {
         self.clockRate = clockRate
         packetsPerPress = Int(min(max(press, .milliseconds(40)), .seconds(1)).wholeMilliseconds / 20)
         self.pause = max(pause, .milliseconds(40))

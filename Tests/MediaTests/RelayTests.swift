@@ -185,6 +185,21 @@ import Testing
         #expect(UInt16(told[2]) << 8 | UInt16(told[3]) == (leaves == 110 ? 4_800 : 800))
     }
 
+    @Test mutating func `a key that is down while the plan changes is one key, whichever of its clocks it came in`() throws {
+        let both: [NegotiatedCodec] = [.keys(101, 101), .keys(110, 110, rate: 48_000)]
+        let leg = try bench.open(1, port: 20_000, far: alice.address, keys: both, source: .silence)
+        try bench.start(leg)
+        func press(_ end: Bool, _ duration: UInt16) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: 4)
+            bytes.withUnsafeMutableBytes { TelephoneEvent(event: 5, isEnd: end, duration: duration).write(to: $0) }
+            return alice.packet(110, bytes, step: 0)
+        }
+        bench.arrive(press(false, 960), from: alice.address, at: 20_000)
+        try bench.update(leg) { $0.sink = .none; $0.silenceLimit = .seconds(60) }
+        bench.arrive(press(true, 4_800), from: alice.address, at: 20_000)
+        #expect(bench.digits == [leg: "5"])
+    }
+
     @Test mutating func `digits are sent in place of the sound that is relayed`() throws {
         let (a, b) = try bridge()
         bench.arrive(alice.packet(0), from: alice.address, at: 20_000)

@@ -56,6 +56,21 @@ import Testing
         #expect(latch.admit(Self.voice, Self.signalled) == .latched && latch.admit(Self.voice, Self.stranger) == .refused)
     }
 
+    @Test func `nobody is let in before the far end has said where it is`() {
+        var latch = SourceLatch(signalled: nil, payloadTypes: [0])
+        #expect(latch.admit(Self.voice, Self.stranger) == .refused && latch.destination == nil)
+        latch.rearm(signalled: Self.signalled)
+        #expect(latch.admit(Self.voice, Self.natted) == .latched)
+    }
+
+    @Test func `an address that comes back after a hold is no news: whoever is behind a translator latches at once`() {
+        var latch = latch()
+        _ = latch.admit(Self.voice, Self.natted)
+        latch.rearm(signalled: nil)
+        latch.rearm(signalled: Self.signalled)
+        #expect(latch.admit(Self.voice, Self.natted) == .latched && latch.destination == Self.natted)
+    }
+
     @Test func `RTCP latches too`() {
         var latch = latch()
         #expect(latch.admit(Packet(RTCPPacket.make([.receiverReport(ssrc: 1, [])])), Self.natted) == .latched)

@@ -122,6 +122,21 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
+    @Test func `keys whose pause ends while the call is held wait for the next ones`() {
+        let stage = Stage(), app = ProbeApp(stage), call = stage.takeCall().uuid
+        stage.request(CXPlayDTMFCallAction(call: call, digits: "1,2", type: .softPause))
+        stage.hold(call)
+        stage.run(5)
+        #expect(stage.media.keys.map(\.key) == ["1"])
+        stage.hold(call, false)
+        stage.run(1)
+        stage.request(CXPlayDTMFCallAction(call: call, digits: "3", type: .singleTone))
+        #expect(stage.media.keys.map(\.key) == ["1", "2", "3"])
+        stage.end(call)
+        #expect(stage.leftovers() == [])
+        withExtendedLifetime(app) {}
+    }
+
     enum Habit { case prompt, late, silent }
 
     /// Reports a call when a push comes, or when its method has returned, or not at all.

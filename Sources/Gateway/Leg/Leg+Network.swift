@@ -94,9 +94,8 @@ extension Leg: InviteSessionDelegate {
         do throws(NegotiationError) {
             try fork.receive(offer: body)
             gateway.prepareChecks(&fork)
-            let offered = fork.remoteOffer?.codecs ?? [], present = fork.audio.map { [$0.primary.codec] } ?? []
-            let known = (present + offered).first { codec in offered.contains { $0.matches(codec) } && gateway.offeredCodecs.contains { $0.matches(codec) } }
-            let (answer, _) = try fork.answer(codecs: known.map { [$0] }, direction: .sendrecv)
+            let codec = known(of: fork.remoteOffer?.codecs ?? [], agreed: fork.audio)
+            let (answer, _) = try fork.answer(codecs: codec.map { [$0] }, direction: .sendrecv)
             earlyNegotiations[tag.detached] = fork
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
         } catch {

@@ -172,11 +172,16 @@ final class Leg {
     var answeredCodecs: [Codec]? {
         guard let offer = negotiation.remoteOffer else { return nil }
         let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }
+        return (passing ?? known(of: offer.codecs, agreed: negotiated) ?? gateway.offeredCodecs.first).map { [$0] }
+    }
+
+    /// The codec in use, where the far end offers that again, else its favourite of those that we know.
+    func known(of offered: [Codec], agreed: NegotiatedAudio?) -> Codec? {
         let ours = gateway.offeredCodecs
-        let known = ((negotiated.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
-            ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
+        let known = ((agreed.map { [$0.primary.codec] } ?? []) + offered).first { codec in
+            ours.contains { $0.matches(codec) } && offered.contains { $0.matches(codec) }
         }
-        return (passing ?? ours.first { $0.matches(known ?? $0) }).map { [$0] }
+        return known.flatMap { known in ours.first { $0.matches(known) } }
     }
 
     /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.

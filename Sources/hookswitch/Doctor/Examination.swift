@@ -46,12 +46,13 @@ struct Examination {
     }
 
     private func listeners() -> [Finding] {
-        let own = configuration.listeners.map { ("\($0.transport)", $0.address) } + (configuration.metricsAddress.map { [("metrics", $0)] } ?? [])
-        return own.map { name, address in
-            let failure = machine.bindFailure(address, name != "udp")
-            return Finding(
-                grade: failure == nil ? .good : .note, subject: "listens", text: failure.map { "\(name) \(address): \($0)" } ?? "\(name) \(address) is free", remedy: failure == nil ? nil : Self.ourselves)
-        }
+        configuration.listeners.map { listener("\($0.transport)", $0.address, isTCP: $0.transport != .udp) }
+            + (configuration.metricsAddress.map { [listener("metrics", $0, isTCP: true)] } ?? [])
+    }
+
+    private func listener(_ name: String, _ address: SocketAddress, isTCP: Bool) -> Finding {
+        guard let failure = machine.bindFailure(address, isTCP) else { return Finding(grade: .good, subject: "listens", text: "\(name) \(address) is free") }
+        return Finding(grade: .note, subject: "listens", text: "\(name) \(address): \(failure)", remedy: Self.ourselves)
     }
 
     private func folder() -> [Finding] {

@@ -5,16 +5,7 @@ import Workbench
 
 /// What the doctor looks at on a machine; a test makes its own.
 struct Machine {
-    /// Of interfaces that are up, without loopback.
-    var addresses: [IPAddress]
-    var ephemeral: ClosedRange<UInt16>?
-    var receiveBufferLimit: Int?
-    var sendBufferLimit: Int?
-    var clockSource: String?
-    var descriptorLimit: Int
-    var cores: Int
-    /// Milliseconds, or nil where the name has no address.
-    var resolve: (String) -> Double?
+    /// Why the data folder cannot be had.
     enum FolderFailure: Equatable {
         case inUse, unwritable, noFolder(String)
 
@@ -27,7 +18,17 @@ struct Machine {
         }
     }
 
-    /// Nil: the folder can be had, and no other server has it; else why not.
+    /// Of interfaces that are up, without loopback.
+    var addresses: [IPAddress]
+    var ephemeral: ClosedRange<UInt16>?
+    var receiveBufferLimit: Int?
+    var sendBufferLimit: Int?
+    var clockSource: String?
+    var descriptorLimit: Int
+    var cores: Int
+    /// Milliseconds, or nil where the name has no address.
+    var resolve: (String) -> Double?
+    /// Nil: the folder can be had, and no other server has it.
     var folderFailure: (String) -> FolderFailure?
     /// Nil: the port can be bound; else why not.
     var bindFailure: (SocketAddress, _ isTCP: Bool) -> String?
