@@ -37,6 +37,19 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test func `a MESSAGE that a device does not answer is 100 once its sender is patient, and 480 at last`() {
+        let device = RawPeer(stage, 2), sender = RawPeer(stage, 1)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        sender.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+        stage.run(seconds: 3.4)
+        #expect(!sender.heard.contains { $0.status == 100 })
+        stage.run(seconds: 0.2)
+        #expect(sender.heard.count { $0.status == 100 && $0.method == .message } == 1)
+        stage.run(seconds: 29)
+        #expect(sender.final(.message, 1)?.status == 480)
+        stage.expectQuiet()
+    }
+
     @Test func `a callee that never lets itself be resumed ends the call for both`() throws {
         let call = try stage.bridge()
         call.callerOffers("sendonly")

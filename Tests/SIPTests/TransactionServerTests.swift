@@ -9,6 +9,7 @@ import Testing
         case acknowledgement
         case advance(milliseconds: Int)
         case transportFailure
+        case awaitUser
     }
 
     typealias Invite = InviteServerTransaction
@@ -77,6 +78,7 @@ import Testing
         case .acknowledgement: machine.receiveAcknowledgement(at: .zero)
         case .advance(let milliseconds): machine.advance(to: at(milliseconds))
         case .transportFailure: machine.transportFailed()
+        case .awaitUser: []
         }
     }
 
@@ -107,6 +109,10 @@ import Testing
         .init(name: "trying, request again", before: [], input: .request, outputs: [], state: .trying),
         .init(name: "trying, transport error", before: [], input: .transportFailure, outputs: [], state: .trying),
         .init(name: "trying, 1xx", before: [], input: .respond(100), outputs: [.sendResponse], state: .proceeding),
+        .init(name: "trying, the user takes its time", before: [.awaitUser], input: .advance(milliseconds: 3_499), outputs: [], state: .trying),
+        .init(name: "trying, the user has taken its time", before: [.awaitUser], input: .advance(milliseconds: 3_500), outputs: [.sendTrying], state: .trying),
+        .init(name: "trying, a 100 was due before", before: [.awaitUser, .advance(milliseconds: 3_500)], input: .advance(milliseconds: 3_600), outputs: [], state: .trying),
+        .init(name: "proceeding, no 100 of our own", before: [.awaitUser, .respond(100)], input: .advance(milliseconds: 3_500), outputs: [], state: .proceeding),
         .init(name: "trying, 200", before: [], input: .respond(200), outputs: [.sendResponse], state: .completed),
         .init(name: "trying, 200 on TCP", reliable: true, before: [], input: .respond(200), outputs: [.sendResponse, .terminated], state: .terminated),
         .init(name: "proceeding, request again", before: [.respond(100)], input: .request, outputs: [.resend], state: .proceeding),
@@ -137,6 +143,17 @@ import Testing
         case .acknowledgement: []
         case .advance(let milliseconds): machine.advance(to: at(milliseconds))
         case .transportFailure: machine.transportFailed()
+        case .awaitUser: wait(&machine)
         }
+    }
+
+    private func wait(_ machine: inout Other) -> [Other.Output] {
+        machine.awaitUser(at: .zero)
+        return []
+    }
+
+    @Test(arguments: [(500, 4_000, 3_500), (100, 4_000, 6_300), (4_000, 4_000, 4_000)])
+    func `a 100 waits until its sender has come to repeat itself every T2`(t1: Int64, t2: Int64, due: Int64) {
+        #expect(TimerValues(t1: .milliseconds(t1), t2: .milliseconds(t2)).untilRare == .milliseconds(due))
     }
 }

@@ -11,9 +11,12 @@ import Testing
         var sent: [(message: Message, flow: Flow)] = []
         var closed: Set<UInt64> = []
         var hasUDP = true
+        /// A connection to the peer stands already.
+        var stands = false
 
         func send(_ bytes: [UInt8], over flow: Flow) { if let message = try? Message(parsing: bytes) { sent.append((message, flow)) } }
         func isOpen(_ flow: Flow) -> Bool { !closed.contains(flow.connection) }
+        func isConnected(_ flow: Flow) -> Bool { stands && flow.connection == 0 && flow.transport.isReliable }
         func speaksUDP(with address: IPAddress) -> Bool { hasUDP }
         func last(_ summary: String) -> (message: Message, flow: Flow)? { sent.last { $0.message.summary == summary } }
     }
@@ -225,6 +228,46 @@ import Testing
         let way = flow(.tcp, port: 40_000, connection: 7), session = try call(over: way, to: "sip:device@198.51.100.7:5070;transport=tcp")
         lose(way)
         #expect(session.state == .ended)
+    }
+
+    private static let trunk: Text = "sip:1002@198.51.100.7:5070;transport=tcp"
+
+    @Test func `a request over a connection that its peer has given up is sent again over a new one, under its name`() throws {
+        notes.stands = true
+        let session = try call(over: flow(.tcp), to: Self.trunk), first = try #require(notes.last("INVITE")).message
+        notes.stands = false
+        lose(flow(.tcp, connection: 7))
+        #expect(session.state == .inviting && notes.sent.count == 2)
+        let again = try #require(notes.last("INVITE"))
+        #expect(again.message.serialized() == first.serialized() && again.flow == flow(.tcp))
+        try answer(200, over: flow(.tcp, connection: 8))
+        #expect(session.state == .answered)
+    }
+
+    @Test func `the new connection is no better: that is said`() throws {
+        notes.stands = true
+        let session = try call(over: flow(.tcp), to: Self.trunk)
+        notes.stands = false
+        lose(flow(.tcp, connection: 7))
+        lose(flow(.tcp))
+        #expect(session.state == .ended && notes.sent.count == 2 && agent.counts.clientTransactions == 0)
+    }
+
+    @Test func `a peer that ends every connection hears a request five times at most`() throws {
+        notes.stands = true
+        let session = try call(over: flow(.tcp), to: Self.trunk)
+        for connection in 7...20 as ClosedRange<UInt64> { lose(flow(.tcp, connection: connection)) }
+        #expect(session.state == .ended && notes.sent.count == 5)
+    }
+
+    @Test(arguments: [true, false])
+    func `what was cancelled, or answered provisionally, is not sent again`(isCancelled: Bool) throws {
+        notes.stands = true
+        let session = try call(over: flow(.tcp), to: Self.trunk)
+        if isCancelled { session.cancel(at: .zero) } else { try answer(180, over: flow(.tcp, connection: 7)) }
+        lose(flow(.tcp, connection: 7))
+        #expect(notes.sent.count { $0.message.summary == "INVITE" } == 1)
+        #expect(session.state == (isCancelled ? .ended : .inviting))
     }
 
     @Test func `a flow is living as long as the network has its connection`() {

@@ -8,6 +8,8 @@ public struct NonInviteServerTransaction: Sendable {
         /// Send the last response again.
         case resend
         case transportFailed
+        /// The user has said nothing for so long that a 100 is due.
+        case sendTrying
         /// Forget the transaction. Always last.
         case terminated
     }
@@ -34,11 +36,16 @@ public struct NonInviteServerTransaction: Sendable {
     /// When `advance` next has something to do.
     public var deadline: Instant? { limit }
 
+    /// The user takes its time. A 100 before its sender repeats the request rarely would make it repeat it longer (RFC 4320 §4.1).
+    public mutating func awaitUser(at now: Instant) {
+        if state == .trying { limit = now + timers.untilRare }
+    }
+
     /// A response from the user. Responses after the final one are not sent.
     public mutating func respond(status: Int, at now: Instant) -> [Output] {
         switch (state, status) {
         case (.trying, 100..<200), (.proceeding, 100..<200):
-            state = .proceeding
+            (state, limit) = (.proceeding, nil)
             return [.sendResponse]
         case (.trying, 200..<700), (.proceeding, 200..<700):
             state = .completed
@@ -60,7 +67,9 @@ public struct NonInviteServerTransaction: Sendable {
 
     public mutating func advance(to now: Instant) -> [Output] {
         guard let limit, now >= limit else { return [] }
-        return terminate()
+        guard state == .trying else { return terminate() }
+        self.limit = nil
+        return [.sendTrying]
     }
 
     /// The response could not be sent. The transaction ends on its own time (RFC 3261 §17.2.4, RFC 6026 §7.1).

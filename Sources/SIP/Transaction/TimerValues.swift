@@ -18,6 +18,13 @@ public struct TimerValues: Hashable, Sendable {
     /// 64·T1: timers B, F, H, J, L and M, and the patience of a dialog that waits for an ACK.
     public var patience: Duration { t1 * 64 }
 
+    /// How long it takes a sender over UDP to repeat a request no more often than every T2 (timer E).
+    public var untilRare: Duration {
+        var (sum, interval) = (t1, next(after: t1))
+        while interval < t2 { (sum, interval) = (sum + interval, next(after: interval)) }
+        return sum
+    }
+
     /// The interval after `interval`: twice as long, at most T2.
     public func next(after interval: Duration) -> Duration { min(interval * 2, t2) }
 }

@@ -40,6 +40,8 @@ final class Exchange {
     /// The request went over TCP although its flow is UDP.
     private var isOverTCP = false
     private var staysOnUDP = false
+    /// It went over a connection that stood already, which its peer may have given up meanwhile.
+    private var isOverStandingConnection = false
     private var alternatives: [URI] = []
     private var tried: [URI] = []
     /// The response that named other addresses last.
@@ -92,6 +94,7 @@ final class Exchange {
         attemptWasAnswered = false
         let turn = turn
         let (bytes, way) = prepared()
+        isOverStandingConnection = agent.network.isConnected(way)
         let transaction = agent.transact(sent, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
             if turn == self.turn { self.receive(outcome, at: now) }
         }
@@ -131,19 +134,29 @@ final class Exchange {
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
         if case .response = outcome { attemptWasAnswered = true }
-        if failOver(after: outcome, at: now) || passOver(outcome, at: now) { return }
+        if isSentAgain(after: outcome, at: now) || failOver(after: outcome, at: now) || passOver(outcome, at: now) { return }
         if case .response(let response, let way) = outcome, isSentAgain(after: response, over: way, at: now) { return }
         let handler = handler
         if case .terminated = outcome { (self.handler, transaction) = (nil, nil) }
         handler?(outcome, now)
     }
 
+    /// To the same hop: over a new connection, after one that stood too long, and as a datagram where nobody takes connections.
+    private func isSentAgain(after outcome: ClientOutcome, at now: Instant) -> Bool {
+        guard case .transportFailed = outcome, !attemptWasAnswered, mayRetry else { return false }
+        if isOverStandingConnection, attempts < Self.maximumAttempts {
+            // Under the same branch: whoever has taken it before the connection went sees that it is the same (RFC 3261 §17.2.3).
+            send(isRepeated: true, at: now)
+        } else if isOverTCP {
+            fallBackToUDP(at: now)
+        } else {
+            return false
+        }
+        return true
+    }
+
     /// The next hop, after one that did not answer, could not be reached or said 503. What else a server says is final.
     private func failOver(after outcome: ClientOutcome, at now: Instant) -> Bool {
-        if case .transportFailed = outcome, isOverTCP, !attemptWasAnswered, mayRetry {
-            fallBackToUDP(at: now)
-            return true
-        }
         let failure: (status: Int, response: Message?)
         switch outcome {
         case .response(let response, _) where response.status == 503: failure = (503, response)

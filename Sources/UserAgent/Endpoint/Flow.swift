@@ -90,6 +90,9 @@ public protocol SignallingNetwork: AnyObject {
     /// Whether requests can still be sent over the connection of this flow.
     func isOpen(_ flow: Flow) -> Bool
 
+    /// Whether a message over this flow, which names no connection, goes over one that stands already.
+    func isConnected(_ flow: Flow) -> Bool
+
     /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed of whose
     /// certificate names that host.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
@@ -105,6 +108,7 @@ extension SignallingNetwork {
     /// A network of datagrams has no connections.
     public func close(_ flow: Flow) {}
     public func isOpen(_ flow: Flow) -> Bool { true }
+    public func isConnected(_ flow: Flow) -> Bool { false }
     public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {}
     public func speaksUDP(with address: IPAddress) -> Bool { true }
     public var backlog: Duration { .zero }

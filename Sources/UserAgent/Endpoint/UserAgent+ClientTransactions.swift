@@ -132,7 +132,8 @@ extension UserAgent {
 
     private func remove(_ transaction: ClientTransaction, at now: Instant) {
         alarms.set(transaction.alarm, to: nil)
-        clientTransactions[transaction.id] = nil
+        // What failed on its way may have been sent again under its name.
+        if clientTransactions[transaction.id] === transaction { clientTransactions[transaction.id] = nil }
         let handler = transaction.handler
         transaction.handler = nil
         handler?(.terminated, now)

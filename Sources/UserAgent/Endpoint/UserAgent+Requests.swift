@@ -49,6 +49,7 @@ extension UserAgent {
             respond(transaction, refusal, at: now)
         } else if let session {
             session.receive(request, transaction, over: flow, at: now)
+            awaitUser(transaction, at: now)
         } else {
             respond(transaction, Refusal(200), at: now)
         }
@@ -88,7 +89,7 @@ extension UserAgent {
 
     /// A request outside of dialogs that is not an INVITE.
     private func handle(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
-        if delegate?.userAgent(self, handle: request, over: flow, transaction: transaction.id, at: now) == true { return }
+        if delegate?.userAgent(self, handle: request, over: flow, transaction: transaction.id, at: now) == true { return awaitUser(transaction, at: now) }
         answerOnce(transaction, defaultAnswer(to: request.method), request, at: now)
     }
 

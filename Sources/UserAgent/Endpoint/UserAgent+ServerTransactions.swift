@@ -28,7 +28,7 @@ extension UserAgent {
         case .other(var machine):
             let outputs = machine.respond(status: status, at: now)
             transaction.machine = .other(machine)
-            perform(outputs.map(\.inviteOutput), of: transaction, response: response, at: now)
+            perform(outputs.compactMap(\.inviteOutput), of: transaction, response: response, at: now)
         }
     }
 
@@ -47,7 +47,7 @@ extension UserAgent {
             if outputs.contains(.deliverAcknowledgement) { transaction.session?.receiveAcknowledgement(request, at: now) }
         case .other(let machine):
             transaction.session?.trace(.received, request, retransmission: true, at: now)
-            perform(machine.receiveRequest().map(\.inviteOutput), of: transaction, response: nil, at: now)
+            perform(machine.receiveRequest().compactMap(\.inviteOutput), of: transaction, response: nil, at: now)
         }
     }
 
@@ -56,6 +56,14 @@ extension UserAgent {
         guard let session = transaction.session, session.state == .answered || session.state == .confirmed else { return }
         session.traceAgain(transaction.lastResponse, at: now)
         network.send(transaction.lastResponse, over: transaction.responseFlow)
+    }
+
+    /// Whoever has the request answers it later.
+    func awaitUser(_ transaction: ServerTransaction, at now: Instant) {
+        guard case .other(var machine) = transaction.machine, transaction.isOpen else { return }
+        machine.awaitUser(at: now)
+        transaction.machine = .other(machine)
+        alarms.set(transaction.alarm, to: transaction.deadline)
     }
 
     private func advance(_ transaction: ServerTransaction, to now: Instant) {
@@ -67,7 +75,8 @@ extension UserAgent {
         case .other(var machine):
             let outputs = machine.advance(to: now)
             transaction.machine = .other(machine)
-            perform(outputs.map(\.inviteOutput), of: transaction, response: nil, at: now)
+            if outputs == [.sendTrying] { return respond(transaction, Refusal(100), at: now) }
+            perform(outputs.compactMap(\.inviteOutput), of: transaction, response: nil, at: now)
         }
     }
 
@@ -100,8 +109,10 @@ extension UserAgent {
 }
 
 extension NonInviteServerTransaction.Output {
-    var inviteOutput: InviteServerTransaction.Output {
+    /// Nil for what an INVITE does not have.
+    var inviteOutput: InviteServerTransaction.Output? {
         switch self {
+        case .sendTrying: nil
         case .sendResponse: .sendResponse
         case .resend: .resend
         case .transportFailed: .transportFailed

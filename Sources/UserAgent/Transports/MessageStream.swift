@@ -7,6 +7,8 @@ final class MessageStream {
     let flow: Flow
     let connection: any StreamConnection
     let isAccepted: Bool
+    /// The peer is there: its handshakes are done.
+    var isConnected: Bool
     /// Its TLS handshake is not done.
     var isShakingHands: Bool
     /// Whose requests go over it though it was they who opened it (RFC 5923); nil: nobody's.
@@ -21,6 +23,7 @@ final class MessageStream {
     init(flow: Flow, connection: any StreamConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
         (self.flow, self.connection, self.isAccepted, messageDeadline) = (flow, connection, isAccepted, deadline)
         isShakingHands = flow.transport == .tls
+        isConnected = isAccepted && flow.transport == .tcp
     }
 
     var deadline: Instant? {

@@ -57,6 +57,11 @@ extension Transports {
         return streams[flow.connection].map { streamTo[Peer($0.flow)] == $0.id } ?? false
     }
 
+    public func isConnected(_ flow: Flow) -> Bool {
+        guard flow.connection == 0, let id = streamTo[Peer(flow)] else { return false }
+        return streams[id]?.isConnected ?? false
+    }
+
     /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.
     private func open(_ flow: Flow) -> MessageStream? {
         guard streams.count < configuration.maximumConnections else { return nil }
@@ -110,7 +115,9 @@ extension Transports {
     private func stream(_ id: UInt64, did event: TCPConnection.Event, at now: Instant) {
         guard let stream = streams[id] else { return }
         switch event {
-        case .connected: shookHands(stream)
+        case .connected:
+            stream.isConnected = true
+            shookHands(stream)
         case .received(let bytes): read(bytes, from: stream, at: now)
         case .peerFinished: peerFinished(stream)
         case .ended(let reason):

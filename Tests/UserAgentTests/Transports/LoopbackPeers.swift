@@ -82,6 +82,8 @@ struct Station {
 
     var counts: Transports.Counts { lane.sync { host, _ in host.transports.counts }! }
 
+    func isConnected(_ flow: Flow) -> Bool { lane.sync { host, _ in host.transports.isConnected(flow) }! }
+
     /// The flow of a request that opens its own connection.
     func flow(to remote: SocketAddress, _ transport: Transport = .tcp) -> Flow {
         Flow(transport: transport, local: transport == .udp ? udp : tcp, remote: remote)

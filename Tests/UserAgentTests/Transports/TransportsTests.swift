@@ -130,11 +130,13 @@ import Testing
     @Test func `a connection is opened once and used again`() async throws {
         let station = try Station()
         let listener = try PlainListener()
+        #expect(!station.isConnected(station.flow(to: listener.address)))
         station.send("one ", over: station.flow(to: listener.address))
         station.send("two", over: station.flow(to: listener.address))
         var got = ""
         listener.withNext { write, read in
             while got.count < 7 { got += read() }
+            #expect(station.isConnected(station.flow(to: listener.address)))
             write(request(9))
         }
         #expect(got == "one two")
@@ -148,6 +150,7 @@ import Testing
         let failure = try #require(await station.next())
         #expect(failure.isFailure)
         #expect(failure.flow == flow)
+        #expect(!station.isConnected(station.flow(to: listener.address)))
     }
 
     @Test func `nobody there is told, and later`() async throws {
