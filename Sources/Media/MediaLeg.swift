@@ -75,8 +75,8 @@ final class MediaLeg {
     var timers = LegTimers()
 
     @exclusivity(unchecked) var refused = RefusedPackets()
-    /// Before the last start.
-    private var past = (sent: PacketTimes(), received: PacketTimes())
+    /// Before the last start; nil where nothing was.
+    private var past: Boxed<(sent: PacketTimes, received: PacketTimes)>?
     private(set) var started = Instant.zero
     /// Since when the far end is listened to, and after how many packets of this run.
     var hearingBegan = Instant.zero
@@ -113,12 +113,15 @@ final class MediaLeg {
 
     /// Counts anew from here on.
     func begin(at now: Instant) {
-        past = total
+        if sent.count + received.count > 0 { past = Boxed(total) }
         (started, sent, received, isSilent) = (now, PacketTimes(), PacketTimes(), false)
     }
 
     /// Since the opening.
-    var total: (sent: PacketTimes, received: PacketTimes) { (past.sent + sent, past.received + received) }
+    var total: (sent: PacketTimes, received: PacketTimes) {
+        guard let past = past?.value else { return (sent, received) }
+        return (past.sent + sent, past.received + received)
+    }
 
     /// RTCP has a port of its own.
     private var separatesControl: Bool { rtcpSocket != nil && !plan.audio.rtcpMux }

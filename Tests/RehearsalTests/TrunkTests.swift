@@ -80,6 +80,24 @@ import UserAgent
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
+    @Test(arguments: [
+        (["<sip:orig@192.0.2.60;lr>, <sip:192.0.2.61;lr>"], ["<sip:orig@192.0.2.60;lr>", "<sip:192.0.2.61;lr>"]),
+        (["<sip:192.0.2.60;lr>", "<sip:192.0.2.61;lr>"], ["<sip:192.0.2.60;lr>", "<sip:192.0.2.61;lr>"]), (["<sip:192.0.2.60>"], []),
+        (["<sip:192.0.2.60;lr>, broken<"], []), ([], []),
+    ] as [([Text], [Text])])
+    func `calls go by the routes that the registrar named`(named: [Text], routes: [Text]) throws {
+        let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
+        stage.run(seconds: 0.1)
+        let register = try #require(carrier.request(.register))
+        var response = Message.response(to: register, status: 200, toTag: "c")
+        response.headers.append(.contact, try #require(register.contact).text + ";expires=600")
+        for route in named { response.headers.append(.serviceRoute, route) }
+        carrier.send(response.serialized())
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        let invite = try #require(carrier.request(.invite))
+        #expect(invite.routes.map(\.text) == routes && invite.requestURI?.user == "+39055")
+    }
+
     @Test func `an empty line keeps the way open while it is registered`() throws {
         var lines = 0
         let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)

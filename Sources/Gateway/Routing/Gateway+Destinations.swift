@@ -51,7 +51,8 @@ extension Gateway {
         var caller = caller
         if let number = rules.caller { (caller.user, caller.displayName) = (number, nil) }
         if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
-        var destination = Destination(target: target, addressOfRecord: target, flow: first.flow, caller: caller, maxForwards: maxForwards)
+        var destination = Destination(
+            target: target, addressOfRecord: target, flow: first.flow, routes: trunk.serviceRoutes, caller: caller, maxForwards: maxForwards)
         (destination.trunk, destination.credentials) = (trunk, trunk.credentials)
         destination.alternatives = Array(hops.dropFirst())
         destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }

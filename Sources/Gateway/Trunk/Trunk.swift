@@ -21,6 +21,8 @@ final class Trunk {
     private var told: [Text: TrunkNotice] = [:]
     /// What the registration is: nothing, until there is an answer.
     private(set) var registrationStatus: Int?
+    /// What the registrar wants our requests to go by while we are registered (RFC 3608).
+    private(set) var serviceRoutes: [NameAddress] = []
 
     /// What is known of one target.
     private struct Location {
@@ -160,16 +162,17 @@ final class Trunk {
         case .registered(let seconds, let response):
             keep(registration.request.flow, agreed: response.via, at: now)
             (triedFlows, registrationStatus) = ([], 200)
+            serviceRoutes = response.serviceRoutes
             note(registration.request.flow, failure: nil, nil, at: now)
             write(.registered, at: now, [.count: .init(Int(seconds)), .remote: .init(remote.description)])
         case .failed(let status, let response, let delay):
-            (registrationStatus, keeper) = (status, nil)
+            (registrationStatus, keeper, serviceRoutes) = (status, nil, [])
             if status == 408 || status == 503 { note(registration.request.flow, failure: status, response, at: now) }
             // After the wait every way is open again.
             if delay > .zero { triedFlows = [] }
             write(.refused, at: now, [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
         case .unregistered(let status):
-            registrationStatus = nil
+            (registrationStatus, serviceRoutes) = (nil, [])
             write(.unregistered, at: now, [.status: .init(status), .remote: .init(remote.description)])
         }
     }
@@ -238,6 +241,14 @@ final class Trunk {
         }
         guard wasDown != isDown else { return }
         write(isDown ? .down : .up, at: now, [.remote: .init(flow.remote.description), .status: .init(status)])
+    }
+}
+
+extension Message {
+    /// All of them or none: a way that lacks one leads elsewhere. Nobody has a strict router left that would be told otherwise.
+    fileprivate var serviceRoutes: [NameAddress] {
+        let routes = addresses(.serviceRoute)
+        return routes.count == headers.elements(.serviceRoute).count && routes.allSatisfy(\.uri.isLooseRouter) ? routes : []
     }
 }
 
