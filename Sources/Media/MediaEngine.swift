@@ -278,14 +278,14 @@ public final class MediaEngine {
     /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they have
     /// nowhere to go, and are counted as such.
     func transcoder(of leg: MediaLeg) -> Transcoder? {
-        if leg.transcoder == nil, let format = leg.transcoderFormat { leg.transcoder = try? Transcoder(format) }
+        if leg.transcoder == nil, let format = leg.transcoderFormat?.value { leg.transcoder = try? Transcoder(format) }
         return leg.transcoder
     }
 
     private func prepareTranscoder(of leg: MediaLeg) {
         var format: Transcoder.Format?
         if case .relay = leg.plan.source, let partner = leg.partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
-        leg.transcoderFormat = format
+        leg.transcoderFormat = format.map(Boxed.init)
         if let transcoder = leg.transcoder, transcoder.format != format {
             leg.transcoder = nil
             leg.stream.pause()

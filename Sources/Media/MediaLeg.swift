@@ -60,7 +60,7 @@ final class MediaLeg {
     /// Turns what the partner hears into what this leg sends, where it cannot be passed on.
     var transcoder: Transcoder?
     /// What `transcoder` is or would be: it is made when it is open that it will be needed, else with the first packet that needs it.
-    var transcoderFormat: Transcoder.Format? { didSet { setGates() } }
+    var transcoderFormat: Boxed<Transcoder.Format>? { didSet { setGates() } }
     var conference: UInt64?
     /// Keys of the partner's on their way to this leg, and the timestamp that its packets carry.
     var converter: TelephoneEventConverter?

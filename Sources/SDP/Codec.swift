@@ -58,8 +58,10 @@ public struct Codec: Hashable, Sendable {
     private static let allDigits: Text = "0-15"
 
     /// The same encoding: name in any case, clock and channels; format parameters do not count.
-    public func matches(_ other: Codec) -> Bool {
-        clockRate == other.clockRate && channels == other.channels && name.equalsIgnoringCase(other.name)
+    public func matches(_ other: Codec) -> Bool { isEncoded(other.name, other.clockRate, other.channels) }
+
+    func isEncoded(_ name: Text, _ clockRate: UInt32, _ channels: UInt8) -> Bool {
+        self.clockRate == clockRate && self.channels == channels && self.name.equalsIgnoringCase(name)
     }
 
     /// The longest packet of it that fits an Ethernet frame whole, beside the headers of IPv6 and SRTP, in tens of milliseconds up to 120: only L16 is ever too long.

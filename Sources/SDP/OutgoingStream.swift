@@ -49,7 +49,21 @@ struct OutgoingStream {
 
 /// Which payload type number means which codec in packets to us, for the whole session (RFC 3264 §8.3.2).
 struct PayloadNumbers: Sendable {
-    private var known: [RemoteAudio.Format] = []
+    /// Without the format parameters, which are no part of the meaning: every call keeps these as long as it lasts.
+    private struct Meaning: Sendable {
+        let name: Text
+        let clockRate: UInt32
+        let channels: UInt8
+        let payloadType: UInt8
+
+        init(_ format: RemoteAudio.Format) {
+            (name, clockRate, channels, payloadType) = (format.codec.name, format.codec.clockRate, format.codec.channels, format.payloadType)
+        }
+
+        func matches(_ codec: Codec) -> Bool { codec.isEncoded(name, clockRate, channels) }
+    }
+
+    private var known: [Meaning] = []
 
     /// What we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
     mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
@@ -69,13 +83,13 @@ struct PayloadNumbers: Sendable {
 
     /// The latest meaning of a number wins: a peer's offer may give it another.
     mutating func record(_ format: RemoteAudio.Format) {
-        known.removeAll { $0.payloadType == format.payloadType || $0.codec.matches(format.codec) }
-        known.append(format)
+        known.removeAll { $0.payloadType == format.payloadType || $0.matches(format.codec) }
+        known.append(Meaning(format))
     }
 
     /// nil when all dynamic numbers are taken.
     private func number(for codec: Codec) -> UInt8? {
-        if let number = known.first(where: { $0.codec.matches(codec) })?.payloadType { return number }
+        if let number = known.first(where: { $0.matches(codec) })?.payloadType { return number }
         let isFree = { (number: UInt8) in !known.contains { $0.payloadType == number } && self.isFree(number, for: codec) }
         if let number = codec.staticPayloadType, isFree(number) { return number }
         return isFree(codec.customaryPayloadType) ? codec.customaryPayloadType : (96...127).first(where: isFree)
