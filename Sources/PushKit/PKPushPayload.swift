@@ -40,10 +40,10 @@ public protocol PKPushRegistryDelegate: NSObjectProtocol {
     func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType)
     func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
-        completion: @escaping () -> Void)
+        completion: @escaping @Sendable () -> Void)
     func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingVoIPPushWith payload: PKPushPayload, metadata: PKVoIPPushMetadata,
-        withCompletionHandler completion: @escaping () -> Void)
+        withCompletionHandler completion: @escaping @Sendable () -> Void)
     func pushRegistry(_ registry: PKPushRegistry, didInvalidatePushTokenFor type: PKPushType)
 }
 
@@ -52,7 +52,7 @@ extension PKPushRegistryDelegate {
 
     public func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
-        completion: @escaping () -> Void
+        completion: @escaping @Sendable () -> Void
     ) {
         pushRegistry(registry, didReceiveIncomingPushWith: payload, for: type)
         completion()
@@ -60,7 +60,7 @@ extension PKPushRegistryDelegate {
 
     public func pushRegistry(
         _ registry: PKPushRegistry, didReceiveIncomingVoIPPushWith payload: PKPushPayload, metadata: PKVoIPPushMetadata,
-        withCompletionHandler completion: @escaping () -> Void
+        withCompletionHandler completion: @escaping @Sendable () -> Void
     ) {
         pushRegistry(registry, didReceiveIncomingPushWith: payload, for: .voIP, completion: completion)
     }

@@ -112,3 +112,31 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
     func sceneDidDisconnect(_ scene: UIScene) { note("disconnect", scene) }
     private func note(_ step: String, _ scene: UIScene) { manager.trace.append("\(step), \(scene.activationState)") }
 }
+
+/// With the completion as PushKit has it, which another task may call.
+final class PushDelegate: NSObject, PKPushRegistryDelegate {
+    private(set) var pushes: [String] = []
+
+    func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
+
+    func pushRegistry(
+        _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping @Sendable () -> Void
+    ) {
+        pushes.append(type.rawValue)
+        Task.detached { completion() }
+    }
+}
+
+/// With the completion as apps from before Swift 6 have it.
+final class OlderPushDelegate: NSObject, PKPushRegistryDelegate {
+    private(set) var pushes: [String] = []
+
+    func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
+
+    func pushRegistry(
+        _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping () -> Void
+    ) {
+        pushes.append(type.rawValue)
+        completion()
+    }
+}

@@ -80,4 +80,17 @@ import Testing
         #expect(phone.launch(TemplateAppDelegate()) && phone.scenes == 0, "an app has scenes of its own")
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a push comes to a delegate whose completion may go to another task, and to one that knows nothing of that`() async {
+        let new = PushDelegate(), older = OlderPushDelegate(), type = PKPushType(rawValue: "template")
+        for delegate in [new, older] as [any PKPushRegistryDelegate] {
+            let registry = PKPushRegistry(queue: nil)
+            registry.delegate = delegate
+            registry.desiredPushTypes = [type]
+            await withCheckedContinuation { continuation in
+                #expect(registry.hookswitchDeliver(PKPushPayload(hookswitch: [:], type: type)) { continuation.resume() })
+            }
+        }
+        #expect(new.pushes == ["template"] && older.pushes == ["template"])
+    }
 }
