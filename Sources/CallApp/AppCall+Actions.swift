@@ -125,6 +125,19 @@ extension AppCall {
         waiting?(isAgreed)
     }
 
+    /// As `endResume(false)`, but while the system speaks: the app, which may answer it, hears of it when the system is done.
+    func giveUpResume() {
+        guard let waiting = resume.take() else { return }
+        line.later { waiting(false) }
+    }
+
+    /// CallKit has given the action up, and the call stays on hold: whatever the far end says to our offer, it is held again.
+    func abandonResume() {
+        guard resume != nil else { return }
+        giveUpResume()
+        renegotiate()
+    }
+
     func setMuted(_ muted: Bool) {
         guard isMuted != muted else { return }
         isMuted = muted

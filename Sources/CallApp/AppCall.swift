@@ -234,7 +234,7 @@ final class AppCall {
             signalEnd(endCause ?? .failed)
             state = .ended
         }
-        resume = nil
+        giveUpResume()
     }
 }
 

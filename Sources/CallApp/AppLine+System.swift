@@ -48,9 +48,10 @@ extension AppLine {
             acting.end(action.uuid)
             if action.kind == .answer, let call = action.call.flatMap({ calls[$0] }) { rise(call) }
         case .actionFailed(let action):
-            acting.end(action.uuid)
+            undone(action)
             if action.kind == .end, let call = action.call { refusedToEnd(call) }
-        case .actionVoided(let action), .actionTimedOut(let action): acting.end(action.uuid)
+        case .actionTimedOut(let action): undone(action)
+        case .actionVoided(let action): acting.end(action.uuid)
         case .connected(let uuid, _): if let call = calls[uuid] { rise(call) }
         case .sessionActivated: audio.isActive = true
         case .sessionAdmitted(_, let admitted): for uuid in admitted { calls[uuid]?.startMedia() }
@@ -86,6 +87,13 @@ extension AppLine {
     private func rise(_ call: AppCall) {
         call.standing = .up
         call.startMedia()
+    }
+
+    /// What CallKit does not take for done is not done later, unless it was asked for again.
+    private func undone(_ action: CallAction) {
+        acting.end(action.uuid)
+        guard action.kind == .hold(false), let call = action.call, acting.first(on: call, where: { $0 == .hold(false) }) == nil else { return }
+        calls[call]?.abandonResume()
     }
 
     /// An end is never refused for good: the app may have lost sight of the call, and nobody may be left in it.

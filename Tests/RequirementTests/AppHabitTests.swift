@@ -48,6 +48,53 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
+    @Test(arguments: [false, true]) func `a resume that was given up does not come back when the far end agrees at last`(isFailedByApp: Bool) {
+        let stage = Stage(), app = ProbeApp(stage), first = stage.takeCall(), second = stage.takeCall(from: "2002")
+        stage.run(1)
+        first.far.offerStatus = nil
+        stage.hold(first.uuid, false)
+        if isFailedByApp {
+            stage.after(.seconds(3)) { [unowned app] in
+                for action in app.provider.pendingCallActions(of: CXSetHeldCallAction.self, withCall: first.uuid) { action.fail() }
+            }
+        }
+        stage.run(6)
+        #expect(app.heard.contains("timed out") != isFailedByApp && stage.call(first.uuid)?.isOnHold == true)
+        stage.hold(second.uuid, false)
+        stage.run(2)
+        first.far.offerStatus = 200
+        first.far.answerOffer()
+        stage.run(1)
+        #expect(stage.media.sendingLegs == 1 && first.far.isHeld && stage.call(first.uuid)?.isOnHold == true && stage.call(second.uuid)?.isOnHold == false)
+        stage.hold(first.uuid, false)
+        stage.run(1)
+        #expect(stage.media.sendingLegs == 1 && !first.far.isHeld && stage.call(first.uuid)?.isOnHold == false)
+        stage.end(first.uuid)
+        stage.end(second.uuid)
+        #expect(stage.leftovers() == [])
+    }
+
+    @Test(arguments: [false, true]) func `who waits for a resume hears that there is none when the call ends`(isEndedByUser: Bool) {
+        let stage = Stage(), app = ProbeApp(stage), call = stage.takeCall()
+        stage.hold(call.uuid)
+        stage.run(1)
+        var results: [Bool] = []
+        app.does(CXSetHeldCallAction.self) { action in
+            stage.line.setHeld(action.callUUID, action.isOnHold, at: stage.now) {
+                results.append($0)
+                $0 ? action.fulfill() : action.fail()
+            }
+        }
+        call.far.offerStatus = nil
+        stage.hold(call.uuid, false)
+        stage.run(1)
+        #expect(results == [])
+        if isEndedByUser { stage.end(call.uuid) } else { call.far.bye() }
+        stage.run(1)
+        #expect(results == [false])
+        #expect(stage.leftovers() == [])
+    }
+
     @Test func `a call that is reported under a UUID of the app's own is named`() {
         let stage = Stage(), app = ProbeApp(stage), own = UUID()
         app.onIncoming = { _, _ in app.provider.hookswitchReport(own, update: CXCallUpdate()) { _ in } }
