@@ -151,6 +151,20 @@ import Testing
         #expect(rig.call("A")?.isOnHold == true)
     }
 
+    @Test func `a copy of an action is refused while the action is under way, and beside it`() throws {
+        let rig = Rig(), hold = CXAction.hold("A"), copy = try #require(hold.copy() as? CXCallAction)
+        rig.connect("A")
+        rig.delegate.act = { _ in }
+        #expect(rig.refusal(hold, copy) == 6)
+        #expect(rig.refusal(hold) == nil && rig.refusal(copy) == 6)
+        #expect(rig.log.takeJournal().count { $0 == "perform hold A" } == 1)
+        hold.fulfill()
+        #expect(rig.provider.pendingTransactions == [] && rig.call("A")?.isOnHold == true)
+        #expect(rig.refusal(copy) == nil)
+        copy.fulfill()
+        #expect(rig.provider.pendingTransactions == [] && copy.isComplete)
+    }
+
     @Test func `completing an action that no system holds does nothing`() {
         let action = CXAction.end("A")
         action.fulfill()

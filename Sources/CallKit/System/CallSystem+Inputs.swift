@@ -96,8 +96,8 @@ extension CallSystem {
         let claimed = objects.filter { $0.claim(for: self) }
         let wish = CallTransaction(uuid: transaction.uuid, actions: objects.map { CallAction($0, host: host) })
         submit(.request(completion, queue.map(CallbackQueue.given) ?? .private)) { core in
-            // A transaction under way keeps its identity to itself.
-            let isFree = claimed.count == objects.count && core.transactions[wish.uuid] == nil
+            // A transaction under way keeps its identity to itself, and so does an action, whose copies have the same.
+            let isFree = claimed.count == objects.count && core.transactions[wish.uuid] == nil && core.isFree(wish.actions)
             let outputs = core.state.request(wish, isFree: isFree, at: now)
             guard core.state.transactions[wish.uuid] != nil, isFree else {
                 claimed.forEach { $0.release() }
@@ -125,6 +125,15 @@ extension CallSystem {
         core.withLock { core in
             core.state.transactions.values.filter { $0.provider == provider }.sorted { $0.serial < $1.serial }
                 .compactMap { core.transactions[$0.uuid] }
+        }
+    }
+}
+
+extension CallSystem.Core {
+    /// Whether no action with the identity of one of these is under way, or comes twice.
+    fileprivate func isFree(_ wishes: [CallAction]) -> Bool {
+        wishes.indices.allSatisfy { index in
+            actions[wishes[index].uuid] == nil && !wishes[..<index].contains { $0.uuid == wishes[index].uuid }
         }
     }
 }

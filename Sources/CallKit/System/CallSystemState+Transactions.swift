@@ -5,7 +5,7 @@ import Primitives
 
 extension CallSystemState {
     /// A wish of the local user.
-    /// - Parameter isFree: false when one of its actions is complete, or is held by another request or twice in this one.
+    /// - Parameter isFree: false when one of its actions is complete, or it or a copy of it is held by another request or twice in this one.
     mutating func request(_ transaction: CallTransaction, isFree: Bool, at now: Instant) -> [Output] {
         var outputs: [Output] = [.event(.transactionRequested(transaction))]
         switch preflight(transaction, isFree: isFree) {
