@@ -113,6 +113,9 @@ let package = Package(
             path: "Tests/Benchmarks/AppLatency", swiftSettings: strict),
         .executableTarget(name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
 
+        // An app that has nothing but `@main`.
+        .executableTarget(name: "template-app", dependencies: ["UIKit"], path: "Tests/TemplateApp", swiftSettings: strict + asXcodeSets),
+
         tests("Primitives"),
         tests("SIP", ["Runtime"]),
         tests("SDP"),
@@ -123,7 +126,7 @@ let package = Package(
             name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
         .testTarget(
-            name: "AppTemplateTests", dependencies: ["CallKit", "Intents", "PushKit", "UIKit"], swiftSettings: strict + asXcodeSets),
+            name: "AppTemplateTests", dependencies: ["CallKit", "Intents", "PushKit", "UIKit", "template-app"], swiftSettings: strict + asXcodeSets),
         tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),

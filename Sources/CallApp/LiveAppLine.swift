@@ -60,7 +60,8 @@ public enum LiveAppError: Error, CustomStringConvertible {
 }
 
 /// An app's line on real sockets. It lives on the main queue, as the app's calls do, so that what the network does and what the app does
-/// have one order; media has a lane of its own. The main queue must be served: `RunLoop.main.run()` or `dispatchMain()`.
+/// have one order; media has a lane of its own. The main queue must be served, by `RunLoop.main.run()`:
+/// `dispatchMain()` would do so on another thread than the main one, and no `Timer` would fire.
 ///
 /// Safe from any thread: calls from elsewhere wait for the main queue.
 public final class LiveAppLine: Sendable {

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Intents
 
@@ -54,9 +53,9 @@ extension UIApplicationDelegate {
 }
 
 extension UIApplicationDelegate where Self: UIResponder {
-    /// What `@main` on an app delegate runs: launches the app, and serves its main queue for good.
+    /// What `@main` on an app delegate runs: launches the app, and serves its main queue and its timers on the main thread for good.
     public static func main() {
         UIApplication.shared.hookswitchLaunch(Self(hookswitch: ()))
-        dispatchMain()
+        while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
     }
 }

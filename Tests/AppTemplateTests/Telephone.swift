@@ -40,6 +40,16 @@ final class Telephone {
     func terminate() { application.hookswitchTerminate() }
     func open(_ url: String) -> Bool { application.hookswitchOpen(URL(string: url)!) }
     func `continue`(_ activity: NSUserActivity) -> Bool { application.hookswitchContinue(activity) }
+    /// Runs an app of its own process to its end: the code with which it ends.
+    static func run(_ app: String) async throws -> Int32 {
+        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let process = Process()
+        process.executableURL = URL(filePath: bundle).deletingLastPathComponent().appending(path: app)
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+    }
     static func make<App: UIResponder>(_ type: App.Type) -> App { type.init(hookswitch: ()) }
 }
 

@@ -93,4 +93,8 @@ import Testing
         }
         #expect(new.pushes == ["template"] && older.pushes == ["template"])
     }
+
+    @Test(.timeLimit(.minutes(1))) func `main serves the main queue and timers, on the main thread`() async throws {
+        #expect(try await Telephone.run("template-app") == 0)
+    }
 }
