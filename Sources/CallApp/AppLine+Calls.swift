@@ -7,6 +7,7 @@ import SIP
 
 /// What the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked for it.
 /// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake, but for keys and groups.
+/// One that takes a whole transaction, in `provider(_:execute:)`, asks there, or after it has returned true.
 extension AppLine {
     /// Lets an incoming call ring: from the completion of a report that was accepted, and not before.
     @discardableResult
@@ -20,7 +21,7 @@ extension AppLine {
     public func start(_ uuid: UUID, to handle: String, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: \.isStart) != nil else { return isDone(uuid) { $0.direction == .outgoing && ![.new, .ended].contains($0.state) } }
+        guard asked(of: uuid, where: \.isStart) != nil else { return isDone(uuid) { $0.direction == .outgoing && ![.new, .ended].contains($0.state) } }
         return dial(uuid, to: handle)
     }
 
@@ -28,7 +29,7 @@ extension AppLine {
     public func answer(_ uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { $0 == .answer }) != nil, let call = calls[uuid] else {
+        guard asked(of: uuid, where: { $0 == .answer }) != nil, let call = calls[uuid] else {
             return isDone(uuid) { $0.direction == .incoming && $0.state == .connected }
         }
         return call.answer()
@@ -40,7 +41,7 @@ extension AppLine {
         enter(now)
         defer { settle() }
         guard let call = calls[uuid] else { return true }
-        guard acting.first(on: uuid, where: { $0 == .end }) != nil || call.state == .ended else { return refuse() }
+        guard asked(of: uuid, where: { $0 == .end }) != nil || call.state == .ended else { return refuse() }
         call.hangUp()
         return true
     }
@@ -60,7 +61,7 @@ extension AppLine {
     public func setHeld(_ uuid: UUID, _ isHeld: Bool, at now: Instant, completion: @escaping (Bool) -> Void = { _ in }) {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
+        guard asked(of: uuid, where: { $0 == .hold(isHeld) }) != nil, let call = calls[uuid], canHold(call) else {
             if !isHeld, let call = calls[uuid], call.resume != nil { return call.awaitResume(completion) }
             return completion(isDone(uuid) { $0.state == .connected && $0.isHeld == isHeld })
         }
@@ -80,7 +81,7 @@ extension AppLine {
     public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else {
+        guard asked(of: uuid, where: { $0 == .mute(isMuted) }) != nil, let call = calls[uuid] else {
             return isDone(uuid) { $0.state == .connected && $0.isMuted == isMuted }
         }
         call.setMuted(isMuted)
@@ -92,7 +93,7 @@ extension AppLine {
     public func play(_ digits: String, on uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard let action = acting.first(on: uuid, where: { if case .tones = $0 { true } else { false } }), let call = calls[uuid] else { return refuse() }
+        guard let action = asked(of: uuid, where: { if case .tones = $0 { true } else { false } }), let call = calls[uuid] else { return refuse() }
         _ = acting.takeTones(of: action.uuid)
         return call.dialKeys(digits)
     }
@@ -102,7 +103,7 @@ extension AppLine {
     public func group(_ uuid: UUID, with other: UUID?, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard acting.first(on: uuid, where: { if case .group = $0 { true } else { false } }) != nil else { return refuse() }
+        guard asked(of: uuid, where: { if case .group = $0 { true } else { false } }) != nil else { return refuse() }
         return group(uuid, with: other)
     }
 
@@ -144,7 +145,7 @@ extension AppLine {
     public func configAudio(at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard let action = acting.first(where: \.makesMedia), let uuid = action.call else { return calls.values.contains { $0.media.state.isOpen } || refuse() }
+        guard let action = asked(where: { $0.kind.makesMedia }), let uuid = action.call else { return calls.values.contains { $0.media.state.isOpen } || refuse() }
         let call = action.kind.isStart ? outgoing(uuid) : calls[uuid]
         return call.map { $0.configure() } ?? refuse()
     }
@@ -168,6 +169,7 @@ extension AppLine {
     public func stopAudio(at now: Instant) {
         enter(now)
         defer { settle() }
+        takeUp(where: \.kind.takesMedia)
         let concerned = acting.latest.flatMap { $0.kind.takesMedia ? $0.call : nil }
         for call in callsInOrder where concerned ?? call.uuid == call.uuid && call.media.state == .started {
             call.isSilenced = true
@@ -181,7 +183,7 @@ extension AppLine {
     public func releaseAudio(at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        let isEnding = acting.first { $0 == .end } != nil
+        let isEnding = asked { $0.kind == .end } != nil
         return isEnding || !calls.values.contains { $0.media.state.isOpen && $0.standing != .ended } || refuse()
     }
 }

@@ -7,10 +7,14 @@ import SIP
 
 /// What the CallKit system says, and what it means for the calls.
 extension AppLine {
-    /// Before the event is written down: what the app has declared done is done, and what has ended is silent.
+    /// Before the event is written down: what the app has declared done was asked for and is done, and what has ended is silent.
     func prepare(for event: CallSystemEvent) {
         switch event {
-        case .actionFulfilled(let action, _): if let call = action.call { complete(action, of: call) }
+        case .actionFulfilled(let action, _):
+            takeUp { $0.uuid == action.uuid }
+            if let call = action.call { complete(action, of: call) }
+        case .actionFailed(let action): takeUp { $0.uuid == action.uuid }
+        case .actionPerformed(let action): acting.decline(action)
         case .callEnded(let call, _): calls[call]?.stopMedia()
         default: break
         }
@@ -32,6 +36,21 @@ extension AppLine {
         }
     }
 
+    /// The app has set about an action of a transaction that it was offered as a whole: it is performed from now on, and so are those before it.
+    func takeUp(where isWanted: (CallAction) -> Bool) {
+        for action in acting.offered(upTo: isWanted) { scribe.perform(action) }
+    }
+
+    /// The action of a call that CallKit asks for, of some kind.
+    func asked(of call: UUID, where isWanted: (CallAction.Kind) -> Bool) -> CallAction? {
+        asked { $0.call == call && isWanted($0.kind) }
+    }
+
+    func asked(where isWanted: (CallAction) -> Bool) -> CallAction? {
+        if acting.first(where: isWanted) == nil { takeUp(where: isWanted) }
+        return acting.first(where: isWanted)
+    }
+
     private func failLater(_ call: UUID) {
         later { [unowned self] in system.reportEnded(call, reason: .failed) }
     }
@@ -43,6 +62,8 @@ extension AppLine {
         case .incomingReported(let uuid): calls[uuid]?.provider = system.call(uuid)?.provider
         case .incomingRefused(let uuid, let error): refused(uuid, error)
         case .transactionAccepted(let transaction), .systemTransaction(let transaction, _): acting.note(transaction)
+        case .transactionOffered(let transaction): acting.offer(transaction)
+        case .transactionHandled(let transaction): for action in acting.offered(of: transaction) { scribe.perform(action) }
         case .actionPerformed(let action): acting.begin(action)
         case .actionFulfilled(let action, _):
             acting.end(action.uuid)

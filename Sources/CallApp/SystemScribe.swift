@@ -32,8 +32,12 @@ final class SystemScribe: CallSystemJournal {
 
     func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
         pending.withLock { $0.append((event, now)) }
-        if isHere() { drain() }
         comeSoon()
+    }
+
+    /// Not while an event is told: the app hears of what it means, and may wait for a thread that waits to tell the next one.
+    func callSystemHasTold(_ system: CallSystem) {
+        if isHere() { drain() }
     }
 
     /// The journal's reset is the whole line's. That of one provider among several is told by the ends of its calls.
@@ -74,11 +78,23 @@ final class SystemScribe: CallSystemJournal {
         isDraining = true
         while let (event, now) = pending.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             line.prepare(for: event)
-            if isWritten(event) { journal.callSystem(line.system, did: event, at: max(now, line.now)) }
-            line.take(event)
-            closeSession(at: max(now, line.now))
-            line.recents?.note(event, of: line.system, at: now)
+            if !isRepeated(event) { takeIn(event, at: now) }
         }
         isDraining = false
+    }
+
+    private func takeIn(_ event: CallSystemEvent, at now: Instant) {
+        if isWritten(event) { journal.callSystem(line.system, did: event, at: max(now, line.now)) }
+        line.take(event)
+        closeSession(at: max(now, line.now))
+        line.recents?.note(event, of: line.system, at: now)
+    }
+
+    /// An action of a transaction that the app has taken as a whole: the system does not say by itself that it is performed.
+    func perform(_ action: CallAction) { takeIn(.actionPerformed(action), at: line.now) }
+
+    /// The app set about it when it was offered the transaction, which it did not take in the end.
+    private func isRepeated(_ event: CallSystemEvent) -> Bool {
+        if case .actionPerformed(let action) = event { line.acting.isPerforming(action.uuid) } else { false }
     }
 }

@@ -178,6 +178,53 @@ import Testing
         #expect(await app.events(until: "perform end A").last == "perform end A")
     }
 
+    /// Takes its time with the first update: another thread reports one meanwhile, and has come back from that or waits in it.
+    final class SlowJournal: CallSystemJournal, @unchecked Sendable {
+        private let lock = NSLock()
+        private var told: Set<UUID> = []
+        private var isBack = false
+        let report: @Sendable () -> Void
+        /// Whether the journal had been told of that report when it was back.
+        let knew: AsyncStream<Bool>
+        private let knowing: AsyncStream<Bool>.Continuation
+
+        init(report: @escaping @Sendable () -> Void) {
+            self.report = report
+            (knew, knowing) = AsyncStream.makeStream()
+        }
+
+        func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
+            guard case .updated(let call) = event else { return }
+            lock.withLock { _ = told.insert(call) }
+            guard call == .call("A") else { return }
+            DispatchQueue.global().async { [self] in
+                report()
+                lock.withLock {
+                    isBack = true
+                    knowing.yield(told.contains(.call("B")))
+                }
+            }
+            while system.call(.call("B"))?.hasVideo == false { sched_yield() }
+            for _ in 0..<100_000 where !lock.withLock({ isBack }) { sched_yield() }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `an input returns when the journal has been told of it, though another thread is telling`() async throws {
+        let app = App(), update = CXCallUpdate()
+        update.hasVideo = true
+        for call in ["A", "B"] as [Character] { try await app.provider.reportNewIncomingCall(with: .call(call), update: CXCallUpdate()) }
+        let journal = SlowJournal { [provider = app.provider] in provider.reportCall(with: .call("B"), updated: update) }
+        app.system.journal = journal
+        app.provider.reportCall(with: .call("A"), updated: update)
+        var knew: Bool?
+        for await answer in journal.knew {
+            knew = answer
+            break
+        }
+        #expect(knew == true)
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `many threads at once leave nothing behind`() async {
         let app = App { $0.ringTimeout = nil }

@@ -151,6 +151,8 @@ final class Journal: CallSystemJournal {
 
     func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
         log.add(event)
+        // Every transaction is offered: the delegate's line says so.
+        if case .transactionOffered = event { return }
         log.add(text(event))
     }
 }
@@ -254,6 +256,7 @@ func text(_ event: CallSystemEvent) -> String {
     case .transactionAccepted(let transaction): "accepted \(text(transaction))"
     case .transactionRefused(let transaction, let code): "refused \(text(transaction)) \(code.rawValue)"
     case .systemTransaction(let transaction, let cause): "system \(text(transaction)) \(cause)"
+    case .transactionOffered: "offered"
     case .transactionHandled: "handled"
     case .actionPerformed(let action): "perform \(text(action))"
     case .actionUnimplemented(let action): "unimplemented \(text(action))"

@@ -26,7 +26,8 @@ final class RuleKeeper: CallSystemJournal {
 
     func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
         switch event {
-        case .incomingReported, .incomingRefused, .transactionRequested, .transactionHandled, .providerBegan, .providerReset:
+        case .incomingReported, .incomingRefused, .transactionRequested, .transactionOffered, .transactionHandled, .providerBegan,
+            .providerReset:
             note("other")
         case .incomingAdmitted(let call): begin(call)
         case .transactionRefused: note("refused")

@@ -48,6 +48,57 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
+    @Test(arguments: [false, true]) func `an app may take whole transactions, and act there or later`(isLater: Bool) {
+        let stage = Stage(), app = ProbeApp(stage) { $0.maximumCallGroups = 3 }, link = app.link, recents = AppRecents(of: app.provider)
+        stage.line.recents = recents
+        app.onExecute = { [unowned app] transaction in
+            if isLater { stage.after(.milliseconds(10)) { [unowned app] in app.perform(transaction) } } else { app.perform(transaction) }
+            return true
+        }
+        app.does(CXAnswerCallAction.self) { link.configAudio() && link.answer($0.callUUID) ? $0.fulfill() : $0.fail() }
+        app.does(CXEndCallAction.self) {
+            link.stopAudio()
+            link.end($0.callUUID) && link.releaseAudio() ? $0.fulfill() : $0.fail()
+        }
+        let outgoing = stage.makeCall().uuid
+        stage.request(CXPlayDTMFCallAction(call: outgoing, digits: "1", type: .singleTone), CXSetMutedCallAction(call: outgoing, muted: true))
+        stage.run(0.2)
+        #expect(stage.media.keys.map(\.key) == ["1"] && stage.call(outgoing)?.isMuted == true)
+        let second = stage.ring().uuid
+        stage.request(CXSetHeldCallAction(call: outgoing, onHold: true), CXAnswerCallAction(call: second))
+        stage.run(0.2)
+        #expect(stage.call(outgoing)?.isOnHold == true && stage.call(second)?.hasConnected == true && stage.media.sendingLegs == 1)
+        let third = stage.ring(from: "2003").uuid
+        stage.request(CXEndCallAction(call: outgoing), CXEndCallAction(call: second), CXAnswerCallAction(call: third))
+        stage.run(0.2)
+        #expect(stage.calls == [third] && stage.media.sendingLegs == 1)
+        stage.end(third)
+        stage.run(0.2)
+        #expect(stage.calls == [] && stage.line.refusals == 0)
+        #expect(recents.entries.count == 3 && recents.entries.count { $0.isOutgoing } == 1)
+        #expect(stage.leftovers() == [])
+    }
+
+    @Test func `an app that does not take a transaction has its actions one by one, whatever it did when it was asked for the whole`() {
+        let stage = Stage(), app = ProbeApp(stage), link = app.link, call = stage.takeCall().uuid
+        var results: [Bool] = []
+        app.onExecute = { _ in
+            results.append(link.setMuted(call, true))
+            return false
+        }
+        app.does(CXSetMutedCallAction.self) { action in
+            stage.line.setHeld(call, true, at: stage.now) { results.append($0) }
+            link.setMuted(call, action.isMuted) ? action.fulfill() : action.fail()
+        }
+        stage.request(CXSetMutedCallAction(call: call, muted: true), CXSetHeldCallAction(call: call, onHold: true))
+        #expect(results == [true, false] && stage.line.refusals == 1)
+        #expect(stage.call(call)?.isMuted == true && stage.call(call)?.isOnHold == true)
+        #expect(stage.story(of: call).count(of: "perform.muted") == 1 && stage.story(of: call).count(of: "perform.held") == 1)
+        app.onExecute = nil
+        stage.end(call)
+        #expect(stage.leftovers() == [])
+    }
+
     @Test(arguments: [false, true]) func `a resume that was given up does not come back when the far end agrees at last`(isFailedByApp: Bool) {
         let stage = Stage(), app = ProbeApp(stage), first = stage.takeCall(), second = stage.takeCall(from: "2002")
         stage.run(1)

@@ -5,17 +5,25 @@ import Primitives
 // How the system calls out: never while it holds its lock, always in the order of the state's outputs.
 
 extension CallSystem {
-    /// Writes the journal, then hands every delivery that is due to its queue. When another call into the system is doing
-    /// that already, further up this stack or on another thread, it goes on with what this one left.
+    /// Writes the journal, then hands every delivery that is due to its queue. When another call into the system is handing over
+    /// already, further up this stack or on another thread, it goes on with what this one left.
     func settle() {
         writeJournal()
-        if core.withLock({ $0.deliveries.beginEmptying() }) {
+        if core.withLock({ !$0.deliveries.isIdle && $0.deliveries.beginEmptying() }) {
             while let delivery = core.withLock({ $0.deliveries.next() }) { hand(over: delivery) }
         }
         tellDeadline()
     }
 
+    /// Returns when the journal knows of all that this thread has caused: where another thread is writing, that one is waited for.
     private func writeJournal() {
+        // A journal that calls in is told the rest when it has returned.
+        guard core.withLock({ !$0.events.isIdle && !$0.events.isBeingEmptiedHere }) else { return }
+        telling.withLock { _ in tellJournal() }
+        journal?.callSystemHasTold(self)
+    }
+
+    private func tellJournal() {
         guard core.withLock({ $0.events.beginEmptying() }) else { return }
         while let (event, now) = core.withLock({ $0.events.next() }) { journal?.callSystem(self, did: event, at: now) }
     }
@@ -76,10 +84,19 @@ extension CallSystem {
 
     /// False when there is nothing to perform: no delegate, void, or the delegate deals with the whole.
     private func execute(_ uuid: UUID, on provider: CXProvider, _ delegate: (any CXProviderDelegate)?) -> Bool {
-        guard let delegate, let transaction = core.withLock({ $0.transactions[uuid] }) else { return false }
+        guard let delegate, let transaction = offer(uuid) else { return false }
+        writeJournal()
         guard delegate.provider(provider, execute: transaction) else { return perform(uuid, on: provider, delegate) }
         submit { _ in [.event(.transactionHandled(uuid))] }
         return false
+    }
+
+    private func offer(_ uuid: UUID) -> CXTransaction? {
+        core.withLock { core in
+            guard let transaction = core.transactions[uuid] else { return nil }
+            core.absorb([.event(.transactionOffered(uuid))], at: host.now, system: self, completion: nil)
+            return transaction
+        }
     }
 
     /// Has one action performed; the next one is due when the delegate has returned. False when there was none left.

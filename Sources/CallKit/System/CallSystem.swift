@@ -42,6 +42,8 @@ public final class CallSystem: @unchecked Sendable {
     public let configuration: CallSystemConfiguration
     public let host: any CallSystemHost
     let core: Guarded<Core>
+    /// Held by the thread that tells the journal; always outside of the core's lock.
+    let telling = Guarded(())
 
     public init(configuration: CallSystemConfiguration, host: any CallSystemHost) {
         (self.configuration, self.host) = (configuration, host)

@@ -64,14 +64,19 @@ extension CallSystem {
 struct Backlog<Element> {
     private var elements: [Element?] = []
     private var head = 0
-    private var isBeingEmptied = false
+    private var emptier: pthread_t?
 
     mutating func append(_ element: Element) { elements.append(element) }
 
-    /// False when somebody is emptying it already, or there is nothing in it.
+    /// There is nothing in it, and nobody is emptying it.
+    var isIdle: Bool { emptier == nil && head == elements.count }
+    /// This thread is emptying it, further up its stack.
+    var isBeingEmptiedHere: Bool { emptier == pthread_self() }
+
+    /// False when somebody is emptying it already.
     mutating func beginEmptying() -> Bool {
-        guard !isBeingEmptied, head < elements.count else { return false }
-        isBeingEmptied = true
+        guard emptier == nil else { return false }
+        emptier = pthread_self()
         return true
     }
 
@@ -79,7 +84,7 @@ struct Backlog<Element> {
     mutating func next() -> Element? {
         guard head < elements.count else {
             elements.removeAll(keepingCapacity: elements.capacity <= 64)
-            (head, isBeingEmptied) = (0, false)
+            (head, emptier) = (0, nil)
             return nil
         }
         defer { head += 1 }

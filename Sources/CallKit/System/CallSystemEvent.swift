@@ -19,6 +19,8 @@ public enum CallSystemEvent: Sendable {
     case transactionRefused(CallTransaction, CXErrorCodeRequestTransactionError.Code)
     /// The system asks by itself; no request and no acceptance precede it.
     case systemTransaction(CallTransaction, SystemCause)
+    /// The delegate is asked whether it takes the whole transaction, by its identity. Written before it is called.
+    case transactionOffered(UUID)
     /// The delegate took the whole transaction, by its identity; `actionPerformed` does not appear for its actions.
     case transactionHandled(UUID)
 
@@ -129,7 +131,15 @@ public struct CallSnapshot: Hashable, Sendable {
 ///
 /// Called once per event, in order, after the system's state changed. On an `InlineHost` before the input that changed it
 /// returns, also inside callbacks, so that a line of the journal stands where it happened; on a `QueueHost` on any thread,
-/// one at a time. It may read the system; it must not report, request or complete anything.
+/// one at a time, while every other thread that calls in waits: it must not wait for one. It may read the system; it must not
+/// report, request or complete anything.
 public protocol CallSystemJournal: AnyObject {
     func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant)
+    /// All that an input has caused so far was told. Called before the input returns or a delegate is called, on their thread;
+    /// nobody else waits meanwhile. Does nothing by default.
+    func callSystemHasTold(_ system: CallSystem)
+}
+
+extension CallSystemJournal {
+    public func callSystemHasTold(_ system: CallSystem) {}
 }

@@ -48,7 +48,7 @@ package final class LineJournal: CallSystemJournal {
         case .sessionActivated(let session, let calls): write(.sessionActivated, calls.first, now, [.session: .init(session.text(of: line))])
         case .sessionDeactivated(let session, let last): write(.sessionDeactivated, last, now, [.session: .init(session.text(of: line))])
         case .providerReset: journal.record(.providerReset, line: line, at: now)
-        case .transactionHandled, .actionUnimplemented, .providerBegan, .sessionAdmitted: break
+        case .transactionOffered, .transactionHandled, .actionUnimplemented, .providerBegan, .sessionAdmitted: break
         }
     }
 

@@ -115,6 +115,7 @@ final class ProbeApp: NSObject, StageApp, CXProviderDelegate, CXCallObserverDele
     var onEnded: ((UUID, CXCallEndedReason) -> Void)?
     var onConnected: ((UUID) -> Void)?
     var onActivate: (() -> Void)?
+    var onExecute: ((CXTransaction) -> Bool)?
     var update: (CXCallUpdate) -> Void = { _ in }
 
     init(_ stage: Stage, _ configure: (CXProviderConfiguration) -> Void = { _ in }) {
@@ -162,7 +163,22 @@ final class ProbeApp: NSObject, StageApp, CXProviderDelegate, CXCallObserverDele
     func providerDidReset(_ provider: CXProvider) { hear("reset") }
     func provider(_ provider: CXProvider, execute transaction: CXTransaction) -> Bool {
         hear("execute \(transaction.actions.count)")
-        return false
+        return onExecute?(transaction) ?? false
+    }
+    /// Does with the actions of a transaction what it does when it is asked for them one by one.
+    func perform(_ transaction: CXTransaction) {
+        for action in transaction.actions {
+            switch action {
+            case let action as CXStartCallAction: provider(provider, perform: action)
+            case let action as CXAnswerCallAction: provider(provider, perform: action)
+            case let action as CXEndCallAction: provider(provider, perform: action)
+            case let action as CXSetHeldCallAction: provider(provider, perform: action)
+            case let action as CXSetMutedCallAction: provider(provider, perform: action)
+            case let action as CXPlayDTMFCallAction: provider(provider, perform: action)
+            case let action as CXSetGroupCallAction: provider(provider, perform: action)
+            default: break
+            }
+        }
     }
     func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
         perform("start", action) { finish($0, link.start($0.callUUID, to: $0.handle.value)) }
