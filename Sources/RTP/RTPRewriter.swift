@@ -72,10 +72,11 @@ public struct RTPRewriter: Sendable {
         (lastSequence, lastTimestamp) = (sequence &- 1, timestamp)
     }
 
-    /// A stream with random beginnings (RFC 3550 §5.1).
+    /// A stream with random beginnings (RFC 3550 §5.1), in the lower half of the sequence: who joins an encrypted stream late could not know that it had
+    /// wrapped already (RFC 3711 §3.3.1).
     public init(clockRate: UInt32, payloadTypes: PayloadTypeMap = .identity, using random: inout some RandomNumberGenerator) {
         self.init(
-            ssrc: .random(in: 1 ... .max, using: &random), sequence: .random(in: 0 ... .max, using: &random),
+            ssrc: .random(in: 1 ... .max, using: &random), sequence: .random(in: 0...0x7FFF, using: &random),
             timestamp: .random(in: 0 ... .max, using: &random), clockRate: clockRate, payloadTypes: payloadTypes)
     }
 

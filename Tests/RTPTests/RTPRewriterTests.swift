@@ -120,6 +120,19 @@ import Testing
         #expect(RTPRewriter(clockRate: 8_000, using: &same).ssrc == first)
     }
 
+    /// Whoever has lost all packets before the first wrap of an encrypted stream cannot know of it (RFC 3711 §3.3.1).
+    @Test func `a random stream begins far from the wrap of its sequence, also when it is renewed`() {
+        var random = SeededRandom(seed: 5)
+        var first: [UInt16] = []
+        for _ in 0..<500 {
+            var stream = RTPRewriter(clockRate: 8_000, using: &random)
+            first.append(stream.originate(payloadType: 0, samples: 160, at: .zero).sequence.rawValue)
+            stream.renew(clockRate: 48_000, using: &random)
+            first.append(stream.originate(payloadType: 0, samples: 960, at: .zero).sequence.rawValue)
+        }
+        #expect(first.allSatisfy { $0 < 0x8000 } && first.contains { $0 > 0x7000 } && Set(first).count > 900)
+    }
+
     /// Loss, copies, reordering, source changes and pauses, against a model that numbers what was sent in advance.
     @Test(arguments: UInt64(0)..<30)
     func `the far end sees the losses of each source and no others`(seed: UInt64) throws {
