@@ -1,4 +1,5 @@
 import Audio
+import Dispatch
 import Glibc
 import Primitives
 import RTP
@@ -154,6 +155,25 @@ import Testing
         #expect(bench.heard(by: far.address).count == 51)
     }
 
+    @Test func `however many recordings come and go, one at a time or together, the writer comes by once in its interval`() {
+        let visits = PlannedVisits(), now = bench.now
+        let writer = RecordingWriter(clock: { now }, create: RecordingFile.create, delay: { queue, work in visits.plan { queue.sync(execute: work) } }) { _ in }
+        func begin(_ name: String) -> RecordingTap { writer.begin(.init(path: folder.path + "/" + name, format: .wav, sampleRate: 8_000), at: now) }
+        for number in 0..<3 { writer.end(begin("\(number).wav"), at: now) }
+        let last = begin("last.wav")
+        writer.synchronize()
+        #expect(visits.planned == 1)
+        visits.next()
+        #expect(visits.planned == 1, "while something is recorded")
+        writer.end(last, at: now)
+        writer.synchronize()
+        visits.next()
+        #expect(visits.planned == 0)
+        writer.end(begin("again.wav"), at: now)
+        writer.synchronize()
+        #expect(visits.planned == 1)
+    }
+
     @Test func `a file that is there is never overwritten`() throws {
         var names: [String] = []
         for _ in 0..<3 {
@@ -182,6 +202,14 @@ import Testing
             expected &+= 7
         }
     }
+}
+
+/// When a writer will come by next, as often as it asked for it. Thread-safe.
+final class PlannedVisits: Sendable {
+    private let list = Mutex<[@Sendable () -> Void]>([])
+    func plan(_ visit: @escaping @Sendable () -> Void) { list.withLock { $0.append(visit) } }
+    var planned: Int { list.withLock { $0.count } }
+    func next() { list.withLock { $0.isEmpty ? nil : $0.removeFirst() }?() }
 }
 
 /// What a writer reported. Thread-safe.

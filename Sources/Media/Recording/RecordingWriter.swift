@@ -35,6 +35,10 @@ public final class RecordingWriter: Sendable {
     private let clock: (@Sendable () -> Instant)?
     private let report: @Sendable (Failure) -> Void
     private let create: RecordingFile.Creator
+    private let delay: Delay
+
+    /// Has the writer's queue do something after an interval.
+    typealias Delay = @Sendable (DispatchQueue, @escaping @Sendable () -> Void) -> Void
 
     /// - Parameters:
     ///   - clock: that of the media lanes; nil: the caller drives it by `advance`.
@@ -43,8 +47,11 @@ public final class RecordingWriter: Sendable {
         self.init(clock: clock, create: RecordingFile.create, report: report)
     }
 
-    init(clock: (@Sendable () -> Instant)?, create: @escaping RecordingFile.Creator, report: @escaping @Sendable (Failure) -> Void) {
-        (self.clock, self.create, self.report) = (clock, create, report)
+    init(
+        clock: (@Sendable () -> Instant)?, create: @escaping RecordingFile.Creator, delay: @escaping Delay = RecordingWriter.delay,
+        report: @escaping @Sendable (Failure) -> Void
+    ) {
+        (self.clock, self.create, self.delay, self.report) = (clock, create, delay, report)
         state = State()
     }
 
@@ -77,6 +84,7 @@ public final class RecordingWriter: Sendable {
     private final class State: @unchecked Sendable {
         var recordings: [RecordingTap: Recording] = [:]
         var begun: UInt32 = 0
+        var isScheduled = false
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
 
         deinit { room.deallocate() }
@@ -109,7 +117,7 @@ public final class RecordingWriter: Sendable {
         do throws(RecordingError) {
             let file = try RecordingFile.begin(order.path, order.format, sampleRate: order.sampleRate, serial: state.begun, create: create)
             state.recordings[tap] = Recording(tap, StereoRecording(sampleRate: order.sampleRate, began: now), file)
-            if state.recordings.count == 1 { schedule() }
+            if !state.isScheduled { schedule() }
         } catch { report(Failure(tap: tap, path: order.path, error: error)) }
     }
 
@@ -137,9 +145,13 @@ public final class RecordingWriter: Sendable {
 
     private func schedule() {
         guard let clock else { return }
-        queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.interval.wholeMilliseconds))) { [self] in
+        state.isScheduled = true
+        delay(queue) { [self] in
+            state.isScheduled = false
             for recording in state.recordings.values { write(recording, until: clock() + (.zero - Self.patience)) }
             if !state.recordings.isEmpty { schedule() }
         }
     }
+
+    private static let delay: Delay = { queue, work in queue.asyncAfter(deadline: .now() + .milliseconds(Int(interval.wholeMilliseconds)), execute: work) }
 }
