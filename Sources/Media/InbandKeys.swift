@@ -4,14 +4,16 @@ import RTP
 /// Hears keys in the sound of a far end that has no telephone-event. Holds all its memory from `init` on.
 final class InbandKeys {
     private let decoders: [FrameDecoder]
-    private var detector = KeyDetector()
+    private var detector: KeyDetector
     private let samples: UnsafeMutableBufferPointer<Int16>
 
-    init(_ codecs: [AudioCodec]) throws(CodecError) {
+    /// - Parameter old: what heard the same far end until now, in other codecs: a key that is down stays so.
+    init(_ codecs: [AudioCodec], after old: InbandKeys? = nil) throws(CodecError) {
         var decoders: [FrameDecoder] = []
         for codec in codecs { decoders.append(try FrameDecoder(codec, sampleRate: KeyDetector.sampleRate)) }
         self.decoders = decoders
-        samples = .allocate(capacity: decoders.first?.largestOutput ?? 0)
+        detector = old?.detector ?? KeyDetector()
+        samples = .allocate(capacity: decoders.map(\.largestOutput).max() ?? 0)
         samples.initialize(repeating: 0)
     }
 
@@ -20,6 +22,8 @@ final class InbandKeys {
     /// A key is down, or what came last sounds like one.
     var isSuspected: Bool { detector.isSuspected }
     var isDown: Bool { detector.key != nil }
+
+    func knows(_ codec: AudioCodec) -> Bool { decoders.contains { $0.codec == codec } }
 
     /// Hears one payload.
     func receive(_ payload: UnsafeRawBufferPointer, codec: AudioCodec, _ output: (KeyDetector.Output) -> Void) {

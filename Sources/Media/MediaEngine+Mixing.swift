@@ -8,7 +8,7 @@ extension MediaEngine {
     /// Puts a leg where its plan says that it belongs, with the codecs for that.
     func seat(_ leg: MediaLeg, at now: Instant) throws(MediaError) {
         let (wanted, format, codecs) = leg.seating
-        guard wanted != leg.conference || format != leg.member?.format else { return }
+        if wanted == leg.conference, format == leg.member?.format, codecs.allSatisfy({ leg.member?.receiver.knows($0) != false }) { return }
         unseat(leg)
         guard let wanted else { return }
         guard let format, !codecs.isEmpty else { throw .unsupportedPlan }

@@ -217,18 +217,20 @@ final class MediaLeg {
             var (player, recorder) = (player, recorder)
             if old?.source != plan.source || !sameFrames { player = try makePlayer(primary) }
             if old?.sink != plan.sink || !sameCodec { recorder = plan.sink == .record ? try primary.map(Recorder.init) : nil }
-            try setInbandKeys()
+            let inbandKeys = try makeInbandKeys()
             guard primary != nil || (!plan.source.isMadeHere && plan.sink == .none) else { throw .unsupported }
-            (self.player, self.recorder) = (player, recorder)
+            (self.player, self.recorder, self.inbandKeys) = (player, recorder, inbandKeys)
         } catch {
             throw .unsupportedPlan
         }
     }
 
     /// Only for a plan that asks for it, and a far end that cannot say it otherwise.
-    private func setInbandKeys() throws(CodecError) {
-        guard plan.hearsKeys, plan.audio.telephoneEvents.isEmpty else { return inbandKeys = nil }
-        if inbandKeys == nil { inbandKeys = try InbandKeys(plan.audio.codecs.compactMap { AudioCodec($0.codec) }) }
+    private func makeInbandKeys() throws(CodecError) -> InbandKeys? {
+        guard plan.hearsKeys, plan.audio.telephoneEvents.isEmpty else { return nil }
+        let codecs = plan.audio.codecs.compactMap { AudioCodec($0.codec) }
+        if let inbandKeys, codecs.allSatisfy(inbandKeys.knows) { return inbandKeys }
+        return try InbandKeys(codecs, after: inbandKeys)
     }
 
     private func makePlayer(_ codec: AudioCodec?) throws(CodecError) -> Player? {

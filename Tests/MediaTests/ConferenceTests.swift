@@ -91,6 +91,18 @@ import Testing
         #expect(headers.count == 50 && zip(headers, headers.dropFirst()).allSatisfy { $1.timestamp &- $0.timestamp == 160 })
     }
 
+    @Test func `who may send in another codec from now on is heard in that, too`() throws {
+        let callers = try callers([.pcmu, .pcmu])
+        try bench.update(callers[0].leg) { $0.audio.codecs = [.pcmu(), .pcma()] }
+        let sound = try encoded(sine(8_000, frequency: 440, seconds: 2), .pcma)
+        bench.network.sent = []
+        for payload in sound {
+            bench.arrive(callers[0].far.packet(8, payload), from: callers[0].far.address, at: callers[0].port)
+            bench.pass(.milliseconds(20))
+        }
+        #expect(try hears(callers[1], 440) > 0.8)
+    }
+
     @Test func `who joins is heard, who leaves, holds or is muted is not, and the others go on`() throws {
         var callers = try callers([.pcmu, .pcmu])
         try callers[0].says(440)

@@ -71,6 +71,23 @@ import Testing
         #expect(Set(try events.map { try payload($0)[0] }) == [7, 3, 10])
     }
 
+    @Test mutating func `keys are heard in a codec that was agreed on later, and one that is down stays so`() throws {
+        let (a, _) = try bridge(.pcmu(), .pcma(), keys: ([], [.keys()]))
+        try bench.update(a) { $0.hearsKeys = true }
+        var sound: [Int16] = []
+        for key in "73" {
+            var generator = ToneGenerator(Tone.key(key)!, sampleRate: 8_000), press = [Int16](repeating: 0, count: 3_200), room = press.mutableSpan
+            generator.fill(&room)
+            sound += press + [Int16](repeating: 0, count: 1_600)
+        }
+        for (number, (early, late)) in zip(try encoded(sound, .pcmu), try encoded(sound, .pcma)).enumerated() {
+            if number == 10 { try bench.update(a) { $0.audio.codecs = [.pcmu(), .pcma()] } }
+            bench.arrive(number < 10 ? alice.packet(0, early) : alice.packet(8, late), from: alice.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        #expect(bench.digits[a] == "73")
+    }
+
     @Test(arguments: [60, 100, 400, 1_500])
     mutating func `a key is heard for as long as it was held`(milliseconds: Int) throws {
         _ = try bridge(.pcmu(), .pcma(), keys: ([.keys()], []))
