@@ -41,18 +41,28 @@ extension MediaEngine {
         }
         guard let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)) else { return leg.refused.malformed += 1 }
         let role = leg.role(of: header.payloadType)
-        guard role != .unknown else { return leg.refused.payloadType += 1 }
+        guard role != .unknown else { return leaveOut(header, from: sender, on: leg, at: now) }
         switch leg.latch.admit(header, from: sender) {
         case .refused: return leg.refused.stranger += 1
         case .latched: latched(sender, on: leg)
         case .accepted: break
         }
+        if case .audio(let codec) = role { leg.rtcp.receiver.turn(to: UInt32(codec.clockRate)) }
         leg.rtcp.receiver.receive(header, timed: role != .keys, at: now)
         if leg.received.count == 0 { report(.firstReceived(now), of: leg) }
         leg.received.note(now)
         leg.isSilent = false
         hear(packet, header, role, on: leg, at: now)
         pass(packet, header, role, from: leg, at: now)
+    }
+
+    /// Of no payload type that was agreed on, as some send comfort noise, or keep a translator open (RFC 6263 §4.6): it is not passed on, but it is not
+    /// lost either, and its sender is there.
+    private func leaveOut(_ header: RTPHeader, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
+        leg.refused.payloadType += 1
+        guard leg.latch.source == sender else { return }
+        leg.rtcp.receiver.passOver(header)
+        (leg.unwantedAt, leg.isSilent) = (now, false)
     }
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address may

@@ -70,6 +70,8 @@ final class MediaLeg {
     /// When the next frame of the player or the transcoder is due, and how many left a frame too late.
     var nextFrame = Instant.zero
     var lateFrames: UInt64 = 0
+    /// When the last packet came from the far end that nobody wants.
+    var unwantedAt: Instant?
     /// Its place in the 20 ms, where its lane spreads them.
     var phase: Int?
     var timers = LegTimers()

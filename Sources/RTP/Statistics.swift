@@ -26,7 +26,8 @@ public struct RTPFigures: Hashable, Sendable {
 /// when two packets follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew. A report block counts copies as
 /// received (RFC 3550 A.3), `figures` do not.
 public struct ReceiverStatistics: Sendable {
-    public let clockRate: UInt32
+    /// Ticks per second of what comes, which need not be those of what we send.
+    public private(set) var clockRate: UInt32
     @usableFromInline var packets: UInt64 = 0
     @usableFromInline var octets: UInt64 = 0
     @usableFromInline var epoch: Epoch?
@@ -72,6 +73,15 @@ public struct ReceiverStatistics: Sendable {
     }
 
     public init(clockRate: UInt32) { self.clockRate = clockRate }
+
+    /// The next packet has this clock (RFC 7160): what was measured goes on in its ticks.
+    @inlinable public mutating func turn(to rate: UInt32) { if rate != clockRate { change(clockRate: rate) } }
+
+    @usableFromInline mutating func change(clockRate rate: UInt32) {
+        if let jitter = epoch?.jitter { epoch?.jitter = UInt32(clamping: UInt64(jitter) * UInt64(rate) / UInt64(max(1, clockRate))) }
+        epoch?.transit = nil
+        clockRate = rate
+    }
 
     /// Counts one packet. `timed` is false for packets whose timestamp is not the time of their making (telephone-event).
     @inlinable public mutating func receive(_ header: RTPHeader, timed: Bool = true, at now: Instant) {

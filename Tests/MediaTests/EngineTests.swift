@@ -115,6 +115,42 @@ import Testing
         #expect(bench.heard(by: stranger.address).isEmpty && bench.heard(by: far.address).count > 40)
     }
 
+    /// Comfort noise that was not agreed on, or what keeps a translator open (RFC 6263 §4.6).
+    @Test(arguments: [true, false])
+    mutating func `packets of an unknown payload type are no loss and no silence where they come from the far end`(receives: Bool) throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(3))
+        var stranger = FarEnd("203.0.113.9", port: 9_999, ssrc: 66)
+        try bench.start(leg)
+        bench.arrive(far.packet(13, [40]), from: far.address, at: 20_000)
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        try bench.update(leg) { $0.audio.receives = receives }
+        for _ in 0..<10 {
+            bench.pass(.seconds(2))
+            bench.arrive(far.packet(13, [40]), from: far.address, at: 20_000)
+        }
+        try bench.update(leg) { $0.audio.receives = true }
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        let statistics = try bench.statistics(leg)
+        #expect(statistics.receiving.lost == 0 && statistics.receiving.packets == 2 && statistics.refused.payloadType == (receives ? 11 : 1))
+        #expect(bench.events[leg]?.contains(.silent) != true)
+        bench.pass(.seconds(2))
+        bench.network.heedsLocks = false
+        bench.arrive(stranger.packet(13, [40]), from: stranger.address, at: 20_000)
+        bench.pass(.seconds(2))
+        #expect(bench.events[leg]?.contains(.silent) == true, "nobody else speaks for it")
+    }
+
+    @Test(arguments: [(NegotiatedCodec.opus(), NegotiatedCodec.pcmu()), (.pcmu(), .opus())])
+    mutating func `jitter is that of the codec that comes, whatever is sent`(ours: NegotiatedCodec, theirs: NegotiatedCodec) throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, codecs: [ours, theirs], source: .silence)
+        try bench.start(leg)
+        for _ in 0..<200 {
+            bench.arrive(far.packet(theirs.receivePayloadType, step: theirs.codec.clockRate / 50), from: far.address, at: 20_000)
+            bench.pass(.milliseconds(20))
+        }
+        #expect(try #require(bench.statistics(leg).receiving.jitter) < 0.1)
+    }
+
     @Test mutating func `silence is told once, and again only after sound`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(10))
         try bench.start(leg)

@@ -48,6 +48,19 @@ import Testing
         #expect(measured > 1)
     }
 
+    @Test func `jitter is measured by the clock of what comes, also where that changes`() throws {
+        var statistics = ReceiverStatistics(clockRate: 48_000)
+        for packet in 0..<405 {
+            let rate: UInt32 = packet / 100 % 2 == 0 ? 8_000 : 48_000, timestamp = rate * 1_000 + UInt32(packet) * rate / 50
+            statistics.turn(to: rate)
+            statistics.receive(try Packet(sequence: packet, timestamp: timestamp).header(), at: milliseconds(packet * 20 + packet % 2 * 8))
+        }
+        let jitter = try #require(statistics.figures.jitter)
+        #expect((7...9).contains(jitter), "\(jitter)")
+        let made = statistics.reportBlock(at: .zero)
+        #expect(try (56...72).contains(#require(made).jitter), "in ticks of the clock that it has now")
+    }
+
     @Test func `jitter survives the wrap of timestamps and leaves events out`() throws {
         var statistics = ReceiverStatistics(clockRate: 8_000)
         for packet in 0..<100 {

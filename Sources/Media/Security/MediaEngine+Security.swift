@@ -80,7 +80,7 @@ extension MediaEngine {
 
     /// What the network brought is not lost, though nobody wants it (RFC 3550 §6.4.1).
     func passOver(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg) {
-        guard leg.latch.source == sender, let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)), leg.role(of: header.payloadType) != .unknown else { return }
+        guard leg.latch.source == sender, let header = try? RTPHeader(parsing: UnsafeRawBufferPointer(packet)) else { return }
         leg.rtcp.receiver.passOver(header)
     }
 
