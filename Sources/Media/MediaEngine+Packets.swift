@@ -66,9 +66,9 @@ extension MediaEngine {
     }
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address may
-    /// still take over, however late.
+    /// still take over, however late, and so where its reports come from another port to this one.
     private func latched(_ sender: SocketAddress, on leg: MediaLeg) {
-        if sender == leg.latch.signalled { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
+        if sender == leg.latch.signalled, !leg.mixesPorts { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
     }
 
     private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant) {
@@ -207,9 +207,9 @@ extension MediaEngine {
         leg.rtcpSocket?.aim(at: sender)
     }
 
-    /// On the RTP port the latch decides; on a port of its own RTCP must come from the address of the RTP or from where signalling said, which may take over.
+    /// On the RTP port the latch decides; from a port of its own RTCP must come from the address of the RTP or from where signalling said, which may take over.
     private func admitsRTCP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel) -> Bool {
-        guard channel == .rtcp else {
+        guard channel == .rtcp || leg.mixesPorts && leg.connectivity == nil else {
             switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
             case .refused: return false
             case .latched: latched(sender, on: leg)

@@ -185,8 +185,8 @@ extension MediaEngine {
 
     /// Never to the far end's port of RTP where the two are apart (RFC 5761 §5.1.1), also where they shared ours when it was bound.
     private func send(_ compound: [UInt8], on leg: MediaLeg) {
-        let isApart = leg.rtcpSocket == nil && !leg.plan.audio.rtcpMux, remote = isApart ? leg.plan.audio.remoteRTCP : nil
-        if isApart, leg.connectivity != nil { return }   // checks have found one place alone
+        let remote = leg.mixesPorts ? leg.plan.audio.remoteRTCP : nil
+        if leg.mixesPorts, leg.connectivity != nil { return }   // checks have found one place alone
         let socket = leg.plan.audio.rtcpMux ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
         if !compound.withUnsafeBytes({ transmit($0, .rtcp, over: socket, to: remote, of: leg) }) { leg.refused.sendFailed += 1 }
     }

@@ -77,6 +77,7 @@ public final class MediaEngine {
         try leg.state.apply(.start)
         started += 1
         leg.begin(at: now)
+        leg.seek()
         leg.beginHearing(at: now)
         armAll(leg, at: now)
     }

@@ -125,6 +125,9 @@ final class MediaLeg {
         return (past.sent + sent, past.received + received)
     }
 
+    /// RTCP of the far end's own port comes to our port of RTP, for there was no other when the two parted.
+    var mixesPorts: Bool { rtcpSocket == nil && !plan.audio.rtcpMux }
+
     /// RTCP has a port of its own.
     private var separatesControl: Bool { rtcpSocket != nil && !plan.audio.rtcpMux }
 
@@ -157,6 +160,8 @@ final class MediaLeg {
             rtcpSource = nil
             aim()
         }
+        } else if old.audio.remoteHold != .none {
+            seek()
         if new.source != old.source || new.audio.isSilenced != old.audio.isSilenced { stream.pause() }
         if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(using: &random, at: now) }
         if old.audio.keyRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
@@ -164,6 +169,22 @@ final class MediaLeg {
     }
 
     /// Keys may come under several payload types, each with a clock of its own (RFC 4733 §2.1).
+    /// A hold is over: a far end behind a translator may come from another port than before.
+    func seek() {
+        guard connectivity == nil, plan.audio.remoteHold == .none, let source = latch.source else { return }
+        latch.rearm()
+        rtpSocket.aim(at: source)
+        rtcpSource = nil
+    }
+
+    /// Sends to where the far end says that it is.
+    func aim(_ channel: MediaSlot.Channel) {
+        switch channel {
+        case .rtp: rtpSocket.aim(at: plan.audio.destination)
+        case .rtcp: rtcpSocket?.aim(at: connectivity == nil && plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
+        }
+    }
+
     func keyRate(of payloadType: UInt8) -> UInt32 {
         plan.audio.telephoneEvents.first { $0.receivePayloadType == payloadType }.map { max(1, $0.codec.clockRate) } ?? keys.clockRate
     }
@@ -258,8 +279,8 @@ final class MediaLeg {
     }
 
     private func aim() {
-        rtpSocket.aim(at: plan.audio.destination)
-        rtcpSocket?.aim(at: connectivity == nil && plan.audio.sendsRTCP ? plan.audio.remoteRTCP : nil)
+        aim(.rtp)
+        aim(.rtcp)
     }
 
     private func changeClock(using random: inout some RandomNumberGenerator, at now: Instant) {

@@ -24,6 +24,8 @@ public struct SourceLatch: Sendable {
     private var isTakenBack = false
     /// Packets from elsewhere or that are no media.
     public private(set) var refused: UInt64 = 0
+    /// Whether that was said after `source` was heard.
+    private var isNews = false
     /// After a change of the signalled address: how many more packets of the old source are taken as late ones.
     private var lateOnes = 0
     private static let greatestLateness = 50
@@ -36,7 +38,7 @@ public struct SourceLatch: Sendable {
     public var signalled: SocketAddress? { isTakenBack ? nil : told }
 
     /// Where to send: the latched source, else the signalled address.
-    public var destination: SocketAddress? { isArmed ? signalled ?? source : source }
+    public var destination: SocketAddress? { isNews ? signalled ?? source : source ?? signalled }
 
     /// After a re-INVITE: the next valid packet latches anew; until it comes the signalled address is sent to.
     ///
@@ -45,13 +47,18 @@ public struct SourceLatch: Sendable {
     public mutating func rearm(signalled: SocketAddress?) {
         isTakenBack = signalled?.address.isAny ?? true
         isArmed = !isTakenBack
+        isNews = isArmed
         guard isArmed else { return }
         lateOnes = signalled == told ? 0 : Self.greatestLateness
         told = signalled
     }
 
+    /// After a hold: the peer is where it was, but a translator may have forgotten it and give it another port (RFC 4787 §4.3). The next valid packet
+    /// latches anew; until it comes the old source is sent to. Of a peer that has taken its address back nobody new is let in.
+    public mutating func rearm() { isArmed = signalled != nil }
+
     /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.
-    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, lateOnes) = (remote, false, remote, false, 0) }
+    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, isNews, lateOnes) = (remote, false, remote, false, false, 0) }
 
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {
@@ -75,7 +82,7 @@ public struct SourceLatch: Sendable {
                 return .accepted
             }
         }
-        isArmed = false
+        (isArmed, isNews, lateOnes) = (false, false, 0)
         source = sender
         return .latched
     }

@@ -115,6 +115,90 @@ import Testing
         #expect(bench.heard(by: stranger.address).isEmpty && bench.heard(by: far.address).count > 40)
     }
 
+    /// Its description names an address from behind a translator, which forgets it while nothing is sent.
+    @Test(arguments: [true, false]) mutating func `after a hold a far end may come from another port, and during one nobody may`(isOurs: Bool) throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial))
+        let before = SocketAddress("203.0.113.9:30000")!, after = SocketAddress("203.0.113.9:41111")!, stranger = SocketAddress("203.0.113.66:5")!
+        var other = FarEnd("203.0.113.66", port: 5, ssrc: 66)
+        try bench.start(leg)
+        bench.arrive(far.packet(0), from: before, at: 20_000)
+        try bench.update(leg) { $0.silenceLimit = .seconds(60) }
+        bench.arrive(other.packet(0), from: stranger, at: 20_000)
+        #expect(try bench.statistics(leg).refused.stranger == 1, "an update is no hold")
+
+        if isOurs { try bench.engine.stop(leg, at: bench.now) } else { try bench.update(leg) { ($0.audio.remoteHold, $0.audio.receives) = (.inactive, false) } }
+        bench.pass(.seconds(300))
+        var control = RTCPSession(ssrc: 7, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
+        bench.arrive(control.goodbye(at: bench.now), from: stranger, at: 20_000)
+        bench.arrive(other.packet(0), from: stranger, at: 20_000)
+        if isOurs { try bench.start(leg) } else { try bench.update(leg) { ($0.audio.remoteHold, $0.audio.receives) = (.none, true) } }
+        bench.network.sent = []
+        bench.pass(.milliseconds(100))
+        #expect(bench.heard(by: before).count >= 5, "it may still be there")
+
+        bench.arrive(far.packet(0), from: after, at: 20_000)
+        bench.arrive(other.packet(0), from: stranger, at: 20_000)
+        bench.network.sent = []
+        bench.pass(.milliseconds(100))
+        #expect(bench.heard(by: after).count == 5 && bench.network.sent.isEmpty)
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        bench.pass(.milliseconds(100))
+        #expect(bench.heard(by: far.address).count == 5, "where it said that it is, however late")
+    }
+
+    @Test mutating func `a far end that was locked to hears and is heard from its new port after a hold`() throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial)), after = SocketAddress(far.address.address, port: 41_111)
+        try bench.start(leg)
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        try bench.engine.stop(leg, at: bench.now)
+        try bench.start(leg)
+        bench.arrive(far.packet(0), from: after, at: 20_000)
+        bench.network.sent = []
+        bench.pass(.milliseconds(100))
+        #expect(bench.heard(by: after).count == 5)
+    }
+
+    @Test mutating func `reports come from another port after a hold, too`() throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial), mux: false)
+        let (voice, reports) = (SocketAddress("203.0.113.9:30000")!, [SocketAddress("203.0.113.9:30001")!, SocketAddress("203.0.113.9:41112")!])
+        var control = RTCPSession(ssrc: 7, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
+        for remote in reports {
+            try bench.start(leg)
+            bench.arrive(far.packet(0), from: voice, at: 20_000)
+            bench.arrive(control.goodbye(at: bench.now), from: remote, at: 20_001)
+            bench.network.sent = []
+            bench.pass(.seconds(12))
+            #expect(!bench.network.take(to: remote).isEmpty)
+            try bench.engine.stop(leg, at: bench.now)
+        }
+        #expect(try bench.statistics(leg).refused.stranger == 0)
+    }
+
+    /// A peer that does not multiplex any more is told to send its reports to the port of RTP (RFC 3605): there is no other.
+    @Test mutating func `reports from a port of their own to the one of RTP are heard, and sound does not follow them`() throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial))
+        let control = SocketAddress(far.address.address, port: far.address.port + 1), stranger = SocketAddress("203.0.113.9:9999")!
+        var session = RTCPSession(ssrc: far.ssrc, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
+        try bench.start(leg)
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        try bench.update(leg) { ($0.audio.rtcpMux, $0.audio.remoteRTCP) = (false, control) }
+        for _ in 0..<2 {
+            bench.network.sent = []
+            bench.arrive(session.goodbye(at: bench.now), from: control, at: 20_000)
+            bench.arrive(session.goodbye(at: bench.now), from: stranger, at: 20_000)
+            bench.pass(.milliseconds(100))
+            #expect(bench.network.take(to: control).filter(isRTP).isEmpty)
+            let heard = bench.heard(by: far.address)
+            #expect(heard.count >= 5)
+            for packet in heard { session.receiver.receive(try header(packet), at: bench.now) }
+            bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        }
+        #expect(try bench.statistics(leg).sending.lost != nil, "what it reported came")
+        bench.network.heedsLocks = false
+        bench.arrive(session.goodbye(at: bench.now), from: stranger, at: 20_000)
+        #expect(try bench.statistics(leg).refused.stranger >= 2)
+    }
+
     /// Comfort noise that was not agreed on, or what keeps a translator open (RFC 6263 §4.6).
     @Test(arguments: [true, false])
     mutating func `packets of an unknown payload type are no loss and no silence where they come from the far end`(receives: Bool) throws {

@@ -103,6 +103,38 @@ import Testing
         #expect(latch.admit(Self.voice, Self.natted) == .refused)
     }
 
+    @Test func `after a hold whoever is behind a translator may come from another port, and is sent to at the old one until then`() {
+        var latch = latch()
+        let again = SocketAddress("203.0.113.9:41111")!
+        _ = latch.admit(Self.voice, Self.natted)
+        #expect(latch.admit(Self.voice, again) == .refused)
+        latch.rearm()
+        #expect(latch.destination == Self.natted)
+        #expect(latch.admit(Self.voice, again) == .latched && latch.destination == again)
+        #expect(latch.admit(Self.voice, Self.natted) == .refused && latch.admit(Self.voice, Self.stranger) == .refused)
+        #expect(latch.admit(Self.voice, Self.signalled) == .latched, "however late")
+        latch.rearm()
+        #expect(latch.admit(Self.voice, Self.signalled) == .latched && latch.admit(Self.voice, Self.stranger) == .refused, "it is where it was")
+    }
+
+    @Test func `the end of a hold lets nobody in while the far end has taken its address back`() {
+        var latch = latch()
+        _ = latch.admit(Self.voice, Self.natted)
+        latch.rearm(signalled: nil)
+        latch.rearm()
+        #expect(latch.admit(Self.voice, Self.stranger) == .refused && latch.admit(Self.voice, Self.natted) == .accepted)
+    }
+
+    @Test func `late packets of before a move are none of whoever comes after it`() {
+        var latch = latch()
+        let again = SocketAddress("203.0.113.9:41111")!
+        _ = latch.admit(Self.voice, Self.natted)
+        latch.rearm(signalled: Self.moved)
+        _ = latch.admit(Self.voice, again)
+        latch.rearm()
+        #expect(latch.admit(Self.voice, again) == .latched && latch.admit(Self.voice, Self.stranger) == .refused)
+    }
+
     @Test func `a zero address of a held peer is no place to send to`() {
         var latch = latch()
         _ = latch.admit(Self.voice, Self.natted)
