@@ -87,7 +87,7 @@ final class MediaLeg {
     var ended: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
     var earlierVerdicts: (incoming: DirectionVerdict?, outgoing: DirectionVerdict?) = (nil, nil)
     var departed: DirectionVerdict?
-    /// Counts of RTCP sessions at other clock rates, before a change of codec.
+    /// Counts of RTCP sessions of other streams of ours, before a change of clock or of protection.
     private var earlier: Boxed<(sending: RTPFigures, receiving: RTPFigures)>?
     /// Where the packets of both directions are laid down while the leg is recorded.
     @exclusivity(unchecked) private(set) var tap: RecordingTap?
@@ -150,6 +150,7 @@ final class MediaLeg {
         if !new.audio.security.isSame(as: old.audio.security) {
             protection = LegProtection(new.audio.security, separatesControl: separatesControl, after: protection)
         }
+        let isSealedAnew = new.audio.security.beginsAnew(after: old.audio.security)
         latch.payloadTypes = new.audio.receivedTypes
         tap = new.recording
         if new.audio.ice != old.audio.ice { connectivity = new.audio.ice.map { LegConnectivity($0, after: connectivity) } }
@@ -159,16 +160,15 @@ final class MediaLeg {
             latch.rearm(signalled: new.audio.destination)
             rtcpSource = nil
             aim()
-        }
         } else if old.audio.remoteHold != .none {
             seek()
+        }
         if new.source != old.source || new.audio.isSilenced != old.audio.isSilenced { stream.pause() }
-        if new.audio.primary.codec.clockRate != stream.clockRate { changeClock(using: &random, at: now) }
+        if new.audio.primary.codec.clockRate != stream.clockRate || isSealedAnew { renewStream(using: &random, at: now) }
         if old.audio.keyRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
     }
 
-    /// Keys may come under several payload types, each with a clock of its own (RFC 4733 §2.1).
     /// A hold is over: a far end behind a translator may come from another port than before.
     func seek() {
         guard connectivity == nil, plan.audio.remoteHold == .none, let source = latch.source else { return }
@@ -185,6 +185,7 @@ final class MediaLeg {
         }
     }
 
+    /// Keys may come under several payload types, each with a clock of its own (RFC 4733 §2.1).
     func keyRate(of payloadType: UInt8) -> UInt32 {
         plan.audio.telephoneEvents.first { $0.receivePayloadType == payloadType }.map { max(1, $0.codec.clockRate) } ?? keys.clockRate
     }
@@ -283,7 +284,7 @@ final class MediaLeg {
         aim(.rtcp)
     }
 
-    private func changeClock(using random: inout some RandomNumberGenerator, at now: Instant) {
+    private func renewStream(using random: inout some RandomNumberGenerator, at now: Instant) {
         earlier = Boxed(figures)
         stream.renew(clockRate: plan.audio.primary.codec.clockRate, using: &random)
         let old = rtcp

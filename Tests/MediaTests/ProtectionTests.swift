@@ -117,13 +117,19 @@ private struct SecureFarEnd {
     }
 
     /// The far end's handshake over the virtual wire, until it has keys.
-    private func shakeHands(_ far: DTLSAssociation, _ outputs: [DTLSAssociation.Output], from address: SocketAddress, to port: UInt16 = 20_000) -> (send: SRTPKey, receive: SRTPKey)? {
+    ///
+    /// - Parameter meanwhile: before each of its datagrams.
+    private func shakeHands(
+        _ far: DTLSAssociation, _ outputs: [DTLSAssociation.Output], from address: SocketAddress, to port: UInt16 = 20_000, meanwhile: () -> Void = {}
+    ) -> (send: SRTPKey, receive: SRTPKey)? {
         var outputs = outputs
         var keys: (send: SRTPKey, receive: SRTPKey)?
         for _ in 0..<10 {
             for output in outputs {
                 switch output {
-                case .send(let datagram): bench.arrive(datagram, from: address, at: port)
+                case .send(let datagram):
+                    meanwhile()
+                    bench.arrive(datagram, from: address, at: port)
                 case .established(let send, let receive): keys = (send, receive)
                 case .failed: return nil
                 }
@@ -194,6 +200,108 @@ private struct SecureFarEnd {
         _ = shakeHands(far, far.start(), from: alice.address)
         #expect(bench.events[a]?.contains(.unprotected) == true)
         #expect(try bench.statistics(a).receiving.packets == 0)
+    }
+
+    private static let stranger = SocketAddress("203.0.113.66:5")!, natted = SocketAddress("203.0.113.7:6000")!
+    /// A fatal alert in the clear: handshake_failure.
+    private static let alert: [UInt8] = [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40]
+
+    /// A leg whose keys come from a handshake with that certificate, started.
+    private func open(begins: Bool, _ identity: DTLSIdentity, mux: Bool = true) throws -> MediaLegID {
+        let leg = try bench.open(1, port: 20_000, far: alice.address, mux: mux)
+        try bench.update(leg) { $0.audio.security = .dtls(begins: begins, peer: Fingerprint(.sha256, identity.fingerprint)!) }
+        try bench.start(leg)
+        return leg
+    }
+
+    /// Those whom the port of a call is known to, by chance or not.
+    @Test(arguments: [true, false], [true, false])
+    mutating func `what a stranger sends ends no handshake, wherever the far end is`(isNatted: Bool, isFirst: Bool) throws {
+        let identity = DTLSIdentity(), leg = try open(begins: false, identity)
+        let stranger = DTLSAssociation(DTLSIdentity(), begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let hello = stranger.start()
+        let disturb = { [bench] in
+            bench.arrive(Self.alert, from: Self.stranger, at: 20_000)
+            for _ in 0..<60 { bench.arrive([UInt8](repeating: 22, count: 1_200), from: Self.stranger, at: 20_000) }
+        }
+        if isFirst {
+            for case .send(let datagram) in hello { bench.arrive(datagram, from: Self.stranger, at: 20_000) }
+            disturb()
+        }
+        let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint), seen = isNatted ? Self.natted : alice.address
+        let begun = far.start()
+        for case .send(let datagram) in begun { bench.arrive(datagram, from: seen, at: 20_000) }
+        let answer = bench.network.take(to: seen).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } }
+        let keys = try #require(shakeHands(far, answer, from: seen, meanwhile: disturb))
+        let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
+        bench.arrive(try secure.sealed(alice.packet(0)), from: seen, at: 20_000)
+        #expect(try bench.statistics(leg).receiving.packets == 1)
+        #expect(bench.events[leg]?.contains(.unprotected) != true)
+        #expect(try bench.statistics(leg).refused.stranger > 50)
+    }
+
+    @Test mutating func `nobody takes a handshake away from where the far end said that it is`() throws {
+        let identity = DTLSIdentity(), leg = try open(begins: false, identity)
+        let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let keys = shakeHands(far, far.start(), from: alice.address) {
+            let stranger = DTLSAssociation(DTLSIdentity(), begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+            for case .send(let datagram) in stranger.start() { bench.arrive(datagram, from: Self.natted, at: 20_000) }
+        }
+        #expect(keys != nil && bench.events[leg]?.contains(.unprotected) != true)
+        #expect(bench.network.take(to: Self.natted).count <= 10, "one flight, to who came first")
+    }
+
+    @Test(arguments: [true, false]) mutating func `who comes from elsewhere with another certificate fails, and the far end does not`(begins: Bool) throws {
+        let identity = DTLSIdentity(), leg = try open(begins: begins, identity)
+        let stranger = DTLSAssociation(DTLSIdentity(), begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let hello = { [bench, home = alice.address] (end: DTLSAssociation) in
+            begins ? bench.network.take(to: home).flatMap { datagram in datagram.withUnsafeBytes { end.receive($0) } } : end.start()
+        }
+        _ = shakeHands(stranger, hello(stranger), from: Self.stranger)
+        #expect(bench.events[leg]?.contains(.unprotected) != true)
+        bench.network.sent = []
+        bench.pass(.milliseconds(60))
+        let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let keys = try #require(shakeHands(far, hello(far), from: alice.address))
+        let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
+        bench.arrive(try secure.sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        #expect(try bench.statistics(leg).receiving.packets == 1)
+    }
+
+    @Test mutating func `an alert from elsewhere does not end a handshake that is ours to begin`() throws {
+        let identity = DTLSIdentity(), leg = try open(begins: true, identity)
+        let far = DTLSAssociation(identity, begins: false, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let answer = bench.network.take(to: alice.address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } }
+        bench.arrive(Self.alert, from: Self.stranger, at: 20_000)
+        #expect(shakeHands(far, answer, from: alice.address) != nil)
+        #expect(bench.events[leg]?.contains(.unprotected) != true)
+    }
+
+    /// The key of ours stays the same for the whole call, and a key may see an index of a source once (RFC 3711 §9.1).
+    @Test mutating func `keys that come back after a stretch in the clear see no index twice`() throws {
+        let (a, _, secure) = try bridge()
+        var reports: [[UInt8]] = [], sources: [UInt32] = []
+        func listen() throws -> [[UInt8]] {
+            bench.arrive(bob.packet(0), from: bob.address, at: 20_002)
+            bench.pass(.seconds(12))
+            let packets = bench.network.take(to: alice.address)
+            // Who it is from, and the index before the tag.
+            reports += packets.filter { !isRTP($0) }.map { Array($0[4..<8]) + $0.suffix(14).prefix(4) }
+            sources += try packets.filter(isRTP).map { try header($0).ssrc }
+            return packets.filter(isRTP)
+        }
+        for packet in try listen() { _ = try secure.opened(packet) }
+        try bench.update(a) { $0.audio.security = .none }
+        bench.arrive(bob.packet(0), from: bob.address, at: 20_002)
+        bench.network.sent = []
+        try bench.update(a) { $0.audio.security = .keys(send: key(1), receive: key(2)) }
+        let anew = SecureFarEnd(alice, sends: key(2), receives: key(1))
+        for packet in try listen() { _ = try anew.opened(packet) }
+        #expect(reports.count > 2 && Set(reports).count == reports.count)
+        #expect(sources.count == 2 && sources[0] != sources[1])
+        try bench.update(a) { $0.audio.security = .keys(send: key(4), receive: key(2)) }
+        _ = try listen()
+        #expect(sources.last == sources[1], "a new key after another goes on")
     }
 
     @Test mutating func `an update that changes nothing about the keys goes on with them`() throws {

@@ -9,10 +9,18 @@ final class LegProtection {
     private(set) var sender: SRTPSender?
     private(set) var receiver: SRTPReceiver?
     /// Where keys come from a handshake between the sockets.
-    let handshake: DTLSAssociation?
+    private(set) var handshake: DTLSAssociation?
     /// What protects RTCP on a port of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the same keys.
     let control: LegProtection?
+    private let begins: Bool, peer: [UInt8]
     private var hasBegun = false
+    /// It was broken off, and its beginning is to be sent again.
+    private var isDue = false
+    /// Who takes part in the handshake, and whether the far end said that it is there; nil before anybody has spoken.
+    private var guest: (remote: SocketAddress, isAtHome: Bool)?
+
+    /// After a stranger broke a handshake off, so long no new one is begun: nobody is to make us send more than what is sent again anyway.
+    private static let pause = Duration.milliseconds(50)
 
     /// Nil for a stream in the clear.
     ///
@@ -23,20 +31,55 @@ final class LegProtection {
         switch security {
         case .none: return nil
         case .keys(let send, let receive):
-            (handshake, control) = (nil, nil)
+            (handshake, control, begins, peer) = (nil, nil, false, [])
             use(send: send, receive: receive, after: old)
         case .dtls(let begins, let peer):
+            (self.begins, self.peer) = (begins, peer.bytes)
             handshake = DTLSAssociation(.ofThisProcess, begins: begins, peer: peer.bytes)
             control = separatesControl ? LegProtection(security, separatesControl: false) : nil
         }
     }
 
-    /// What goes out first; again after a stop it is what was not answered.
+    /// What goes out first; later it is what was not answered.
     func begin() -> [DTLSAssociation.Output] {
         guard let handshake else { return [] }
-        defer { hasBegun = true }
-        return hasBegun ? handshake.retransmit() : handshake.start()
+        isDue = false
+        guard begins, !hasBegun else { return handshake.retransmit() }
+        hasBegun = true
+        return handshake.start()
     }
+
+    func receive(_ datagram: UnsafeRawBufferPointer) -> [DTLSAssociation.Output] { handshake?.receive(datagram) ?? [] }
+
+    /// How long until `begin` has something to send; nil when nothing is awaited.
+    var retransmissionDelay: Duration? { isDue ? Self.pause : handshake?.retransmissionDelay }
+
+    /// Whether a datagram goes into the handshake, which is not done yet. Who is at the address that the far end has given takes it over from anybody else, and
+    /// nobody takes it from there. Elsewhere it is the first that speaks, or who says hello: the far end may be behind a translator.
+    func admits(_ datagram: UnsafeRawBufferPointer, from remote: SocketAddress, isAtHome: Bool) -> Bool {
+        if !isAtHome, guest?.isAtHome == true || datagram.first == Self.alert { return false }
+        if let guest, guest.remote != remote, !guest.isAtHome {
+            guard isAtHome || isHello(datagram) else { return false }
+            if !begins { beginAnew() }
+        }
+        guest = (remote, isAtHome)
+        return true
+    }
+
+    /// Whoever takes part in the handshake is not where the far end said that it is.
+    var isWithStranger: Bool { guest?.isAtHome == false }
+
+    /// As if nobody had spoken yet.
+    func beginAnew() {
+        handshake = DTLSAssociation(.ofThisProcess, begins: begins, peer: peer)
+        (hasBegun, isDue, guest) = (false, begins, nil)
+    }
+
+    /// The content type of a record that ends a handshake in the clear, which anybody can write (RFC 6347 §4.1.2.7).
+    private static let alert: UInt8 = 21
+
+    /// A ClientHello at the beginning of a handshake that is ours to answer (RFC 6347 §4.2.2): a record of 13 bytes before it.
+    private func isHello(_ datagram: UnsafeRawBufferPointer) -> Bool { !begins && datagram.count > 13 && datagram[0] == 22 && datagram[13] == 1 }
 
     /// What the packets of a kind are protected with.
     subscript(_ kind: MediaPacketKind) -> LegProtection { kind == .rtcp ? control ?? self : self }
@@ -52,5 +95,14 @@ extension NegotiatedSecurity {
     func isSame(as other: NegotiatedSecurity) -> Bool {
         if case .dtls(_, let peer) = self, case .dtls(_, let old) = other { return peer == old }
         return self == other
+    }
+
+    /// Whether the indices of the packets that we send begin at 0 once more. Then they must be another source's: under a key that was used before they would
+    /// repeat its keystream (RFC 3711 §9.1), and in the middle of a sequence nobody could know how often it has wrapped (§3.3.1).
+    func beginsAnew(after old: NegotiatedSecurity) -> Bool {
+        switch (old, self) {
+        case (_, .none), (.keys, .keys): false
+        case (_, .keys), (_, .dtls): !isSame(as: old)
+        }
     }
 }

@@ -5,22 +5,26 @@ import SDP
 
 // Where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
 extension MediaEngine {
-    /// Takes a datagram of the handshake of that port (RFC 7983 §7); false for any other. Until it is done, answers go to where the far end last spoke from: its
-    /// description may name an address from behind a NAT, and who it is the certificate tells.
+    /// Takes a datagram of the handshake of that port (RFC 7983 §7); false for any other. Until it is done, answers go to who takes part in it: the far end
+    /// may have named an address from behind a NAT, and who it is the certificate tells.
     func takesHandshake(
         _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
     ) -> Bool {
         guard let first = datagram.first, 20...63 ~= first else { return false }
-        guard let protection = channel == .rtp ? leg.protection : leg.protection?.control, let handshake = protection.handshake else { return false }
+        guard let protection = leg.protection(of: channel), let handshake = protection.handshake else { return false }
         if leg.connectivity != nil {
             guard channel == .rtcp || leg.latch.source == remote else {
                 leg.refused.stranger += 1
                 return true
             }
         } else if !handshake.isEstablished {
+            guard protection.admits(UnsafeRawBufferPointer(datagram), from: remote, isAtHome: leg.isAtHome(remote, channel)) else {
+                leg.refused.stranger += 1
+                return true
+            }
             if channel == .rtcp { leg.rtcpSocket?.aim(at: remote) } else if leg.latch.source == nil { leg.rtpSocket.aim(at: remote) }
         }
-        apply(handshake.receive(UnsafeRawBufferPointer(datagram)), to: leg, channel, at: now)
+        apply(protection.receive(UnsafeRawBufferPointer(datagram)), to: leg, channel, at: now)
         return true
     }
 
@@ -32,22 +36,32 @@ extension MediaEngine {
     }
 
     func retransmitHandshake(_ leg: MediaLeg, at now: Instant) {
-        if let handshake = leg.protection?.handshake { apply(handshake.retransmit(), to: leg, .rtp, at: now) }
-        if let handshake = leg.protection?.control?.handshake { apply(handshake.retransmit(), to: leg, .rtcp, at: now) }
+        for channel in [MediaSlot.Channel.rtp, .rtcp] {
+            if let protection = leg.protection(of: channel) { apply(protection.begin(), to: leg, channel, at: now) }
+        }
     }
 
     private func apply(_ outputs: [DTLSAssociation.Output], to leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
-        guard let protection = leg.protection, let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket else { return }
+        guard let protection = leg.protection(of: channel), let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket else { return }
         for output in outputs {
             switch output {
             case .send(let datagram): if !datagram.withUnsafeBytes({ socket.send($0) }) { leg.refused.sendFailed += 1 }
-            case .established(let send, let receive): (channel == .rtp ? protection : protection.control)?.use(send: send, receive: receive)
-            // Without the handshake of its own port there are no reports, and sound all the same.
-            case .failed: if channel == .rtp { report(.unprotected, of: leg) }
+            case .established(let send, let receive): protection.use(send: send, receive: receive)
+            case .failed: failed(protection, on: leg, channel)
             }
         }
-        let delays = [protection.handshake, protection.control?.handshake].compactMap { $0?.retransmissionDelay }
+        let delays = [leg.protection, leg.protection?.control].compactMap { $0?.retransmissionDelay }
         arm(leg, .handshake, at: delays.min().map { now + $0 })
+    }
+
+    /// What somebody else did to the handshake is not the far end's doing. Without the handshake of its own port there are no reports, and sound all the same.
+    private func failed(_ protection: LegProtection, on leg: MediaLeg, _ channel: MediaSlot.Channel) {
+        guard !protection.isWithStranger else {
+            protection.beginAnew()
+            if channel == .rtcp || leg.latch.source == nil { leg.aim(channel) }
+            return
+        }
+        if channel == .rtp { report(.unprotected, of: leg) }
     }
 
     /// What came on a leg, in the clear; nil, and counted, where it cannot be believed.
@@ -91,6 +105,17 @@ extension MediaEngine {
         sealed.copyMemory(from: packet)
         guard let count = try? kind == .rtcp ? sender.protectControl(sealed, count: packet.count) : sender.protect(sealed, count: packet.count) else { return false }
         return socket.send(UnsafeRawBufferPointer(rebasing: sealed[..<count]), toward: remote)
+    }
+}
+
+extension MediaLeg {
+    /// What has the handshake of that port.
+    fileprivate func protection(of channel: MediaSlot.Channel) -> LegProtection? { channel == .rtp ? protection : protection?.control }
+
+    /// Whether that is the address that the far end has given, or where it was found; the port may be any.
+    fileprivate func isAtHome(_ remote: SocketAddress, _ channel: MediaSlot.Channel) -> Bool {
+        let told = channel == .rtp ? plan.audio.destination : plan.audio.remoteRTCP, found = channel == .rtp ? latch.source : rtcpSource
+        return remote.address == told?.address || remote.address == found?.address
     }
 }
 
