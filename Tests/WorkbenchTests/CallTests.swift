@@ -112,6 +112,20 @@ import Workbench
         #expect(!result.isGood && result.failure == (dies ? "nothing came in the last 5.1 s" : "the BYE was not answered"), "\(result.failure ?? "")")
     }
 
+    @Test(arguments: [1.0, 3])
+    func `an echo that stops is not taken for any other sound`(seconds: Double) throws {
+        var script = CallScript()
+        script.source = samples(seed: 1, seconds: 6)
+        script.duration = .seconds(6)
+        let pair = Pair(calling: script) { $0.script.source = .echo }
+        pair.start()
+        pair.room.run(seconds: seconds)
+        pair.room.loses = { _ in true }
+        pair.room.run(seconds: 10)
+        let result = try #require(pair.finished?.record).result(ifEchoed: .echo)
+        #expect(result.verdict == .cutShort && !result.isGood && result.failure?.hasPrefix("nothing came in the last") == true, "\(result)")
+    }
+
     @Test func `an echo whose first packets are lost is not heard before it was sent`() throws {
         var script = CallScript()
         script.source = samples(seed: 1, seconds: 4)

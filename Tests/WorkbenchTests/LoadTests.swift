@@ -57,6 +57,49 @@ import UserAgent
         #expect(load.calls.map { $0.findings.map(\.kind) } == [[], [.stale], [.crossTalk], [.silence]])
     }
 
+    /// No loss is counted behind the last packet that came.
+    @Test(arguments: [true, false])
+    func `sound that stops in the middle of a call is a fault where our own was to come back, and none of a prompt`(expectsEcho: Bool) {
+        let load = Load({ ($0.calls, $0.hold, $0.expectsEcho) = (3, .fixed(.seconds(4)), expectsEcho) }) { number, script in
+            let sound = SoundSignature(run: 1, call: UInt32(number), side: .caller).samples()
+            script.source = .samples(Array(sound.prefix(8_000)), sampleRate: 8_000, loops: false)
+        }
+        load.run(seconds: 20)
+        #expect(load.calls.map(\.outcome) == [CallFigures.Outcome](repeating: expectsEcho ? .faulty : .good, count: 3), "\(load.calls.flatMap(\.findings))")
+        #expect(load.tally.findings[.missing]?.count == (expectsEcho ? 3 : nil))
+        let missing = load.calls[0].caller.map { $0.sent - $0.received } ?? 0
+        #expect(missing > 100)
+        if expectsEcho { #expect(load.tally.findings[.missing]?.text.contains("\(missing) of ") == true && load.tally.findings.count == 1) }
+    }
+
+    @Test(arguments: [[CallStep.hangUp], [.hold, .wait(.milliseconds(500)), .resume, .hangUp]])
+    func `keys of steps are sent before the next step, and judged where the other end is ours`(after steps: [CallStep]) throws {
+        let keys = [DTMFDigit("1"), .init("2"), .init("#")].compactMap(\.self)
+        let load = Load(playsItself: true) { ($0.calls, $0.steps) = (2, [.wait(.seconds(1)), .press(keys)] + steps) }
+        load.run(seconds: 30)
+        #expect(load.loaded.map { String($0.callee?.digits.map(\.character) ?? []) } == ["12#", "12#"] && load.loaded.allSatisfy { $0.keys == "12#" })
+        #expect(load.calls.allSatisfy { $0.outcome == .good }, "\(load.calls.flatMap(\.findings))")
+        var deaf = try #require(load.loaded.first)
+        deaf.callee?.digits = []
+        #expect(CallJudge.figures(of: deaf).findings.map(\.kind) == [.keysLost])
+        load.expectNothingLeft()
+    }
+
+    @Test(arguments: [true, false])
+    func `a short call ends after its keys, and what is too short for a signature is not judged by it`(playsItself: Bool) {
+        let keys = [DTMFDigit("1"), .init("5"), .init("9"), .init("#")].compactMap(\.self)
+        for hold in [200, 400, 500, 700, 1_000] {
+            for kind in [CallKind.dtmf, .plain, .hold] {
+                let load = Load(playsItself: playsItself) {
+                    ($0.calls, $0.hold, $0.mix, $0.keys) = (10, .fixed(.milliseconds(hold)), CallMix([kind: 100]), keys)
+                }
+                load.run(seconds: 30)
+                #expect(load.calls.count == 10 && load.calls.allSatisfy { $0.outcome == .good }, "\(kind) \(hold) ms: \(load.calls.flatMap(\.findings))")
+                if kind == .dtmf { #expect(load.calls.allSatisfy { ($0.duration ?? 0) > Double(hold) + 600 }) }
+            }
+        }
+    }
+
     @Test func `the kinds of a mix do what they are for`() throws {
         for kind in CallKind.allCases where kind != .plain {
             let load = Load(playsItself: true) { ($0.calls, $0.mix, $0.keys) = (2, CallMix([kind: 100]), [.init("4"), .init("#")].compactMap(\.self)) }
@@ -96,6 +139,23 @@ import UserAgent
         #expect(load.calls.count == load.client.progress.begun && load.calls.count > 20)
         #expect(load.isFinished)
         load.expectNothingLeft()
+    }
+
+    @Test func `calls that ring when it is stopped are cut off, and nobody's fault`() {
+        let load = Load({ ($0.calls, $0.hold) = (20, .fixed(.seconds(600))) }, after: .seconds(1))
+        load.run(seconds: 1.55)
+        load.client.stop(at: load.room.now)
+        load.run(seconds: 2)
+        let answered = load.calls.filter(\.isAnswered), tally = load.tally
+        #expect(answered.count == 6 && answered.allSatisfy { $0.outcome == .good }, "\(answered.flatMap(\.findings))")
+        #expect(tally[.cutOff] == 10 && tally.calls == 16 && tally.findings.isEmpty && tally.failedPercent == 0 && tally.tried == 6)
+        load.expectNothingLeft()
+    }
+
+    @Test func `no more are begun after its time, though the next call is not due for long`() {
+        let load = Load { ($0.arrivals, $0.duration) = (ArrivalPlan(rate: 0.001), .seconds(1)) }
+        load.run(seconds: 4)
+        #expect(load.calls.count == 1 && load.isFinished)
     }
 
     @Test func `refusals are counted by their status`() {

@@ -1,3 +1,4 @@
+import Audio
 import Media
 import Primitives
 import RTP
@@ -19,10 +20,12 @@ import UserAgent
     }
 
     /// Calls of ten minutes, 10 in the first five seconds and 20 in the next, and the tally of each step when that has ended.
-    private func steps(atATime concurrent: Int = 100, _ treat: @escaping (Int, Room.Seat, InviteSession, Instant) -> Void) -> (tallies: [LoadTally], up: Int) {
+    private func steps(
+        atATime concurrent: Int = 100, expectsEcho: Bool = true, _ treat: @escaping (Int, Room.Seat, InviteSession, Instant) -> Void
+    ) -> (tallies: [LoadTally], up: Int) {
         let room = Room(), caller = room.seat("caller", 1, server: Room.address(2), codecs: [.pcmu]), callee = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu])
         var plan = LoadPlan(), answered = 0, judge = StepJudge(), tallies: [LoadTally] = []
-        (plan.target, plan.hold, plan.expectsEcho) = (URI(user: "callee", address: Room.address(2)), .fixed(.seconds(600)), true)
+        (plan.target, plan.hold, plan.expectsEcho) = (URI(user: "callee", address: Room.address(2)), .fixed(.seconds(600)), expectsEcho)
         (plan.arrivals, plan.concurrent) = (ArrivalPlan(from: 2, to: 4, by: 2, every: .seconds(5)), concurrent)
         let client = LoadClient(phone: caller.phone, plan: plan)
         caller.client = client
@@ -59,6 +62,13 @@ import UserAgent
         let (tallies, up) = steps { number, seat, session, now in self.echo(seat, session, source: number > 12 ? .silence : .echo, now) }
         #expect(up == 30 && tallies[0].findings.isEmpty)
         #expect(tallies[1].percent(with: [.oneWay]).map { $0 > 80 } == true)
+    }
+
+    @Test func `a prompt that ends breaks no step, and sound that never begins does`() {
+        let prompt = MediaSource.samples(SoundSignature(run: 2, call: 1, side: .callee).samples().prefix(8_000).map(\.self), sampleRate: 8_000, loops: false)
+        let (tallies, up) = steps(expectsEcho: false) { number, seat, session, now in self.echo(seat, session, source: number > 12 ? .silence : prompt, now) }
+        #expect(up == 30 && tallies[0].findings.isEmpty, "\(tallies[0].findings)")
+        #expect(tallies[1].findings.keys.map(\.self) == [.oneWay] && tallies[1].findings[.oneWay]?.numbers.min() == 13, "\(tallies[1].findings)")
     }
 
     @Test func `a step whose calls were kept back was not offered`() {

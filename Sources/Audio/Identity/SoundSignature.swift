@@ -18,7 +18,7 @@ public struct SoundSignature: Hashable, Sendable, Codable {
 
     public static let sampleRate = 8_000
     static let symbolLength = 480, symbolsPerRound = 7, rounds = 16
-    static var roundLength: Int { symbolLength * symbolsPerRound }
+    package static var roundLength: Int { symbolLength * symbolsPerRound }
     static var length: Int { roundLength * rounds }
 
     /// All sixteen rounds at 8 kHz, 6.72 s, to be played again and again without a seam.

@@ -25,7 +25,7 @@ extension LiveLoad.Outcome {
 
     private func counts(_ tally: LoadTally) -> LoadReport.Counts {
         LoadReport.Counts(
-            begun: tally.calls, answered: tally.answered, good: tally[.good], faulty: tally[.faulty], failed: tally[.failed], notTried: tally[.notTried],
+            begun: tally.calls, answered: tally.answered, good: tally[.good], faulty: tally[.faulty], failed: tally[.failed], notTried: tally[.notTried], cutOff: tally[.cutOff],
             skipped: progress.skipped, listenedTo: tally.listened, retransmissions: tally.retransmissions, concurrent: progress.mostActive,
             byKind: Dictionary(uniqueKeysWithValues: tally.kinds.map { ($0.key.rawValue, $0.value) }),
             byStatus: Dictionary(uniqueKeysWithValues: tally.statuses.map { ($0.key == 0 ? "none" : "\($0.key)", $0.value) }))

@@ -14,6 +14,8 @@ public struct CallFigures: Codable, Hashable, Sendable {
         case failed
         /// The tool itself could not make it.
         case notTried = "not tried"
+        /// The tool gave it up unanswered, since the run was stopped: it says nothing of the target.
+        case cutOff = "cut off"
     }
 
     public var number: UInt32

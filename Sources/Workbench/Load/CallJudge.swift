@@ -5,11 +5,6 @@ import RTP
 
 /// Makes figures of a call that is over. Takes its time where the call was listened to; needs no lane.
 public struct CallJudge: Sendable {
-    /// Media that ran shorter than this proves nothing.
-    private static let shortest = Duration.milliseconds(400)
-    /// Packets that may be on their way, or wait at the other end, when a call ends.
-    private static let inFlight: UInt64 = 10
-
     private let call: LoadedCall
     private var findings: [Finding] = []
 
@@ -23,9 +18,11 @@ public struct CallJudge: Sendable {
     private mutating func figures() -> CallFigures {
         let (caller, callee) = (call.caller, call.callee)
         let ends = (caller: end(caller, peer: callee, side: .caller), callee: callee.flatMap { end($0, peer: caller, side: .callee) })
-        judgeSignalling()
-        judgeMedia(ends.caller, ends.callee)
-        let final = caller.answered ?? (caller.status >= 300 && !caller.isUnheard ? caller.ended : nil)
+        if outcome != .cutOff {
+            judgeSignalling()
+            judgeMedia(ends.caller, ends.callee)
+        }
+        let final = caller.answered ?? (caller.status >= 300 && !caller.isUnheard && outcome != .cutOff ? caller.ended : nil)
         return CallFigures(
             number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)", outcome: outcome,
             status: caller.isUnheard ? 0 : caller.status,
@@ -52,7 +49,7 @@ public struct CallJudge: Sendable {
         if call.caller.couldNotBind || call.callee?.couldNotBind == true { return .notTried }
         if call.caller.status == 0, call.caller.answered == nil, call.caller.failure != nil { return .notTried }
         if isAsPlanned { return findings.isEmpty ? .good : .faulty }
-        return .failed
+        return call.wasStopped && call.caller.answered == nil ? .cutOff : .failed
     }
 
     /// Whether the INVITE ended as this kind of call wants it.
@@ -80,7 +77,7 @@ extension CallJudge {
         if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, "the BYE was not answered") }
         if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
         let heard = String((call.callee ?? caller).digits.map(\.character))
-        if !call.keys.isEmpty, call.callee != nil || call.expectsEcho, heard != call.keys { note(.keysLost, "pressed \(call.keys), heard '\(heard)'") }
+        if !call.keys.isEmpty, !call.wasStopped, call.callee != nil || call.expectsEcho, heard != call.keys { note(.keysLost, "pressed \(call.keys), heard '\(heard)'") }
     }
 
     private mutating func judgeRefusal() {
@@ -107,7 +104,7 @@ extension CallJudge {
         let (sending, receiving) = (statistics.sending, statistics.receiving)
         var figures = EndFigures(codec: record.codec.map { "\($0)" }, encryption: record.encryption, sent: sending.packets, received: receiving.packets)
         figures.lossPercent = receiving.lossFraction.map { 100 * $0 }
-        if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > Self.inFlight { figures.lossPercent = 100 }
+        if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > SoundArrival.inFlight { figures.lossPercent = 100 }
         let quality = statistics.receivingQuality ?? (figures.lossPercent == 100 ? CallQuality(.g711, loss: 1, delay: nil) : nil)
         (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
         (figures.jitter, figures.roundTrip) = (receiving.jitter, statistics.roundTrip.map(\.inMilliseconds))
@@ -117,13 +114,16 @@ extension CallJudge {
         let context = SignatureContext(
             own: own, upAtBeginning: call.upAtBeginning, began: began(record, statistics, peer?.statistics), beganByEnd: beganByEnd(record, statistics, peer?.statistics))
         let verdict = SignatureHearing(record.heard.samples).verdict(expecting: peer == nil ? own : other, context: context)
-        figures.audio = receiving.packets == 0 ? .nothing : HeardSound(verdict.sound)
+        figures.audio = receiving.packets == 0 ? .nothing : verdict.sound == .unsigned && !holdsWholeRound(record) ? nil : HeardSound(verdict.sound)
         (figures.delay, figures.lastDelay) = (verdict.delay, context.beganByEnd == nil ? nil : verdict.lastDelay)
         return figures
     }
 
     /// Whether its media ran long enough to say something.
-    private func ran(_ record: CallRecord) -> Bool { record.answered.map { record.ended - $0 >= Self.shortest } ?? false }
+    private func ran(_ record: CallRecord) -> Bool { record.answered.map { record.ended - $0 >= SoundArrival.shortest } ?? false }
+
+    /// Whether what was heard is so long that a signature in it can be read, whatever keys and holds have cut out.
+    private func holdsWholeRound(_ record: CallRecord) -> Bool { record.heard.samples.count >= SoundArrival.wholeRound * (1 + call.caller.interruptions) }
 
     /// What is played goes on from its first packet to the last.
     private var isSteady: Bool { call.caller.script.steps.allSatisfy(\.leavesSoundAlone) }
@@ -158,8 +158,9 @@ extension CallJudge {
 
     /// What is wrong with what came here; nil: nothing, as far as it was looked at.
     private func arrival(at end: EndFigures, from peer: EndFigures?) -> Finding? {
-        let sent = peer?.sent ?? end.sent
-        if end.received == 0, sent > Self.inFlight { return Finding(.oneWay, peer == nil ? "no packet came" : "none of \(sent) packets came") }
+        let origin: SoundArrival.Origin = peer != nil ? .otherEnd : call.expectsEcho ? .echo : .target
+        let arrival = SoundArrival(origin: origin, sent: peer?.sent ?? end.sent, received: end.received, interruptions: call.caller.interruptions)
+        if end.received == 0, let fault = arrival.fault() { return fault }
         switch end.audio {
         case .silence: return Finding(.silence, "packets came, with silence in them")
         case .crossTalk: return Finding(.crossTalk, "the sound of another call of the same time")
@@ -169,7 +170,6 @@ extension CallJudge {
         case .unsigned where peer != nil || call.expectsEcho: return Finding(.wrongSound, "sound, but not what was played")
         case .right, .unsigned, .nothing, nil: break
         }
-        if let peer, peer.sent > end.received + max(Self.inFlight, peer.sent / 10) { return Finding(.missing, "\(peer.sent - end.received) of \(peer.sent) packets did not come") }
-        return nil
+        return arrival.fault()
     }
 }

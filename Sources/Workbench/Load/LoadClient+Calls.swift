@@ -46,7 +46,7 @@ extension LoadClient {
         let loaded = LoadedCall(
             number: number, kind: kind, step: progress.step, began: due - began, lateness: now - due, caller: record, calleeExpected: plan.playsBothEnds,
             isListenedTo: listens, signatures: signatures, expectsEcho: plan.expectsEcho, expectsSilence: plan.expectsSilence,
-            keys: String(keys(of: kind).map(\.character)))
+            keys: String(kind == .dtmf || plan.playsBothEnds ? script.keys.map(\.character) : []))
         let acquaintance = Acquaintance(caller: caller.user, callee: callee)
         open[number] = OpenCall(loaded: loaded, acquaintance: acquaintance, hold: hold)
         if plan.playsBothEnds { awaited[acquaintance, default: []].append(number) }
@@ -87,8 +87,6 @@ extension LoadClient {
         case .share(let share): (Double(number) * share).rounded(.down) > (Double(number - 1) * share).rounded(.down) || (number == 1 && share > 0)
         }
     }
-
-    private func keys(of kind: CallKind) -> [DTMFDigit] { kind == .dtmf ? plan.keys : [] }
 
     private func script(_ kind: CallKind, _ hold: Duration, _ signature: SoundSignature, listens: Bool) -> CallScript {
         var script = CallScript()

@@ -82,12 +82,13 @@ public final class LoadClient: PhoneClient {
         for _ in 0..<Self.registrationsAtOnce { registerNext(at: now) }
     }
 
-    /// Begins no more, hangs up what is up, and finishes.
+    /// Begins no more, hangs up what is up, and finishes. Calls that are cut off by this are not the target's fault.
     public func stop(at now: Instant) {
         guard progress.phase != .over else { return }
         isStopping = true
         if progress.phase == .registering, phone.calls.isEmpty { return finish(plan.onlyAnswers ? nil : "stopped before the first call", at: now) }
         progress.phase = .ending
+        for number in open.keys where open[number]?.callerIsOver == false { open[number]?.loaded.wasStopped = true }
         for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.hangUp(at: now) }
         leaveIfDone(at: now)
     }
@@ -118,10 +119,10 @@ public final class LoadClient: PhoneClient {
         if let registersUntil, registersUntil <= now { giveUpRegistering(at: now) }
     }
 
-    /// When the next call is due.
+    /// When the next call is due, or no more are to come.
     private var nextArrival: Instant? {
         guard progress.phase == .running, let due = schedule.due else { return nil }
-        return began + due
+        return began + min(due, plan.duration ?? due)
     }
 
     private func arrive(due: Instant, at now: Instant) {

@@ -26,6 +26,8 @@ public struct LoadedCall: Sendable {
     public var keys: String
     /// The callee was not told of the end, and the tool had to end that side.
     public var calleeWasForgotten = false
+    /// The run was stopped before the call was over, and the tool ended it then.
+    public var wasStopped = false
     /// Listened-to calls that were not over when this one began: what tells cross-talk from the sound of an earlier call.
     public var upAtBeginning: Set<UInt32> = []
 }

@@ -9,8 +9,6 @@ import RTP
 struct StepJudge {
     /// Unanswered for longer is a measurement: its set-up takes at least so long.
     private static let slow = Duration.milliseconds(500)
-    private static let shortest = Duration.milliseconds(400)
-    private static let inFlight: UInt64 = 10
     /// What shows at the end of a call only; the rest may lie long back then.
     private static let faultsOfTheEnd: Set<Finding.Kind> = [.endedEarly, .noEnd, .forgottenEnd, .failure]
 
@@ -80,15 +78,17 @@ struct StepJudge {
 
     private static func judgeSound(_ call: StepReading.Call, _ reading: StepReading, _ figures: inout CallFigures) {
         let end = reading.began + reading.window.to
-        guard let answered = call.caller.answered, end - max(answered, reading.began + reading.window.from) >= shortest, let caller = figures.caller else { return }
-        let faults = [fault(at: caller, from: figures.callee ?? caller), figures.callee.flatMap { fault(at: $0, from: caller) }].compactMap(\.self)
+        guard let answered = call.caller.answered, end - max(answered, reading.began + reading.window.from) >= SoundArrival.shortest else { return }
+        guard let caller = figures.caller, !call.expectsSilence else { return }
+        let faults = [arrival(at: caller, from: figures.callee, call), figures.callee.map { arrival(at: $0, from: caller, call) }].compactMap { $0?.fault(in: " in the step") }
         guard !faults.isEmpty else { return }
         (figures.findings, figures.outcome) = (faults, .faulty)
     }
 
-    private static func fault(at end: EndFigures, from peer: EndFigures) -> Finding? {
-        if end.received == 0, peer.sent > inFlight { return Finding(.oneWay, "none of \(peer.sent) packets came in the step") }
-        if peer.sent > end.received + max(inFlight, peer.sent / 10) { return Finding(.missing, "\(peer.sent - end.received) of \(peer.sent) packets did not come in the step") }
-        return nil
+    /// Of a target of which no more is known than that it should play something counts what came since the answer.
+    private static func arrival(at end: EndFigures, from peer: EndFigures?, _ call: StepReading.Call) -> SoundArrival {
+        if let peer { return SoundArrival(origin: .otherEnd, sent: peer.sent, received: end.received, interruptions: call.interruptions) }
+        if call.expectsEcho { return SoundArrival(origin: .echo, sent: end.sent, received: end.received, interruptions: call.interruptions) }
+        return SoundArrival(origin: .target, sent: end.sent, received: call.caller.now?.receiving.packets ?? end.received, interruptions: call.interruptions)
     }
 }

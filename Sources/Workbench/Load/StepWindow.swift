@@ -30,6 +30,10 @@ public struct StepReading: Sendable {
         public var kind: CallKind
         public var caller: End
         public var callee: End?
+        /// What should come to the caller: its own sound, or no sound at all; else the callee's, or any.
+        public var expectsEcho: Bool, expectsSilence: Bool
+        /// Keys and holds of the call.
+        var interruptions: Int
     }
 
     /// One end of it.
@@ -84,7 +88,9 @@ extension LoadClient {
         window.to = min(window.to, now - began)
         let calls = open.keys.sorted().compactMap { number -> StepReading.Call? in
             guard let call = open[number], let caller = end(call.caller, past, present) else { return nil }
-            return StepReading.Call(number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present))
+            return StepReading.Call(
+                number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present), expectsEcho: call.loaded.expectsEcho,
+                expectsSilence: call.loaded.expectsSilence, interruptions: call.caller.flatMap { phone.calls[$0]?.record.interruptions } ?? 0)
         }
         onEvent?(.step(StepReading(window: window, began: began, calls: calls, notBegun: progress.notBegun - notBegunBefore)), now)
     }

@@ -5,6 +5,7 @@ import RTP
 /// One thing that a telephone of ours does while it is connected.
 public enum CallStep: Hashable, Sendable {
     case wait(Duration)
+    /// The next step waits until they are sent.
     case press([DTMFDigit])
     /// By re-INVITE; the next step waits for the answer.
     case hold, resume
@@ -18,6 +19,14 @@ public enum CallStep: Hashable, Sendable {
         case .wait, .reinvite, .hangUp: true
         case .press, .hold, .resume: false
         }
+    }
+
+    /// How often it interrupts that.
+    var interruptions: Int { self == .hold ? 1 : keys.count }
+
+    /// Those that it presses.
+    var keys: [DTMFDigit] {
+        if case .press(let digits) = self { digits } else { [] }
     }
 }
 
@@ -55,4 +64,7 @@ public struct CallScript: Sendable {
     public var tellsRecording = false
 
     public init() {}
+
+    /// Those that its steps press, in their order.
+    var keys: [DTMFDigit] { steps.flatMap(\.keys) }
 }

@@ -1,11 +1,17 @@
+import Media
 import Primitives
+import RTP
 import SDP
 import UserAgent
 
 // What the script wants done while the call is connected.
 extension PhoneCall {
+    /// How long keys may take, and a second more for each.
+    private static let patienceForKeys = Duration.seconds(2)
+
     /// Takes steps until one has to be waited for.
     func takeSteps(at now: Instant) {
+        endWaitForKeys(at: now)
         stepsAt = nil
         while state == .connected, nextStep < script.steps.count {
             let step = script.steps[nextStep]
@@ -14,13 +20,30 @@ extension PhoneCall {
             case .wait(let time):
                 stepsAt = now + time
                 return
-            case .press(let digits): press(digits, failingAt: now)
+            case .press(let digits): if pressStep(digits, at: now) { return }
             case .hold: if setHold(true, at: now) { return }
             case .resume: if setHold(false, at: now) { return }
             case .reinvite: if reoffer(at: now) { return }
             case .hangUp: return hangUp(at: now)
             }
         }
+    }
+
+    /// The next step waits for the keys, and so does the end of the call; not for ever, where the other side holds us meanwhile.
+    ///
+    /// - Returns: false when they cannot be sent.
+    private func pressStep(_ digits: [DTMFDigit], at now: Instant) -> Bool {
+        guard press(digits, failingAt: now) else { return false }
+        let patience = Self.patienceForKeys + .seconds(digits.count)
+        (waitsForKeys, stepsAt, hangsUpAt) = (true, now + patience, hangsUpAt.map { $0 + patience })
+        return true
+    }
+
+    /// What was left of the call when the keys began is left now.
+    private func endWaitForKeys(at now: Instant) {
+        guard waitsForKeys, let until = stepsAt else { return }
+        waitsForKeys = false
+        hangsUpAt = hangsUpAt.map { now + ($0 - until) }
     }
 
     /// An offer of ours was agreed or refused: goes on with the steps.

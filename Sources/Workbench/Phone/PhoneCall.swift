@@ -68,6 +68,8 @@ public final class PhoneCall {
     /// The script's steps: which is next, and when; nil while one waits for an answer, and after the last.
     var nextStep = 0
     var stepsAt: Instant? { didSet { schedule() } }
+    /// The next step comes when the keys of the last are sent, and at `stepsAt` at the latest.
+    var waitsForKeys = false
     private var alarm: (token: TimerToken, due: Instant)?
 
     /// How long after the end media may still tell what it had heard before.
@@ -161,8 +163,14 @@ public final class PhoneCall {
 
     private func isDue(_ alarm: Instant?, _ now: Instant) -> Bool { alarm.map { $0 <= now } ?? false }
 
-    func press(_ digits: [DTMFDigit], failingAt now: Instant) {
-        do throws(MediaError) { try press(digits, at: now) } catch { record.failure = record.failure ?? Text("digits cannot be sent: ") + Text(error) }
+    /// - Returns: whether they are on their way.
+    @discardableResult
+    func press(_ digits: [DTMFDigit], failingAt now: Instant) -> Bool {
+        do throws(MediaError) { try press(digits, at: now) } catch {
+            record.failure = record.failure ?? Text("digits cannot be sent: ") + Text(error)
+            return false
+        }
+        return media.isRunning
     }
 
     func report(_ event: Event, at now: Instant) { phone.report(event, of: self, at: now) }
@@ -176,7 +184,9 @@ public final class PhoneCall {
         case .digit(let digit):
             if record.digits.count < 1_000 { record.digits.append(digit) }
             report(.digit(digit), at: now)
-        case .digitsSent: report(.digitsSent, at: now)
+        case .digitsSent:
+            report(.digitsSent, at: now)
+            if waitsForKeys, state == .connected { takeSteps(at: now) }
         case .sourceFinished: hangsUpAt = script.hangUpAfterPlaying.map { now + $0 } ?? hangsUpAt
         case .unprotected: if state == .connected { fail("no keys: the handshake for encrypted media failed", at: now) }
         case .firstSent, .firstReceived, .silent, .report: break

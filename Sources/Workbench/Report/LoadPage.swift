@@ -45,6 +45,7 @@ public enum LoadPage {
         switch report.exitCode {
         case 0: "<p class=\"banner good\">Good</p>"
         case 1: "<p class=\"banner bad\">Bad</p>"
+        case _ where report.isNothingJudged: "<p class=\"banner warn\">Stopped before a call was over: nothing is said of the target</p>"
         default: "<p class=\"banner warn\">The run cannot be believed: nothing is said of the target</p>"
         }
     }
@@ -65,7 +66,7 @@ public enum LoadPage {
             ("begun", "\(counts.begun)"), ("answered", "\(counts.answered)"), ("good", "\(counts.good)"), ("faulty", "\(counts.faulty)"), ("failed", "\(counts.failed)"),
             ("at a time, at most", "\(counts.concurrent)"), ("listened to", "\(counts.listenedTo)"), ("SER", percent(ratios.ser)), ("SEER", percent(ratios.seer)),
             ("ISA", percent(ratios.isa)), ("SCR", percent(ratios.scr)), ("not begun", "\(counts.skipped)"),
-        ]
+        ] + (counts.cutOff > 0 ? [("cut off by the stop", "\(counts.cutOff)")] : [])
         let statuses = counts.byStatus.sorted { $0.key < $1.key }.map { "\($0.value) × \(Markup.escaped($0.key))" }.joined(separator: ", ")
         return "<div class=\"tiles\">" + tiles.map { "<div class=\"tile\"><b>\($0.1)</b><span>\($0.0)</span></div>" }.joined() + "</div><p class=\"quiet\">Final statuses: \(statuses)<br>\(Markup.escaped(LoadText.encryption(report)))</p>"
     }

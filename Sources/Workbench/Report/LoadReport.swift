@@ -34,6 +34,8 @@ public struct LoadReport: Codable, Sendable {
 
     public struct Counts: Codable, Hashable, Sendable {
         public var begun: Int, answered: Int, good: Int, faulty: Int, failed: Int, notTried: Int
+        /// Given up unanswered since the run was stopped: not judged.
+        public var cutOff: Int
         public var skipped: Int, listenedTo: Int, retransmissions: Int
         /// The most at a time.
         public var concurrent: Int
@@ -103,9 +105,12 @@ public struct LoadReport: Codable, Sendable {
     public var callsLeftOut: Int
 
     public var isSLOKept: Bool { slo.allSatisfy(\.isKept) }
+    /// All that was begun was cut off by the stop.
+    public var isNothingJudged: Bool { counts.cutOff > 0 && counts.good + counts.faulty + counts.failed == 0 }
     /// 0: good; 1: the target is not; 3: the run cannot be believed, so that nothing can be said.
     public var exitCode: Int32 {
         if leaks?.isClean == false { return 1 }
+        if isNothingJudged { return 3 }
         let isBad = slo.isEmpty ? counts.failed + counts.faulty > 0 && knee == nil : !isSLOKept && knee == nil
         if isBad || counts.begun == 0 { return validity.isBelievable ? 1 : 3 }
         if let knee, knee.lastKept == nil { return validity.isBelievable && knee.firstBroken != nil ? 1 : 3 }

@@ -34,7 +34,7 @@ public enum LoadSeries {
         point.loss = loss.isEmpty ? nil : loss.reduce(0, +) / Double(loss.count)
         (point.jitterP95, point.mosP5) = (at(95, sorted(.jitter)), at(5, sorted(.mos)))
         (point.delayP50, point.delayP95) = (at(50, delay), at(95, delay))
-        for call in calls where call.outcome != .good {
+        for call in calls where call.outcome != .good && call.outcome != .cutOff {
             point.failures[cause(of: call), default: 0] += 1
         }
         return point

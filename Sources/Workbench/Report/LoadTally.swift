@@ -44,7 +44,7 @@ public struct LoadTally: Sendable {
     public subscript(_ outcome: CallFigures.Outcome) -> Int { outcomes[outcome] ?? 0 }
 
     /// Calls that the target had its part in.
-    public var tried: Int { calls - self[.notTried] }
+    public var tried: Int { calls - self[.notTried] - self[.cutOff] }
 
     private func count(_ matches: (Int) -> Bool) -> Int { statuses.filter { matches($0.key) }.values.reduce(0, +) }
     private var redirected: Int { count { (300..<400).contains($0) } }

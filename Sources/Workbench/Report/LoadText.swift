@@ -27,7 +27,8 @@ public enum LoadText {
         return [
             "target       \(report.run.target)",
             "calls        \(counts.begun) in \(Number.text(report.run.elapsed)) s, at most \(counts.concurrent) at a time: \(counts.good) good, \(counts.faulty) faulty, \(counts.failed) failed"
-                + (counts.notTried > 0 ? ", \(counts.notTried) not tried" : "") + (counts.skipped > 0 ? ", \(counts.skipped) not begun" : "")
+                + (counts.notTried > 0 ? ", \(counts.notTried) not tried" : "") + (counts.cutOff > 0 ? ", \(counts.cutOff) cut off by the stop" : "")
+                + (counts.skipped > 0 ? ", \(counts.skipped) not begun" : "")
                 + (report.run.wasStopped ? "; stopped early" : ""),
             "kinds        \(kinds); \(counts.listenedTo) listened to",
             "encryption   \(encryption(report))",
@@ -117,7 +118,7 @@ public enum LoadText {
         switch report.exitCode {
         case 0: "verdict      good"
         case 1: "verdict      BAD"
-        default: "verdict      none: the run cannot be believed"
+        default: report.isNothingJudged ? "verdict      none: it was stopped before a call was over" : "verdict      none: the run cannot be believed"
         }
     }
 }

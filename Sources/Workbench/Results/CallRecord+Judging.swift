@@ -15,6 +15,20 @@ extension CallRecord {
             digitsReceived: String(digits.map(\.character)), timesHeld: timesHeld, verdict: verdict(audio))
     }
 
+    /// The result with the best that can be said: heard back what we played, for a while at least, or else any sound.
+    ///
+    /// - Parameter echo: what that is heard as; nil where it cannot be told.
+    public func result(ifEchoed echo: CallScript.Expectation?) -> CallResult {
+        var record = self
+        if let echo {
+            record.script.expectation = echo
+            let result = record.result()
+            if result.verdict.isGood || result.verdict == .cutShort { return result }
+        }
+        record.script.expectation = .sound
+        return record.result()
+    }
+
     /// Whether each of two records of one bridged call holds what the other sent.
     public static func bothWays(_ one: CallRecord, _ other: CallRecord) -> (there: Double, back: Double, isGood: Bool) {
         func score(from sender: CallRecord, to receiver: CallRecord) -> Double {
@@ -63,7 +77,9 @@ extension CallRecord {
             detector.listen(to: heard.samples.span)
             (figures.tonePresence, figures.toneGaps) = (detector.presence, detector.gaps)
         case .echo:
-            compare(sent(upTo: heard.samples.count), &figures)
+            // An echo that stopped is one of the beginning alone, and the rest only has more places where a second of it may seem to lie.
+            let sent = sent(upTo: heard.samples.count)
+            compare(silence == nil ? sent : sent.map { Array($0.prefix(heard.samples.count)) }, &figures)
             // What was played before the keys were agreed was never sent, and nobody knows how much: nothing comes back before it leaves.
             figures.delay = figures.delay.flatMap { delay in lead.map { delay + $0 } }.flatMap { $0 < 0 ? nil : $0 }
         case .recording(let samples, let rate): compare(try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, &figures)

@@ -70,15 +70,6 @@ extension WAV {
 }
 
 extension CallRecord {
-    /// The result with the best that can be said: heard back what we played, or else any sound.
-    func judged(_ sound: Sound) -> CallResult {
-        var record = self
-        if let echo = sound.echo {
-            record.script.expectation = echo
-            let result = record.result()
-            if result.verdict.isGood { return result }
-        }
-        record.script.expectation = .sound
-        return record.result()
-    }
+    /// The result with the best that can be said of what was played.
+    func judged(_ sound: Sound) -> CallResult { result(ifEchoed: sound.echo) }
 }
