@@ -60,6 +60,8 @@ import Workbench
         ("call 9196 --server 127.0.0.1 --tone 440 --play x.wav", "--play and --tone exclude each other"),
         ("answer --register 1002", "--register needs --server: where to register?"),
         ("answer --password x", "--password needs --register: whose password is it?"),
+        ("answer --listen 127.0.0.1:5070 --local 127.0.0.1:5071", "--local and --listen exclude each other: both name the place"),
+        ("answer --server 127.0.0.1 --from 1 --register 2", "--from and --register exclude each other: a registered line answers as itself"),
         ("answer --listen here", "--listen takes one address of this machine, as callers are told it: 127.0.0.1:5070; got 'here'"),
         ("answer --local here", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got 'here'"),
         ("answer --listen 0.0.0.0:5070", "--listen takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0:5070'"),

@@ -10,14 +10,14 @@ import Workbench
     private let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-leaks-\(UUID())")
 
     /// A journal of one call, without the events of `missing`.
-    private func journal(without missing: Set<String> = [], at path: String) throws {
+    private func journal(without missing: Set<String> = [], at path: String, wall: UInt64 = 1_790_000_000_000_000_000) throws {
         let call = UUID().uuidString
         let kinds = ["report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped", "session.deactivated", "media.closed", "media.released", "call.ended"]
         let file = try FileHandle(forWritingTo: URL(filePath: path))
         defer { try? file.close() }
         try file.seekToEnd()
         for (index, kind) in kinds.filter({ !missing.contains($0) }).enumerated() {
-            let line = #"{"seq":\#(index + 1),"t":\#(index * 1_000_000),"wall":1790000000000000000,"call":"\#(call)","line":"1002","lane":"s0","kind":"\#(kind)","details":{}}"# + "\n"
+            let line = #"{"seq":\#(index + 1),"t":\#(index * 1_000_000),"wall":\#(wall + UInt64(index)),"call":"\#(call)","line":"1002","lane":"s0","kind":"\#(kind)","details":{}}"# + "\n"
             try file.write(contentsOf: Data(line.utf8))
         }
     }
@@ -40,6 +40,39 @@ import Workbench
     func `what the journal opens and does not close is left behind`(missing: String, leftover: String) throws {
         #expect(try report(without: []).leftovers.filter { !$0.contains("violations") }.isEmpty)
         #expect(try report(without: [missing]).leftovers.contains(leftover))
+    }
+
+    /// A journal of before the run, and then as many calls as `calls`, each in a file of its own, of which some are kept.
+    private func rotated(_ calls: Int, keeping kept: Int, without missing: Set<String> = []) throws -> LeakReport {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "journal.jsonl").path, wall: UInt64 = 1_790_000_000_000_000_000
+        for (index, file) in [path + ".1", path].enumerated() {
+            _ = FileManager.default.createFile(atPath: file, contents: nil)
+            for call in 0..<5 { try journal(at: file, wall: wall + UInt64(1_000 * index + 100 * call)) }
+        }
+        let gate = try TargetJournal(path: path)
+        for call in 1...calls {
+            try? FileManager.default.removeItem(atPath: "\(path).\(kept)")
+            for number in stride(from: kept, to: 1, by: -1) { try? FileManager.default.moveItem(atPath: "\(path).\(number - 1)", toPath: "\(path).\(number)") }
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
+            try journal(without: call == calls ? missing : [], at: path, wall: wall + UInt64(10_000 * call))
+        }
+        return gate.settled(within: 0.1)
+    }
+
+    @Test func `a journal that is rotated during the run is read with the files that it was rotated to`() throws {
+        let whole = try rotated(3, keeping: 5)
+        #expect(whole.leftovers.filter { !$0.contains("violations") }.isEmpty && whole.notJudged == nil)
+        #expect(whole.journal?["media.opened"] == 3 && whole.journal?["media.closed"] == 3)
+        #expect(try rotated(3, keeping: 5, without: ["media.closed"]).leftovers.contains("gateway: 1 media opened and not closed"))
+    }
+
+    @Test func `a journal whose part from before the run is gone is not judged`() throws {
+        let report = try rotated(3, keeping: 2)
+        #expect(report.isClean && report.journal == nil)
+        #expect(report.notJudged == "the gateway's journal, of which too much was rotated away (journal.rotate)")
     }
 
     @Test func `a journal in which nothing happens is the wrong one`() throws {

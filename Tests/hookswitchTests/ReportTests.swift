@@ -89,6 +89,34 @@ import Workbench
         }
     }
 
+    @Test func `a report goes where a link leads, and the link stays`() throws {
+        try inFolder { path in
+            for (name, content) in [("there", "before"), ("not-there", nil)] {
+                let link = "\(path)-\(name)", file = folder.appending(path: name).path
+                if let content { try content.write(toFile: file, atomically: false, encoding: .utf8) }
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: name)
+                try ReportFile(link).write("after")
+                #expect(try String(contentsOfFile: file, encoding: .utf8) == "after")
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == name)
+            }
+        }
+    }
+
+    /// As a file that was mounted alone into a container: nothing can be made beside it, by nobody. This one is the name of our own thread.
+    @Test func `a report goes into a file whose folder takes no other`() throws {
+        let path = "/proc/self/comm", before = try String(contentsOfFile: path, encoding: .utf8)
+        defer { try? before.write(toFile: path, atomically: false, encoding: .utf8) }
+        try ReportFile(path).write("a report")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "a report\n")
+    }
+
+    @Test func `a line of an answerer's JSON has the call's number and its file`() throws {
+        let line = Answer.AnsweredCall(number: 2, recordedIn: "rec-2.wav", result: CallResult(notCalled: "sip:a", failure: "x"))
+        let text = String(decoding: try JSONEncoder().encode(line), as: UTF8.self)
+        #expect(text.contains(#""number":2"#) && text.contains(#""recordedIn":"rec-2.wav""#) && text.contains(#""failure":"x""#))
+        #expect(try JSONDecoder().decode(CallResult.self, from: Data(text.utf8)) == line.result)
+    }
+
     @Test func `a data folder belongs to one server at a time`() throws {
         try inFolder { _ in
             do {

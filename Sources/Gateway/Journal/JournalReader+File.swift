@@ -26,12 +26,13 @@ extension JournalReader {
 
     /// The files in the order in which they were written, as far as their first events tell: rotation gives the oldest the highest number.
     public static func inOrder(_ paths: [String]) -> [String] {
-        let begun = paths.map { path -> (path: String, wall: UInt64) in (path, firstEvent(path: path)?.wall ?? .max) }
+        let begun = paths.map { path -> (path: String, wall: UInt64) in (path, beginning(of: path) ?? .max) }
         return begun.enumerated().sorted { ($0.element.wall, $0.offset) < ($1.element.wall, $1.offset) }.map(\.element.path)
     }
 
-    private static func firstEvent(path: String) -> JournalEvent? {
+    /// When the first event of a file was written; nil where there is none, or no file.
+    public static func beginning(of path: String) -> UInt64? {
         guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
-        return parse(Array(head), name: path).events.first
+        return parse(Array(head), name: path).events.first?.wall
     }
 }

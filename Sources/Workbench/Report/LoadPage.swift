@@ -112,14 +112,14 @@ public enum LoadPage {
         guard let leaks else { return "" }
         let processes: [(String, MemoryFigures?)] = [("The tool", leaks.memory), ("the gateway", leaks.targetMemory)]
         let memory = processes.compactMap { name, figures in figures.flatMap { LoadText.memory(name, $0) } }
-        return "<h2>Left behind</h2><p class=\"quiet\">\(Markup.escaped(memory.joined(separator: "; ")))</p><p>\(leaks.isClean ? "Nothing." : "<span class=\"no\">\(Markup.escaped(leaks.leftovers.joined(separator: ", ")))</span>")</p>"
+        return "<h2>Left behind</h2><p class=\"quiet\">\(Markup.escaped(memory.joined(separator: "; ")))</p>\(leaks.notJudged.map { "<p>Not judged: \(Markup.escaped($0))</p>" } ?? "")<p>\(leaks.isClean ? "Nothing." : "<span class=\"no\">\(Markup.escaped(leaks.leftovers.joined(separator: ", ")))</span>")</p>"
     }
 
     private static func plots(_ report: LoadReport) -> String {
         let series = report.series
         func line(_ name: String, _ color: String, _ value: (LoadSeries.Point) -> Double?) -> Plot.Line { Plot.Line(name: name, color: color, values: series.map(value)) }
         var plots = [
-            Plot(title: "Calls up, and begun a second", unit: "", lines: [line("up", "a") { Double($0.active) }, line("begun/s", "b") { Double($0.begun) / $0.length }]),
+            Plot(title: "Calls up, and begun a second", unit: "", lines: [line("up, the most at a time", "a") { Double($0.active) }, line("begun/s", "b") { Double($0.begun) / $0.length }]),
             Plot(title: "Set-up time", unit: "ms", lines: [line("p50", "a", \.setupP50), line("p95", "b", \.setupP95)]),
             Plot(title: "Loss, mean", unit: "%", lines: [line("loss", "a", \.loss)]), Plot(title: "Jitter", unit: "ms", lines: [line("p95", "a", \.jitterP95)]),
             Plot(title: "MOS", unit: "", lines: [line("p5", "a", \.mosP5)]),
@@ -129,6 +129,6 @@ public enum LoadPage {
         plots.append(Plot(title: "Failures by code", unit: "", lines: causes.prefix(6).enumerated().map { index, cause in
             line(cause, ["a", "b", "c"][index % 3]) { Double($0.failures[cause] ?? 0) }
         }))
-        return "<div class=\"plots\">" + plots.map { $0.figure(length: series.first?.length ?? 1) }.joined() + "</div>"
+        return (report.sampleNote.map { "<p>\(Markup.escaped($0))</p>" } ?? "") + "<div class=\"plots\">" + plots.map { $0.figure(length: series.first?.length ?? 1) }.joined() + "</div>"
     }
 }

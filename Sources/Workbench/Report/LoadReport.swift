@@ -104,6 +104,10 @@ public struct LoadReport: Codable, Sendable {
     public var calls: [CallFigures]
     public var callsLeftOut: Int
 
+    /// What is told of the first calls alone, where there were more than are kept.
+    public var sampleNote: String? {
+        callsLeftOut > 0 ? "the first \(calls.count) calls alone make the plots, the series and what is found late; \(callsLeftOut) more are in the sums" : nil
+    }
     public var isSLOKept: Bool { slo.allSatisfy(\.isKept) }
     /// All that was begun was cut off by the stop.
     public var isNothingJudged: Bool { counts.cutOff > 0 && counts.good + counts.faulty + counts.failed == 0 }
@@ -127,10 +131,12 @@ public struct LeakReport: Codable, Hashable, Sendable {
     public var targetMemory: MemoryFigures?
     /// What the gateway's journal says was opened and closed since the run began, where one was given.
     public var journal: [String: Int]?
+    /// What was given, but could not be judged, and why.
+    public var notJudged: String?
 
     public var isClean: Bool { leftovers.isEmpty }
 
-    public init(leftovers: [String], memory: MemoryFigures = MemoryFigures(), journal: [String: Int]? = nil) {
-        (self.leftovers, self.memory, self.journal) = (leftovers, memory, journal)
+    public init(leftovers: [String], memory: MemoryFigures = MemoryFigures(), journal: [String: Int]? = nil, notJudged: String? = nil) {
+        (self.leftovers, self.memory, self.journal, self.notJudged) = (leftovers, memory, journal, notJudged)
     }
 }

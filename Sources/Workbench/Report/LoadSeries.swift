@@ -3,7 +3,9 @@ public enum LoadSeries {
     public struct Point: Codable, Hashable, Sendable {
         /// Seconds after the beginning, and the length of the part.
         public var time: Double, length: Double
-        public var begun = 0, answered = 0, active = 0
+        public var begun = 0, answered = 0
+        /// The most that were up at a time.
+        public var active = 0
         public var setupP50: Double?, setupP95: Double?
         public var loss: Double?, jitterP95: Double?, mosP5: Double?, delayP50: Double?, delayP95: Double?
         /// Calls that failed or had something wrong, by status, or by finding where they were answered.
@@ -14,16 +16,29 @@ public enum LoadSeries {
         let end = calls.map { $0.began + lasted($0) }.max() ?? 0
         guard end > 0 else { return [] }
         let length = max(1, (end / Double(parts)).rounded(.up)), count = Int(end / length) + 1
-        var groups = [[CallFigures]](repeating: [], count: count), active = [Int](repeating: 0, count: count)
-        for call in calls {
-            let first = min(count - 1, Int(call.began / length)), last = min(count - 1, Int((call.began + lasted(call)) / length))
-            groups[first].append(call)
-            for part in first...last { active[part] += 1 }
-        }
+        var groups = [[CallFigures]](repeating: [], count: count)
+        for call in calls { groups[min(count - 1, Int(call.began / length))].append(call) }
+        let active = mostUp(calls, length, count)
         return groups.enumerated().map { index, group in point(group, Double(index) * length, length, active[index]) }
     }
 
     private static func lasted(_ call: CallFigures) -> Double { ((call.answer ?? 0) + (call.duration ?? 0)) / 1_000 }
+
+    /// In each part; a call that ends as another begins is not up with it.
+    private static func mostUp(_ calls: [CallFigures], _ length: Double, _ count: Int) -> [Int] {
+        var most = [Int](repeating: 0, count: count), up = 0, part = 0
+        let changes = calls.filter { lasted($0) > 0 }.flatMap { [($0.began, 1), ($0.began + lasted($0), -1)] }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+        for (time, change) in changes {
+            let next = min(count - 1, Int(time / length))
+            while part < next {
+                part += 1
+                most[part] = up
+            }
+            up += change
+            most[part] = max(most[part], up)
+        }
+        return most
+    }
 
     private static func point(_ calls: [CallFigures], _ time: Double, _ length: Double, _ active: Int) -> Point {
         var point = Point(time: time, length: length)

@@ -1,7 +1,7 @@
 /// The report as lines for a person: first whether it can be believed, then what it says.
 public enum LoadText {
     public static func lines(_ report: LoadReport) -> [String] {
-        validity(report.validity) + [""] + calls(report) + [""] + table(report) + found(report) + levels(report) + steps(report) + leaks(report.leaks) + ["", verdict(report)]
+        validity(report.validity) + [""] + calls(report) + sample(report) + [""] + table(report) + found(report) + levels(report) + steps(report) + leaks(report.leaks) + ["", verdict(report)]
     }
 
     private static func validity(_ validity: Validity) -> [String] {
@@ -37,6 +37,8 @@ public enum LoadText {
                 + (counts.retransmissions > 0 ? "; \(counts.retransmissions) retransmissions" : ""),
         ]
     }
+
+    private static func sample(_ report: LoadReport) -> [String] { report.sampleNote.map { ["note         \($0)"] } ?? [] }
 
     static func encryption(_ report: LoadReport) -> String {
         let encryption = report.encryption, ends = encryption.sdes + encryption.dtls + encryption.clear
@@ -104,7 +106,8 @@ public enum LoadText {
         guard let leaks else { return [] }
         let processes: [(String, MemoryFigures?)] = [("the tool", leaks.memory), ("the gateway", leaks.targetMemory)]
         let memory = processes.compactMap { name, figures in figures.flatMap { self.memory(name, $0) } }
-        return ["", "left behind  \(leaks.isClean ? "nothing" : leaks.leftovers.joined(separator: ", "))"] + (memory.isEmpty ? [] : ["memory       " + memory.joined(separator: "; ")])
+        let left = "left behind  \(leaks.isClean ? "nothing" : leaks.leftovers.joined(separator: ", "))"
+        return ["", left + (leaks.notJudged.map { "; not judged: \($0)" } ?? "")] + (memory.isEmpty ? [] : ["memory       " + memory.joined(separator: "; ")])
     }
 
     static func memory(_ name: String, _ figures: MemoryFigures) -> String? {

@@ -52,8 +52,24 @@ struct Answer: ParsableCommand {
         let plan = try plan(), teller = Teller(json ? .standardError : .standardOutput)
         defer { teller.finish() }
         try AnswerRun(plan, teller: teller) { number, result, file in
-            if json { try printJSONLine(result) } else { teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file))) }
+            if json { try printJSONLine(AnsweredCall(number: number, recordedIn: file, result: result)) } else { teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file))) }
         }.perform()
+    }
+
+    /// A line of `--json`: the result, with the call's number and the file that its sound is in.
+    struct AnsweredCall: Encodable {
+        enum CodingKeys: CodingKey { case number, recordedIn }
+
+        var number: UInt64
+        var recordedIn: String?
+        var result: CallResult
+
+        func encode(to encoder: any Encoder) throws {
+            try result.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(number, forKey: .number)
+            try container.encodeIfPresent(recordedIn, forKey: .recordedIn)
+        }
     }
 
     private static func indented(_ text: String) -> String { text.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n") }
@@ -62,6 +78,8 @@ struct Answer: ParsableCommand {
     func plan() throws -> AnswerPlan {
         let server = try phone.serverAddress(), registration = try line.registration()
         if registration != nil, server == nil { throw Failure.usage("--register needs --server: where to register?") }
+        if options.local != nil, listen != nil { throw Failure.usage("--local and --listen exclude each other: both name the place") }
+        if registration != nil, phone.from != nil { throw Failure.usage("--from and --register exclude each other: a registered line answers as itself") }
         if phone.password != nil, registration == nil { throw Failure.usage("--password needs --register: whose password is it?") }
         if echo, play != nil || tone != nil { throw Failure.usage("--echo excludes --play and --tone") }
         var policy = try policy()

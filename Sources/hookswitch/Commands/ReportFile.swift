@@ -24,18 +24,33 @@ struct ReportFile {
         self.path = path
     }
 
-    /// A report of before stays whole until this one is.
+    /// A report of before stays whole until this one is, where another file can be put into its place.
     func write(_ text: String) throws {
         do {
-            // A pipe, a terminal or a device is written to: what is moved into its place would be a file that nobody reads.
-            try text.write(toFile: path, atomically: isRegular, encoding: .utf8)
+            if try isReplaced(by: text) { return }
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
         } catch {
             throw Failure.cannotRun("\(path) cannot be written: \(error.localizedDescription)")
         }
     }
 
-    private var isRegular: Bool {
+    /// - Returns: false where it has to be written to as it is: a pipe, a terminal or a device, for what is moved into its place would be a file that nobody
+    ///   reads; a link to nothing yet; and a file in a folder that takes no other, as one that was mounted into a container.
+    private func isReplaced(by text: String) throws -> Bool {
         var status = stat()
-        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+        let isThere = stat(path, &status) == 0
+        guard isThere ? status.st_mode & S_IFMT == S_IFREG : lstat(path, &status) != 0 else { return false }
+        do { try text.write(toFile: place, atomically: true, encoding: .utf8) } catch {
+            guard isThere, (error as? CocoaError)?.code != .fileWriteOutOfSpace else { throw error }
+            return false
+        }
+        return true
+    }
+
+    /// Where a link leads.
+    private var place: String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
     }
 }

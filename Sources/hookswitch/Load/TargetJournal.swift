@@ -6,12 +6,19 @@ import Workbench
 struct TargetJournal {
     private let path: String
     private let before: Tally
+    /// The youngest file that was rotated away before the run, by when its first event was written.
+    private let rotatedBefore: UInt64?
 
     /// What was opened and closed, and calls that began and ended.
     struct Tally: Equatable {
         var kinds: [JournalEvent.Kind: Int] = [:]
         var begun: Set<CallUUID> = [], ended: Set<CallUUID> = []
         var violations = 0, events = 0
+        /// When the first event was written.
+        var beginning: UInt64?
+
+        /// Whether it goes on from where the other was.
+        func contains(_ other: Tally) -> Bool { other.events == 0 || (events >= other.events && beginning == other.beginning) }
     }
 
     /// Each kind that opens something, with the one that closes it.
@@ -23,21 +30,35 @@ struct TargetJournal {
     /// - Throws: exit code 3 where it cannot be read.
     init(path: String) throws {
         self.path = path
-        before = try Self.read(path)
+        (before, rotatedBefore) = (try Self.read([path]), Self.rotated(path).compactMap(JournalReader.beginning).max())
     }
 
     /// After the run: what is still open of what was begun since. Waits a while for what the gateway has not written yet.
     func settled(within limit: TimeInterval = 10) -> LeakReport {
         let end = Date(timeIntervalSinceNow: limit)
         while true {
-            guard let now = try? Self.read(path) else { return LeakReport(leftovers: ["the gateway's journal, which cannot be read"]) }
-            let report = compare(now)
-            if report.isClean || Date() > end { return report }
+            let report = (try? Self.read(files)).map(compare) ?? LeakReport(leftovers: ["the gateway's journal, which cannot be read"])
+            if report.isClean && report.notJudged == nil || Date() > end { return report }
             Thread.sleep(forTimeInterval: 0.1)
         }
     }
 
+    /// What the journal was before the run and is now: the file, and those that it was rotated to meanwhile.
+    private var files: [String] {
+        let since = Self.rotated(path).filter { file in JournalReader.beginning(of: file).map { $0 > rotatedBefore ?? 0 } ?? false }
+        return JournalReader.inOrder(since + [path])
+    }
+
+    private static func rotated(_ path: String) -> [String] {
+        var files: [String] = []
+        while case let file = "\(path).\(files.count + 1)", FileManager.default.fileExists(atPath: file) { files.append(file) }
+        return files
+    }
+
     private func compare(_ now: Tally) -> LeakReport {
+        guard now.contains(before) else {
+            return LeakReport(leftovers: [], notJudged: "the gateway's journal, of which too much was rotated away (journal.rotate)")
+        }
         func since(_ kind: JournalEvent.Kind) -> Int { (now.kinds[kind] ?? 0) - (before.kinds[kind] ?? 0) }
         var leftovers = Self.pairs.compactMap { opened, closed, text in
             since(opened) > since(closed) ? "gateway: \(since(opened) - since(closed)) \(text)" : nil
@@ -50,11 +71,17 @@ struct TargetJournal {
         return LeakReport(leftovers: leftovers, journal: Dictionary(uniqueKeysWithValues: kinds.map { ($0.rawValue, since($0)) }))
     }
 
-    private static func read(_ path: String) throws -> Tally {
+    private static func read(_ paths: [String]) throws -> Tally {
         var tally = Tally(), audit = Audit()
+        for path in paths { try read(path, &tally, &audit) }
+        return tally
+    }
+
+    private static func read(_ path: String, _ tally: inout Tally, _ audit: inout Audit) throws {
         do {
             _ = try JournalReader.read(path: path) { event in
                 tally.events += 1
+                tally.beginning = tally.beginning ?? event.wall
                 tally.violations += audit.observe(event).count
                 tally.kinds[event.kind, default: 0] += 1
                 guard let call = event.call else { return }
@@ -62,7 +89,6 @@ struct TargetJournal {
                 if event.kind == .callEnded { tally.ended.insert(call) }
             }
         } catch { throw Failure.cannotRun("\(path): cannot be read") }
-        return tally
     }
 }
 
@@ -70,6 +96,7 @@ extension LeakReport {
     mutating func add(_ other: LeakReport) {
         leftovers += other.leftovers
         journal = other.journal ?? journal
+        notJudged = other.notJudged ?? notJudged
         targetMemory = other.targetMemory ?? targetMemory
     }
 }

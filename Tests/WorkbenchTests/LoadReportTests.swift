@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Workbench
+
+/// What a report says, made without a run.
+@Suite struct LoadReportTests {
+    private func call(_ number: UInt32, began: Double, seconds: Double?, _ outcome: CallFigures.Outcome = .good) -> CallFigures {
+        CallFigures(
+            number: number, kind: .plain, step: 0, began: began, callID: "", outcome: outcome, status: seconds == nil ? 487 : 200,
+            answer: seconds.map { _ in 0 }, duration: seconds.map { $0 * 1_000 }, retransmissions: 0, findings: [])
+    }
+
+    private func report(_ calls: [CallFigures], leftOut: Int = 0, slo: String? = nil, leaks: LeakReport = LeakReport(leftovers: [])) throws -> LoadReport {
+        var state = LoadLedger.State()
+        for call in calls { state.tally.add(call) }
+        (state.calls, state.callsLeftOut) = (calls, leftOut)
+        let reading = MachineReading.now, evidence = ValidityEvidence(before: reading, after: reading, elapsed: .seconds(10), mediaPorts: 40_000...40_999)
+        let outcome = LiveLoad.Outcome(failure: nil, state: state, progress: LoadProgress(), elapsed: .seconds(10), evidence: evidence, leaks: leaks)
+        let run = LoadReport.Run(command: "", target: "", transport: "udp", version: "", began: "", elapsed: 10, wasStopped: true, seed: 1)
+        return try #require(outcome.report(run, plan: LoadPlan(), slo: try slo.map { try ServiceLevel(parsing: $0) }, findsKnee: false))
+    }
+
+    @Test func `the calls that are up are those at one time, and not all of a second`() {
+        let turns = (0..<20).map { call(UInt32($0 + 1), began: 0.3 * Double($0), seconds: 0.25) }
+        #expect(LoadSeries.points(of: turns).map(\.active) == [Int](repeating: 1, count: 6))
+        let three = (1...3).map { call(UInt32($0), began: 0.5 * Double($0), seconds: 2.2) } + [call(4, began: 2, seconds: nil, .cutOff)]
+        let points = LoadSeries.points(of: three)
+        #expect(points.map(\.active) == [1, 3, 3, 2] && points.map(\.begun) == [1, 2, 1, 0])
+        #expect(points.flatMap(\.failures.keys).isEmpty, "what was cut off is no failure")
+    }
+
+    @Test func `what is told of the first calls alone says so, in text and on the page`() throws {
+        let calls = [call(1, began: 0, seconds: 1)], note = "the first 1 calls alone make the plots, the series and what is found late; 7 more are in the sums"
+        let report = try report(calls, leftOut: 7), whole = try self.report(calls)
+        #expect(LoadText.lines(report).contains("note         \(note)") && LoadPage.text(report).contains(note))
+        #expect(!LoadText.lines(whole).contains { $0.contains("alone make") } && !LoadPage.text(whole).contains("alone make"))
+    }
+
+    @Test(arguments: [nil, "failed<1%"]) func `a run that was stopped before a call was over says nothing of the target`(slo: String?) throws {
+        let stopped = [call(1, began: 0, seconds: nil, .cutOff), call(2, began: 1, seconds: nil, .cutOff)]
+        let none = try report(stopped, slo: slo), lines = LoadText.lines(none)
+        #expect(none.exitCode == 3 && none.counts.cutOff == 2 && lines.last == "verdict      none: it was stopped before a call was over")
+        #expect(lines.contains { $0.contains("0 good, 0 faulty, 0 failed, 2 cut off by the stop; stopped early") })
+        #expect(LoadPage.text(none).contains("cut off by the stop"))
+        let some = try report(stopped + [call(3, began: 0, seconds: 1)], slo: slo)
+        #expect(some.exitCode == 0 && some.counts.good == 1 && some.ratios.failed == 0)
+    }
+
+    @Test func `what could not be judged is told, and is nothing that was left`() throws {
+        let report = try report([call(1, began: 0, seconds: 1)], leaks: LeakReport(leftovers: [], notJudged: "the journal"))
+        #expect(report.exitCode == 0 && LoadText.lines(report).contains("left behind  nothing; not judged: the journal"))
+        #expect(LoadPage.text(report).contains("Not judged: the journal"))
+    }
+}
