@@ -17,6 +17,17 @@ import Testing
         }
     }()
 
+    @Test(arguments: ["", "<testsuites></testsuites>"]) func `results without a test are no results`(results: String) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-results-\(UUID())"), script = Process()
+        try Data(results.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        script.executableURL = Self.folder.deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts/requirements")
+        (script.arguments, script.standardOutput, script.standardError) = (["--results", file.path], Pipe(), Pipe())
+        try script.run()
+        script.waitUntilExit()
+        #expect(script.terminationStatus == 3)
+    }
+
     /// How many tests begin with each identity.
     static func testedIDs() throws -> [String: Int] {
         var counts: [String: Int] = [:]

@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import Media
 import Primitives
+import Runtime
 import SDP
 import Synchronization
 import Testing
@@ -78,6 +79,17 @@ import Workbench
         let command = try #require(try Hookswitch.parseAsRoot(["answer", "--listen", "\(gateway.address)"]) as? Answer)
         let failure = try #require(throws: Failure.self) { try command.run() }
         #expect(failure.exitCode == 3 && failure.message.contains("\(gateway.address.port)") && !failure.message.contains("\n"))
+    }
+
+    @Test(arguments: [true, false]) func `media ports that cannot be had are exit code 3`(areTaken: Bool) throws {
+        let gateway = try EchoGateway()
+        defer { gateway.server.stop() }
+        let first = (try FreePorts.block(of: 6, .v4).lowerBound + 1) & ~1
+        let socket = try areTaken ? FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: first)) : nil
+        let range = areTaken ? "\(first)-\(first + 1)" : "\(first + 1)-\(first + 2)"
+        let outcome = try call("sip:9196@\(gateway.address) --ports \(range)")
+        #expect(outcome.complaint?.exitCode == 3 && outcome.complaint?.message.isEmpty == false, "\(outcome)")
+        withExtendedLifetime(socket) {}
     }
 
     @Test func `a refused registration ends the answerer with exit code 1`() throws {

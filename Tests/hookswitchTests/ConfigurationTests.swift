@@ -27,6 +27,12 @@ import UserAgent
     }
 
     @Test(arguments: [
+        ("data: ~", "FILE:1: 'data' has no value: '~' is null in YAML, and text only in quotes"),
+        ("domain: null", "FILE:1: 'domain' has no value: 'null' is null in YAML, and text only in quotes"),
+        ("domain:\n", "FILE:1: 'domain' has no value"),
+        ("sip:\n  udp: [\"127.0.0.1:5060\", ~]", "FILE:2: 'udp' has no value: '~' is null in YAML, and text only in quotes"),
+        ("lines:\n  - number: \"1\"\n    password: ~", "FILE:3: 'password' has no value: '~' is null in YAML, and text only in quotes"),
+        ("lines:\n  - number: \"1\"\n    trunk:\n      host: NULL", "FILE:4: 'host' has no value: 'NULL' is null in YAML, and text only in quotes"),
         ("domian: x", "FILE:1: unknown setting 'domian' (did you mean 'domain'?)"),
         ("domain: x\nsip:\n  upd: [\"127.0.0.1:5060\"]", "FILE:3: unknown setting 'sip.upd' (did you mean 'sip.udp'?)"),
         ("media:\n  ports: 20000", "FILE:2: media.ports: takes a range of ports from 1024 on as 20000-20199, got '20000'"),
@@ -321,6 +327,11 @@ import UserAgent
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let configuration = try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: [])
         #expect(!configuration.gateway.lines.isEmpty)
+    }
+
+    @Test(arguments: ["~", "null"]) func `what is null in YAML is text in quotes`(text: String) throws {
+        #expect(try load("lines:\n  - { number: \"1\", password: \"\(text)\" }").gateway.lines[0].password == Text(text))
+        #expect(try load("lines:\n  - { number: \"1\", password: !!str \(text) }").gateway.lines[0].password == Text(text))
     }
 
     @Test func `without a configuration anybody registers on loopback and 9196 echoes`() throws {

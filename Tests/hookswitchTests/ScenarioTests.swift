@@ -48,12 +48,26 @@ import Workbench
         ("poisson: maybe\n", ":1: 'poisson' is true or false, got 'maybe'"),
         ("transport: tsl\n", ":1: --transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
         ("srtp: sdse\n", ":1: --srtp is sdes, dtls, optional or off, got 'sdse' (did you mean 'sdes'?)"),
+        ("rate: 1\npassword: ~\n", ":2: 'password' has no value: '~' is null in YAML, and text only in quotes"),
+        ("steps:\n  - wait: 1\n  - press:\n", ":3: 'press' has no value"),
         ("- rate\n", ": is no scenario: a list of settings as 'rate: 10'"),
     ])
     func `a mistake is named with its line and its step`(yaml: String, complaint: String) throws {
         let failure = try #require(throws: Failure.self) { try self.expand(yaml) }
         #expect(failure.message.hasSuffix("scenario.yaml" + complaint), "\(failure.message)")
         #expect(failure.exitCode == 2)
+    }
+
+    @Test func `a certificate and its key are checked together, wherever each is said`() throws {
+        let words = try expand("target: sips:1@127.0.0.1\ncertificate: cert.pem\n", more: ["--certificate-key", "key.pem"])
+        let phone = try #require(try Hookswitch.parseAsRoot(words) as? Load).options.phone
+        #expect(phone.certificate == "cert.pem" && phone.certificateKey == "key.pem")
+        let both = try expand("target: sips:1@127.0.0.1\ncertificate: cert.pem\ncertificate-key: key.pem\n")
+        let alone = try expand("target: sips:1@127.0.0.1\ncertificate: cert.pem\n")
+        for (words, line) in [(both, "'cert.pem' cannot be read"), (alone, "--certificate and --certificate-key belong together")] {
+            let failure = try #require(throws: Failure.self) { _ = try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order() }
+            #expect(failure.message == line && failure.exitCode == 2)
+        }
     }
 
     @Test func `a file that is not there is exit code 3`() throws {

@@ -103,6 +103,11 @@ import Workbench
         #expect(failure.message == line && failure.exitCode == 2)
     }
 
+    @Test(arguments: [("", Transport.tcp), (" --transport udp", .udp), (" --transport tcp", .tcp)])
+    func `what is typed goes before the transport of the URI`(option: String, transport: Transport) throws {
+        #expect(try command("sip:9196@127.0.0.1;transport=tcp" + option).order().plan?.flow.transport == transport)
+    }
+
     @Test func `the list needs no target, and names groups and cases in their order`() throws {
         #expect(try command("--list").order().cases.count == TortureCase.all.count)
         #expect(try command("--list --only rfc5118").order().cases.allSatisfy { $0.group == .rfc5118 })

@@ -65,6 +65,7 @@ extension LoadClient {
         } catch {
             progress.withoutPort += 1
             open[number]?.loaded.caller.failure = "the tool has no port for its media"
+            open[number]?.loaded.caller.couldNotBind = true
             end(number, isCallee: false, at: now)
         }
         progress.active = open.count

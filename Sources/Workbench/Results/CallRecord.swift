@@ -42,7 +42,7 @@ public struct CallRecord: Sendable {
     public var endedBy = CallEnder.nobody
     /// Why, where no status says it.
     public var failure: Text?
-    /// This machine had no socket for the media: nothing that the other side did.
+    /// This machine had no port or no socket for the media: nothing that the other side did.
     public var couldNotBind = false
 
     /// When the INVITE was sent or came, and what followed.

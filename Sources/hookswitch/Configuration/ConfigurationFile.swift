@@ -44,6 +44,7 @@ struct ConfigurationFile {
         do { root = try Yams.compose(yaml: text) } catch { throw Self.syntaxError(error, file, text) }
         guard let root else { return }
         guard case .mapping(let mapping) = root else { throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'") }
+        try mapping.refuseNull(in: file)
         try walk(mapping, prefix: "", file: file)
     }
 

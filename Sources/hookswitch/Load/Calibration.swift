@@ -35,8 +35,7 @@ final class Calibration {
 extension LoadOptions {
     /// As many calls as `--concurrent` in 20 s, each of 20 s: their number rises to it and falls again.
     func calibrationOrder(_ outputs: LoadOutputs) throws -> LoadOrder {
-        let others = [("a target", target), ("--accounts", accounts), ("--ramp", ramp), ("--server", phone.server), ("--mix", mix), ("--steps", steps)]
-        if let other = others.first(where: { $0.1 != nil }) { throw Failure.usage("--calibrate calls an echo of its own: leave \(other.0) out") }
+        if let other = notForCalibration { throw Failure.usage("--calibrate calls an echo of its own: leave \(other) out") }
         var plan = LoadPlan(), time = Duration.seconds(20)
         try shape(&plan)
         if let duration { time = try Bounded.seconds(duration, option: "--duration", in: 1...600) }
@@ -52,5 +51,18 @@ extension LoadOptions {
         return LoadOrder(
             plan: plan, settings: settings, slo: nil, findsKnee: false, targetJournal: nil, outputs: outputs, targetText: "an echo of the tool's own",
             echoPorts: middle...ports.upperBound)
+    }
+
+    /// The first thing that was typed and would go for nothing.
+    private var notForCalibration: String? {
+        let values = [
+            ("a target", target ?? scenarioTarget), ("--accounts", accounts), ("--ramp", ramp), ("--server", phone.server), ("--mix", mix),
+            ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--hold", hold), ("--listen", listen), ("--target-journal", targetJournal),
+        ]
+        let flags = [
+            ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", poisson), ("--rate", rate != nil),
+            ("--calls", calls != nil), ("--target-pid", targetPid != nil),
+        ]
+        return values.first { $0.1 != nil }?.0 ?? flags.first(where: \.1)?.0
     }
 }

@@ -38,6 +38,7 @@ extension LoadOptions {
         let level = try slo.map(Self.level)
         if plan.mix.percent[.busy] ?? 0 > 0, !plan.playsBothEnds { throw Failure.usage("--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends") }
         if findKnee, rate != nil { throw Failure.usage("--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)") }
+        if findKnee, dryRun { throw Failure.usage("--dry-run and --find-knee exclude each other: one call has no knee") }
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
         let settings = try settings(place, &plan)
         return LoadOrder(
@@ -82,6 +83,9 @@ extension LoadOptions {
 
     // MARK: How many, how long
 
+    /// Of a ramp: each is a line of the report.
+    private static let mostSteps = 10_000.0
+
     func shape(_ plan: inout LoadPlan) throws {
         plan.arrivals = try arrivals()
         plan.calls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...10_000_000) }
@@ -119,6 +123,7 @@ extension LoadOptions {
         guard parts.count == 4, numbers.count == 4, numbers[0] > 0, numbers[1] >= numbers[0], numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400 else {
             throw Failure.usage("--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '\(text)'")
         }
+        guard (numbers[1] - numbers[0]) / numbers[2] < Self.mostSteps else { throw Failure.usage("--ramp makes more than \(Int(Self.mostSteps)) steps: '\(text)'") }
         return ArrivalPlan(from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: poisson)
     }
 
@@ -135,7 +140,7 @@ extension LoadOptions {
         let kinds = CallKind.allCases.filter { $0 != .plain }.map(\.rawValue)
         var percent: [CallKind: Double] = [:]
         for part in (text ?? "").split(separator: ",") {
-            let pair = part.split(separator: "="), name = String(pair[0])
+            let pair = part.split(separator: "=", omittingEmptySubsequences: false), name = String(pair.first ?? "")
             guard let kind = CallKind(rawValue: name), kind != .plain else {
                 throw Failure.usage("--mix knows no '\(name)'\(Nearest.hint(for: name, among: kinds)); there are \(kinds.joined(separator: ", "))")
             }

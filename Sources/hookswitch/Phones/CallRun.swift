@@ -69,6 +69,7 @@ struct CallRun {
             outcome.recordedIn = recordings.path(of: 1)
             outcome.complaint = recordings.finish(1).map { .cannotRun($0.description) }
         }
+        if record.couldNotBind { outcome.complaint = .cannotRun(outcome.result.failure ?? "there is no media port") }
         if record.answered != nil, !plan.script.digits.isEmpty, !digitsAreSent {
             outcome.complaint = outcome.complaint ?? Failure(message: "the call ended before all keys were pressed, or the other side takes none", exitCode: 1)
         }

@@ -42,6 +42,7 @@ enum ScenarioFile {
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, file, text).description) }
         guard case .mapping(let mapping) = root else { throw Failure.usage("\(file): is no scenario: a list of settings as 'rate: 10'") }
+        do throws(ConfigurationError) { try mapping.refuseNull(in: file) } catch { throw Failure.usage(error.description) }
         return try mapping.flatMap { key, value in try option(key, value, file) }
     }
 
@@ -59,8 +60,12 @@ enum ScenarioFile {
         return ["--" + name, text]
     }
 
+    /// What belongs together is checked with all the others: the other half may be typed.
+    private static let halves: Set<String> = ["certificate", "certificate-key"]
+
     /// Each value alone, so that what is wrong with it has its line.
     private static func check(_ name: String, _ text: String, _ place: String) throws {
+        guard !halves.contains(name) else { return }
         do {
             try LoadOptions.parse(["sip:9196@127.0.0.1", "--" + name, text]).checkValues()
         } catch let failure as Failure {

@@ -19,7 +19,7 @@ extension Torture {
         let cases = try chosen()
         if list { return TortureOrder(cases: cases, plan: nil, targetText: "", junit: nil) }
         guard let target else { throw Failure.usage("whom to torture? 'hookswitch torture sip:9196@ADDRESS', a number that answers by itself") }
-        let place = try CallTarget(target, server: nil, transport: try usesTCP() ? .tcp : nil)
+        let place = try CallTarget(target, server: nil, transport: try wantedTransport())
         guard place.transport != .tls else { throw Failure.usage("'\(target)': torture speaks UDP and TCP, not TLS") }
         guard place.uri.user != nil else { throw Failure.usage("'\(target)' names nobody to call: write sip:9196@ADDRESS, a number that answers by itself") }
         let flow = Flow(transport: place.transport, local: try localAddress(facing: place.server), remote: place.server)
@@ -45,10 +45,11 @@ extension Torture {
         return TortureCase.all.filter { names.contains($0.name) || names.contains($0.group.rawValue) }
     }
 
-    private func usesTCP() throws -> Bool {
-        guard let transport else { return false }
-        guard ["udp", "tcp"].contains(transport) else { throw Failure.usage("--transport is udp or tcp, got '\(transport)'") }
-        return transport == "tcp"
+    /// Nil leaves it to the URI.
+    private func wantedTransport() throws -> Transport? {
+        guard let transport else { return nil }
+        guard let wanted = ["udp": Transport.udp, "tcp": .tcp][transport] else { throw Failure.usage("--transport is udp or tcp, got '\(transport)'") }
+        return wanted
     }
 
     private func localAddress(facing server: SocketAddress) throws -> SocketAddress {
