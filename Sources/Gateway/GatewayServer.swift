@@ -146,7 +146,7 @@ public final class GatewayServer: Sendable {
     private static func openJournal(_ settings: Settings, _ notice: @escaping @Sendable (Notice) -> Void) throws(StartError) -> JournalFile? {
         guard let path = settings.journalFile else { return nil }
         do throws(JournalFileError) {
-            return try JournalFile(path: path, settings: .init(rotationBytes: settings.journalRotation)) { notice(.journal($0)) }
+            return try JournalFile(path: path, settings: .init(rotationBytes: settings.journalRotation, isClaimed: true)) { notice(.journal($0)) }
         } catch {
             throw .journal(path: path, error)
         }

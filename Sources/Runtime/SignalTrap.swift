@@ -25,8 +25,9 @@ public final class SignalTrap {
     /// - Parameters:
     ///   - queue: where `handler` runs; serial, or two signals may cross.
     ///   - together: what comes within this time of the first says nothing new.
+    ///   - leavesIgnoredHangup: a SIGHUP that was ignored, as `nohup` has it, stays ignored.
     ///   - handler: must not block the queue for long.
-    public init(on queue: DispatchQueue, together: Duration = .milliseconds(300), handler: @escaping @Sendable (Request) -> Void) {
+    public init(on queue: DispatchQueue, together: Duration = .milliseconds(300), leavesIgnoredHangup: Bool = false, handler: @escaping @Sendable (Request) -> Void) {
         let stops = Stops(together: together)
         for number in [SIGTERM, SIGINT] {
             watch(number) { @Sendable in
@@ -34,7 +35,14 @@ public final class SignalTrap {
                 queue.async { handler(request) }
             }
         }
+        if leavesIgnoredHangup, Self.isIgnored(SIGHUP) { return }
         watch(SIGHUP) { @Sendable in queue.async { handler(.reload) } }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        // SIG_IGN, which is a cast that Swift does not import.
+        return sigaction(number, nil, &action) == 0 && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
     deinit { sources.forEach { $0.cancel() } }

@@ -74,6 +74,19 @@ import Testing
         #expect(folder.read("j") == expected)
     }
 
+    @Test func `a file that is claimed has one writer, also after it was rotated`() throws {
+        let folder = try Folder(), path = folder.path + "/j"
+        let file = try JournalFile(path: path, settings: .init(rotationBytes: 10, isClaimed: true)) { _ in Issue.record("no report is due") }
+        for round in 1...2 {
+            let error = try #require(throws: JournalFileError.self) { _ = try JournalFile(path: path, settings: .init(isClaimed: true)) { _ in } }
+            #expect(error.description == "another hookswitch writes it")
+            file.accept(Array("round \(round), which is long enough\n".utf8))
+            file.synchronize()
+        }
+        #expect(file.counts.rotations == 1)
+        withExtendedLifetime(file) {}
+    }
+
     @Test func `a killed writer's half line stays alone, and the next run is clean`() throws {
         let folder = try Folder(), path = folder.path + "/j"
         for (round, isKilled) in [true, false].enumerated() {

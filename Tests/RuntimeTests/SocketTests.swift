@@ -127,6 +127,17 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct SignalTrapTests {
+    @Test func `a hang-up that was ignored stays ignored where that is wanted`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            signal(SIGHUP, unsafeBitCast(1, to: __sighandler_t.self))   // SIG_IGN
+            let trap = SignalTrap(on: DispatchQueue(label: "signals"), leavesIgnoredHangup: true) { _ in }
+            var action = sigaction()
+            sigaction(SIGHUP, nil, &action)
+            let isIgnored = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+            withExtendedLifetime(trap) { exit(isIgnored ? 42 : 1) }
+        }
+    }
+
     @Test func `the first signal drains, the second stops, a hang-up reloads`() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let inbox = Inbox(of: SignalTrap.Request.self)

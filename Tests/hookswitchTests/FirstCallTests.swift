@@ -35,6 +35,15 @@ import Testing
         #expect(summary(configuration).tryNext == "hookswitch call sip:9196@127.0.0.1:5060 --from 1001 --password PASSWORD")
     }
 
+    @Test(arguments: [
+        (["1001", "1005", "1003"], "1001, 1005, 1003"), (["1001", "1002", "1003"], "1001-1003"), (["1001", "1002"], "1001, 1002"), (["1", "b", "3"], "1, b, 3"),
+    ])
+    func `only numbers that follow each other are told by their ends`(numbers: [String], text: String) throws {
+        var configuration = try configuration([])
+        configuration.gateway.lines = numbers.map { LineConfiguration(number: Text($0)) }
+        #expect(summary(configuration).text.contains("numbers     \(text) (devices)"))
+    }
+
     @Test func `where the line wants encryption, so does the call`() throws {
         var configuration = try configuration([])
         for index in configuration.gateway.lines.indices { configuration.gateway.lines[index].srtp = .required }

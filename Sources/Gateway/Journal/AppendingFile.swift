@@ -7,20 +7,27 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
     /// The `errno` of the system call.
     public let code: Int32
 
-    public var description: String { "cannot \(operation) \(path): \(String(cString: strerror(code)))" }
+    /// Another process writes the file.
+    static func taken(_ path: String) -> JournalFileError { JournalFileError(operation: "claim", path: path, code: EWOULDBLOCK) }
+
+    public var description: String {
+        self == .taken(path) ? "another hookswitch writes it" : "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+    }
 }
 
 /// A file that only grows, by whole batches: a batch that does not fit is taken back, so that no half line stays.
 struct AppendingFile: ~Copyable {
     let path: String
+    /// No other process may write it.
+    private let isClaimed: Bool
     private var descriptor: Int32
     private(set) var size: Int
     /// A writer was killed in the middle of the last line: ours is not to be glued to it.
     private var endsMidLine = false
 
-    init(path: String) throws(JournalFileError) {
-        self.path = path
-        (descriptor, size) = try Self.open(path)
+    init(path: String, isClaimed: Bool = false) throws(JournalFileError) {
+        (self.path, self.isClaimed) = (path, isClaimed)
+        (descriptor, size) = try Self.open(path, isClaimed: isClaimed)
         endsMidLine = Self.endsMidLine(path, size)
     }
 
@@ -74,13 +81,13 @@ struct AppendingFile: ~Copyable {
     func synchronize() { fsync(descriptor) }
 
     private mutating func replaceDescriptor() throws(JournalFileError) {
-        let fresh = try Self.open(path)
+        let fresh = try Self.open(path, isClaimed: isClaimed)
         close(descriptor)
         (descriptor, size) = fresh
         endsMidLine = Self.endsMidLine(path, size)
     }
 
-    private static func open(_ path: String) throws(JournalFileError) -> (Int32, Int) {
+    private static func open(_ path: String, isClaimed: Bool) throws(JournalFileError) -> (Int32, Int) {
         let descriptor = Foundation.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else { throw JournalFileError(operation: "open", path: path, code: errno) }
         var status = stat()
@@ -88,6 +95,11 @@ struct AppendingFile: ~Copyable {
             let code = errno
             close(descriptor)
             throw JournalFileError(operation: "open", path: path, code: code)
+        }
+        // A pipe or a terminal is for whoever comes, and a file system that knows no locks is not the operator's fault.
+        if isClaimed, status.st_mode & S_IFMT == S_IFREG, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            close(descriptor)
+            throw .taken(path)
         }
         return (descriptor, Int(status.st_size))
     }

@@ -13,6 +13,8 @@ public final class JournalFile: JournalSink {
         public var rotationBytes: Int?
         /// How many rotated files stay: `journal.jsonl.1` is the youngest.
         public var rotatedFiles = 5
+        /// No other process may write the same file: two journals in one are none.
+        public var isClaimed = false
         /// What may wait for the disk.
         public var backlogBytes = 8 * 1024 * 1024
         /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
@@ -20,7 +22,7 @@ public final class JournalFile: JournalSink {
         /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its turns.
         public var gathering = DispatchTimeInterval.milliseconds(50)
 
-        public init(rotationBytes: Int? = nil) { self.rotationBytes = rotationBytes }
+        public init(rotationBytes: Int? = nil, isClaimed: Bool = false) { (self.rotationBytes, self.isClaimed) = (rotationBytes, isClaimed) }
     }
 
     public enum Report: Equatable, Sendable {
@@ -58,7 +60,7 @@ public final class JournalFile: JournalSink {
     /// Opens the file for appending and makes it when there is none. `onReport` is called on a queue of the file's own.
     public init(path: String, settings: Settings = Settings(), onReport: @escaping @Sendable (Report) -> Void) throws(JournalFileError) {
         (self.settings, self.onReport) = (settings, onReport)
-        writer = Mutex(try AppendingFile(path: path))
+        writer = Mutex(try AppendingFile(path: path, isClaimed: settings.isClaimed))
     }
 
     public var counts: Counts { backlog.withLock { $0.counts } }

@@ -98,9 +98,14 @@ struct StartupSummary: Encodable {
         }
         return groups.map { group in
             let first = group.numbers[0], last = group.numbers[group.numbers.count - 1]
-            let isRun = group.numbers.count > 2 && Int(last).flatMap { end in Int(first).map { end - $0 == group.numbers.count - 1 } } == true
-            return "\(isRun ? "\(first)-\(last)" : group.numbers.joined(separator: ", ")) (\(group.does))"
+            return "\(Self.isRun(group.numbers) ? "\(first)-\(last)" : group.numbers.joined(separator: ", ")) (\(group.does))"
         }.joined(separator: ", ")
+    }
+
+    /// Three or more, each one more than the one before.
+    private static func isRun(_ numbers: [String]) -> Bool {
+        let values = numbers.map { Int($0) }
+        return numbers.count > 2 && zip(values, values.dropFirst()).allSatisfy { one, next in one.map { $0 &+ 1 } == next && next != nil }
     }
 
     private static func advertised(_ advertise: GatewayConfiguration.Advertise) -> String {
