@@ -121,6 +121,23 @@ import Workbench
         #expect(report.text.contains("audio both ways"))
     }
 
+    @Test func `a demo that is stopped leaves nothing`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-stopped-\(UUID())"), said = Pipe()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            setenv("TMPDIR", folder.path, 1)
+            Thread.detachNewThread {
+                var text = ""
+                while !text.contains("is connected") { text += String(decoding: said.fileHandleForReading.availableData, as: UTF8.self) }
+                kill(getpid(), SIGTERM)
+            }
+            let report = try DemoRun(DemoSettings(duration: .seconds(60)), teller: Teller(said.fileHandleForWriting)).perform()
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            try FileManager.default.removeItem(at: folder)
+            exit(left.isEmpty && report.failures == ["the demo was stopped"] && report.leftovers.isEmpty && report.isClean ? 42 : 1)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `the demo fails when one microphone is unplugged, and all is ended as well`(isCallersUnplugged: Bool) throws {
         var settings = DemoSettings(codecs: [.pcmu], duration: .seconds(2))

@@ -46,7 +46,7 @@ struct Answer: ParsableCommand {
     @Option(help: ArgumentHelp("End after so many calls, refused ones included.", valueName: "n"))
     var calls: Int?
 
-    @Flag(help: "Print one JSON object a line for each call that is over; all else goes to standard error.") var json = false
+    @Flag(help: "Print one JSON object a line for each call that is over, with its number and the file of --record; all else goes to standard error.") var json = false
 
     func run() throws {
         let plan = try plan(), teller = Teller(json ? .standardError : .standardOutput)

@@ -30,6 +30,35 @@ final class DemoPhone: Sendable {
     func close() { phone.close() }
 }
 
+/// The telephones of a demo, for whoever stops it. Thread-safe.
+final class DemoPhones: Sendable {
+    private struct State {
+        var phones: [DemoPhone] = []
+        var areStopped = false
+    }
+
+    private let state = Mutex(State())
+
+    var areStopped: Bool { state.withLock(\.areStopped) }
+
+    /// One that comes after the stop is stopped at once.
+    func add(_ phone: DemoPhone) {
+        let isLate = state.withLock { state in
+            state.phones.append(phone)
+            return state.areStopped
+        }
+        if isLate { phone.stop() }
+    }
+
+    func stop() {
+        let phones = state.withLock { state in
+            state.areStopped = true
+            return state.phones
+        }
+        for phone in phones { phone.stop() }
+    }
+}
+
 final class DemoNotes: Sendable {
     struct Value {
         var record: CallRecord?
@@ -73,7 +102,9 @@ extension DemoPhone {
                 notes.registered.signal()
             case .leg(_, .ringing): teller.say("\(line.number) \(line.name) rings")
             case .leg(_, .ended(let record)): notes.value.withLock { $0.record = record }
-            case .finished: notes.over.signal()
+            case .finished:
+                notes.registered.signal()
+                notes.over.signal()
             case .began, .call, .leg, .step: break
             }
         }

@@ -25,23 +25,33 @@ struct DemoRun {
 
     init(_ settings: DemoSettings, teller: Teller) { (self.settings, self.teller) = (settings, teller) }
 
+    /// SIGINT and SIGTERM end it early, and leave nothing either.
+    ///
     /// - Throws: exit code 3, when it could not even begin. What was begun is ended all the same, in order: the telephones, then the gateway.
     func perform() throws -> DemoReport {
+        let phones = DemoPhones(), signals = HangupSignals(teller) { phones.stop() }
+        defer { withExtendedLifetime(signals) {} }
+        return try performed(phones)
+    }
+
+    private func performed(_ phones: DemoPhones) throws -> DemoReport {
         let gateway = try DemoGateway()
         teller.say("a gateway listens at udp \(gateway.address), with the lines 1001 and 1002")
         var (report, caller, callee) = (DemoReport(), CallRecord?.none, CallRecord?.none)
         do {
-            (caller, callee) = try call(over: gateway, &report)
+            (caller, callee) = try call(over: gateway, phones, &report)
         } catch let failure as Failure { report.failures.append(failure.message) }
+        if phones.areStopped { report.failures.append("the demo was stopped") }
         report.leftovers = gateway.leftovers()
         report.judge(caller, callee)
         report.judge(try gateway.stop())
         return report
     }
 
-    private func call(over gateway: DemoGateway, _ report: inout DemoReport) throws -> (CallRecord?, CallRecord?) {
+    private func call(over gateway: DemoGateway, _ phones: DemoPhones, _ report: inout DemoReport) throws -> (CallRecord?, CallRecord?) {
         let callee = try DemoPhone.callee(gateway, settings, source: settings.callee, teller)
         defer { callee.close() }
+        phones.add(callee)
         guard callee.waitUntilRegistered() else {
             report.failures.append("1002: \(callee.failure ?? "no answer to its registration")")
             return (nil, nil)
@@ -49,6 +59,7 @@ struct DemoRun {
         teller.say("1002 Bob is registered")
         let caller = try DemoPhone.caller(gateway, settings, source: settings.caller, teller)
         defer { caller.close() }
+        phones.add(caller)
         if !caller.waitUntilOver(settings.duration + .seconds(20)) { report.failures.append("1001: the call does not end") }
         if let failure = caller.failure { report.failures.append("1001: \(failure)") }
         callee.stop()
