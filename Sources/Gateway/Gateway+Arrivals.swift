@@ -236,11 +236,11 @@ extension Gateway: UserAgentDelegate {
             refuse(session, 482)
             return nil
         }
-        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow, srtp: policy(of: line, calledBy: caller))
+        let protection = protection(of: line, calledBy: caller)
+        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow, protection)
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         let update = Self.update(for: caller)
         leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
-        leg.negotiation.local.ice = connectivity(checks(of: line, calledBy: caller))
         leg.scribe.trace(session.request, .received, false, over: leg.way, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -281,7 +281,7 @@ extension Gateway: UserAgentDelegate {
     }
 
     func call(_ destination: Destination, for caller: Leg) {
-        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: caller.line, session: nil, destination: destination, flow: destination.flow, srtp: caller.line.configuration.srtp)
+        let leg = makeLeg(to: destination, on: caller.line)
         leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: offeredCodecs)
         if let offer = caller.negotiation.remoteOffer {
             (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (offer.ptime, offer.maxptime)
@@ -300,13 +300,18 @@ extension Gateway: UserAgentDelegate {
         }
     }
 
-    func makeLeg(
-        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow, srtp: SRTPPolicy
+    func makeLeg(to destination: Destination, on line: Line) -> Leg {
+        let protection = protection(towards: destination, for: line)
+        return makeLeg(.outgoing, uuid: randomUUID(), line: line, session: nil, destination: destination, flow: destination.flow, protection)
+    }
+
+    private func makeLeg(
+        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow, _ protection: LegProtectionPolicy
     ) -> Leg {
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
         var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
-        local.security = .ofThisProcess(srtp, keying: line.configuration.srtpKeying, using: &random)
-        (local.ice, local.targets) = (connectivity(line.configuration.ice), targets)
+        local.security = .ofThisProcess(protection.srtp, keying: protection.keying, using: &random)
+        (local.ice, local.targets) = (connectivity(protection.ice), targets)
         // A call to ourselves has a port of ours at both ends; over a connection its source port tells nothing.
         let isOwn = session.map { userAgent.ownCall($0.request) != nil } ?? false
         if destination?.isToOurselves == true || isOwn || isOurs(flow) { local.targets.ownPorts = [] }

@@ -63,7 +63,7 @@ extension Gateway {
     }
 
     private func ring(_ device: Destination, for id: UUID, of line: Line) -> UUID {
-        let leg = makeLeg(.outgoing, uuid: randomUUID(), line: line, session: nil, destination: device, flow: device.flow, srtp: line.configuration.srtp)
+        let leg = makeLeg(to: device, on: line)
         leg.origination = id
         originations[id]?.candidates.insert(leg.uuid)
         add(leg)

@@ -1,3 +1,4 @@
+import CallKit
 import Gateway
 import Primitives
 import SDP
@@ -44,6 +45,81 @@ import Testing
         if !isClear { caller.request("BYE", BridgedCall.line, call: "e", 3, toTag: tag, from: sender) }
         device.answer(device.request(.bye), 200)
         caller.answer(caller.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    // MARK: Whose line a leg belongs to
+
+    /// What is offered to whoever is called: over which profile, and whether with connectivity checks.
+    private static func expect(_ invite: Message, _ profile: String, ice: Bool, _ location: SourceLocation = #_sourceLocation) {
+        let offer = String(decoding: invite.body, as: UTF8.self)
+        #expect(offer.contains(" \(profile) ") && offer.contains("a=ice-lite") == ice, "\(offer)", sourceLocation: location)
+    }
+
+    private static func protect(_ line: inout LineConfiguration) { (line.srtp, line.srtpKeying, line.ice) = (.required, .dtls, .lite) }
+
+    @Test(arguments: [true, false])
+    func `a member of a ring group is offered what its own line wants`(isMember: Bool) throws {
+        let stage = Stage { configuration in
+            var group = LineConfiguration(number: "3000")
+            group.endpoint = .group(RingGroup([.init("2000")]))
+            if isMember { Self.protect(&configuration.lines[0]) } else { Self.protect(&group) }
+            configuration.lines.append(group)
+        }
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2)), sender = "<sip:9196@hookswitch.test>"
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", "sip:3000@hookswitch.test", call: "e", 1, body: caller.description("0"), from: sender)
+        let invite = try device.received(.invite)
+        Self.expect(invite, isMember ? "UDP/TLS/RTP/SAVP" : "RTP/AVP", ice: isMember)
+        device.answer(invite, 486)
+        stage.expectQuiet()
+    }
+
+    @Test(arguments: [true, false])
+    func `whom a call is transferred to is offered what its own line wants`(isTrunk: Bool) throws {
+        let stage = Stage { configuration in
+            var other = LineConfiguration(number: "3000")
+            (other.isOpen, other.endpoint) = (!isTrunk, isTrunk ? .trunk(TrunkConfiguration(targets: [.init(host: "192.0.2.3", port: 5060)])) : .devices)
+            Self.protect(&other)
+            configuration.lines.append(other)
+        }
+        let call = try stage.bridge(), third = RawPeer(stage, 3)
+        if !isTrunk { third.request("REGISTER", "sip:3000@hookswitch.test", call: "third", 1) }
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:3000@hookswitch.test>"])
+        let invite = try third.received(.invite)
+        Self.expect(invite, "UDP/TLS/RTP/SAVP", ice: true)
+        third.answer(invite, 486)
+        call.caller.heard.filter { $0.isRequest && $0.method == .notify }.forEach { call.caller.answer($0, 200) }
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
+    @Test func `who calls without an offer is offered what its own line wants`() throws {
+        let stage = Stage { configuration in
+            var own = LineConfiguration(number: "2001")
+            own.isOpen = true
+            Self.protect(&own)
+            configuration.lines.append(own)
+        }
+        let caller = RawPeer(stage, 1)
+        caller.request("INVITE", "sip:9196@hookswitch.test", call: "late", 1, from: "<sip:2001@hookswitch.test>")
+        Self.expect(try #require(caller.final(.invite, 1)), "UDP/TLS/RTP/SAVP", ice: true)
+        stage.gateway.endAll(at: stage.world.now)
+    }
+
+    @Test func `a call of ours to an application is encrypted where the application wants that`() throws {
+        let stage = Stage { configuration in configuration.lines[1].srtp = .required }
+        let device = RawPeer(stage, 2)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        let echo = CallRequest(handle: CXHandle(type: .phoneNumber, value: "9196"))
+        try stage.gateway.start(echo, ofLine: "2000", at: stage.world.now)
+        stage.run(seconds: 0.5)
+        let invite = try device.received(.invite)
+        Self.expect(invite, "RTP/AVP", ice: false)
+        device.answer(invite, 200, body: device.description("0"))
+        stage.run(seconds: 0.5)
+        #expect(stage.media.openLegs == 3 && device.request(.bye) == nil)
+        device.hangUp(invite)
         stage.expectQuiet()
     }
 }

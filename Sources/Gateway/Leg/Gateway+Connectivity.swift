@@ -3,8 +3,8 @@ import SDP
 
 /// Which legs have connectivity checks, and where media may go at all.
 extension Gateway {
-    func checks(of line: Line, calledBy caller: CallerIdentity) -> ICEPolicy {
-        let policies = responsible(for: line, calledBy: caller).map(\.ice)
+    func checks(wantedBy lines: [LineConfiguration]) -> ICEPolicy {
+        let policies = lines.map(\.ice)
         return policies.contains(.off) ? .off : policies.contains(.lite) ? .lite : .auto
     }
 
