@@ -133,7 +133,8 @@ extension Gateway: UserAgentDelegate {
         let replaces = session.request.headers.elements(.replaces)
         if !replaces.isEmpty { return replace(session, replaces, from: caller, callingLine) }
         guard let target = session.request.requestURI, var dialled = routing.dialledNumber(target) else { return refuseNumber(session) }
-        if let callingLine, let code = featureCode(dialled), isDevice(session, of: callingLine) {
+        // Whom a call of ours is for, somebody else may have named: a callee that sends it on (3xx), or whoever has it transferred.
+        if let callingLine, userAgent.ownCall(session.request) == nil, let code = featureCode(dialled), isDevice(session, of: callingLine) {
             guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
             dialled = number
         }

@@ -51,6 +51,23 @@ import UserAgent
         stage.expectQuiet()
     }
 
+    @Test func `a telephone that sends a call on to a feature code sets nothing of the caller's line`() throws {
+        let stage = Stage { configuration in
+            configuration.access.trusted = [IPNetwork("192.0.2.1/32")!]
+            var other = LineConfiguration(number: "2001")
+            other.password = "secret"
+            configuration.lines.append(other)
+        }
+        let caller = RawPeer(stage, 1), forwarding = RawPeer(stage, 2)
+        forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description(), from: "<sip:2001@hookswitch.test>")
+        forwarding.answer(try forwarding.received(.invite), 302, contact: Text("<sip:*78@\(Cast.domain)>"))
+        stage.run(seconds: 0.5)
+        #expect(caller.final(.invite, 1)?.status == 404 && stage.events(.featureDialled).isEmpty)
+        #expect(stage.gateway.isDoNotDisturbOn(ofLine: "2001", at: stage.world.now) == false)
+        stage.expectQuiet()
+    }
+
     @Test func `305 names a proxy and nobody to be called`() throws {
         let stage = Self.stage(), (caller, forwarding, other) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
         forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")
