@@ -226,7 +226,10 @@ extension Gateway: UserAgentDelegate {
     ) {
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return }
         (leg.announcement, leg.trunk) = (announcement, trunk)
-        if let old { (leg.replaced, leg.bridge) = (old.uuid, old.bridge) }
+        if let old {
+            (leg.replaced, leg.bridge) = (old.uuid, old.bridge)
+            leg.origin?.isInRecents = false
+        }
         admit(leg, callees)
     }
 

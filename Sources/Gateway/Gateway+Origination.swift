@@ -64,7 +64,7 @@ extension Gateway {
 
     private func ring(_ device: Destination, for id: UUID, of line: Line) -> UUID {
         let leg = makeLeg(to: device, on: line)
-        leg.origination = id
+        (leg.origination, leg.mayTransfer) = (id, true)
         originations[id]?.candidates.insert(leg.uuid)
         add(leg)
         line.calls.start(leg.uuid, to: CXHandle(type: .generic, value: device.target.text.description)) { [unowned self] in

@@ -12,6 +12,8 @@ final class CallOrigin {
     let began: Date
     var name: String?
     var connected: Date?
+    /// Not where it takes the place of another: the recents have the call as that one.
+    var isInRecents = true
 
     init(line: Line?, caller: CallerIdentity, handle: CXHandle, dialled: Text, began: Date) {
         (self.line, self.caller, self.handle, self.dialled, self.began) = (line, caller, handle, dialled, began)
@@ -33,7 +35,7 @@ extension Gateway {
 
     /// The call of an incoming leg is over.
     func noteEnd(of leg: Leg, _ end: CallEnd) {
-        guard leg.direction == .incoming, let origin = leg.origin else { return }
+        guard leg.direction == .incoming, let origin = leg.origin, origin.isInRecents else { return }
         let outcome = RecentCall.Outcome(incoming: end, cause: leg.endCause, wasAnswered: origin.connected != nil)
         add(outcome, .incoming, of: leg, origin.handle, origin.name, to: leg.line, reason: end.name)
         noteOutgoing(leg, cause: leg.endCause, reason: end.name)

@@ -97,7 +97,7 @@ extension Gateway {
         for (call, waking) in waking where waking.leg.state != .ringing {
             if !waking.isReported {
                 guard waking.leg.state == .ended else { continue }
-                giveUp(call, "cancelled")
+                giveUp(call, "cancelled", as: waking.leg.endCause ?? .subscriberAbsent)
             } else {
                 self.waking[call] = nil
                 disarm(.wake, of: waking.leg)

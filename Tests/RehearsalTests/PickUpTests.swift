@@ -49,6 +49,8 @@ import Testing
         phone.request("BYE", Self.other, call: "pick", 2, toTag: taken.to.tag)
         #expect(play.caller.request(.bye) != nil)
         play.caller.answer(play.caller.request(.bye), 200)
+        let recents = play.stage.gateway.recents(ofLine: "2000") ?? []
+        #expect(recents.map(\.handle) == ["sip:peer@192.0.2.9"] && recents.map(\.outcome) == [.answered], "the call once, and not that it was taken")
         play.finish()
     }
 

@@ -16,7 +16,9 @@ import Testing
         stage = Stage { configuration, _ in
             var other = LineConfiguration(number: "2001")
             (other.isOpen, other.name, other.handles) = (true, "Bob", [.phoneNumber])
-            configuration.lines.append(other)
+            var third = LineConfiguration(number: "2002")
+            third.isOpen = true
+            configuration.lines += [other, third]
         }
         (caller, first, second) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
         first.request("REGISTER", "sip:2000@hookswitch.test", call: "register", 1)
@@ -154,6 +156,26 @@ import Testing
         let video = CallRequest(handle: CXHandle(type: .phoneNumber, value: "9196"), isVideo: true)
         #expect(throws: CallRequestError.video) { try stage.gateway.start(video, ofLine: "2000", at: now) }
         #expect(throws: CallRequestError.noRecentCall) { try stage.gateway.callBack(UUID(), ofLine: "2000", at: now) }
+    }
+
+    @Test func `who was called back first may have the other end transferred`() throws {
+        caller.request("REGISTER", "sip:2002@hookswitch.test", call: "register-2002", 1)
+        try stage.gateway.start(CallRequest(url: URL(string: "tel:2001")!)!, ofLine: "2000", at: stage.world.now)
+        stage.run(seconds: 1)
+        let own = try first.received(.invite)
+        first.answer(own, 200, body: first.description())
+        second.answer(try second.received(.invite), 200, body: second.description())
+        stage.run(seconds: 1)
+        first.request("REFER", in: own, 2, headers: ["Refer-To: <sip:2002@hookswitch.test>"])
+        #expect(first.final(.refer, 2)?.status == 202)
+        caller.answer(try caller.received(.invite), 200, body: caller.description())
+        for notify in first.heard where notify.isRequest && notify.method == .notify { first.answer(notify, 200) }
+        first.answer(try first.received(.bye), 200)
+        #expect(second.request(.bye) == nil)
+        second.hangUp(second.request(.invite))
+        stage.run(seconds: 1)
+        caller.answer(try caller.received(.bye), 200)
+        over()
     }
 
     @Test func `a call by URL that the device declines ends there`() throws {

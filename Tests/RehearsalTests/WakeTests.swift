@@ -21,6 +21,9 @@ import Testing
         stage = Stage { configuration, environment in
             configuration.push.isOn = true
             environment.push = { pushes.sent.append($0) }
+            var other = LineConfiguration(number: "2001")
+            other.isOpen = true
+            configuration.lines.append(other)
         }
         (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
     }
@@ -96,6 +99,14 @@ import Testing
         stage.run(seconds: 3)
         #expect(statuses().last == 480)
         device.answer(device.request(.invite), 487)
+        over()
+    }
+
+    @Test func `who gives up while the device wakes has cancelled, as its recents say`() {
+        fallAsleep()
+        invite(from: "<sip:2001@hookswitch.test>")
+        caller.cancel("call")
+        #expect(stage.gateway.recents(ofLine: "2001")?.map(\.outcome) == [.cancelled])
         over()
     }
 
