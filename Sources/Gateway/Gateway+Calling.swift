@@ -40,7 +40,8 @@ extension Gateway {
     /// nothing of a caller who is not to be known.
     private func headers(passedBy message: Message?, from source: Trunk?, to leg: Leg) -> [(HeaderName, Text)] {
         if let trunk = leg.trunk { return trunk.configuration.headers.towardsTrunk(from: message) }
-        guard let message, source != nil || !leg.hidesCaller else { return [] }
+        let isPrivate = leg.hidesCaller || leg.destination?.value.referral?.isPrivate == true
+        guard let message, source != nil || !isPrivate else { return [] }
         return (source?.configuration.headers ?? configuration.headers).passed(from: message)
     }
 

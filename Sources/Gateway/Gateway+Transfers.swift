@@ -35,24 +35,49 @@ extension Gateway {
         guard let dialled = routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
         guard legCount < configuration.limits.legs else { return fail(leg, 503) }
         guard !staying.isToOurselves || lines[index].configuration.endpoint.ringsSomebody else { return fail(leg, 480) }
+        if let refusal = refusal(by: lines[index], ofTransferOf: staying, in: bridge) { return transferFailed(leg, refusal.cause) }
         var callees = destinations(ofTransferTo: dialled, lines[index], for: staying)
         guard !callees.isEmpty else { return fail(leg, 480) }
-        let referredBy = request.referredBy ?? Text("<sip:") + (leg.party.user ?? "anonymous") + "@" + configuration.domain + ">"
         for place in callees.indices {
-            callees[place].headers.append((.referredBy, referredBy))
-            callees[place].referral = Referral(request.message, from: leg.trunk)
+            callees[place].headers.append((.referredBy, request.referredBy ?? nameOfTransferor(leg)))
+            callees[place].referral = Referral(request.message, from: leg.trunk, isPrivate: leg.party.isPrivate)
         }
         _ = bridges[bridge]?.receive(.transfer(by: leg.uuid))
         for callee in callees { call(callee, for: staying) }
         tell(bridge, .dialled)
     }
 
-    /// Devices and trunks are called as they are; an application, a script and a group take calls of ours as anybody's.
-    private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg) -> [Destination] {
+    /// Who does not want to be known is not named here either.
+    private func nameOfTransferor(_ leg: Leg) -> Text {
+        guard !leg.party.isPrivate, let user = leg.party.user else { return "<sip:anonymous@anonymous.invalid>" }
+        return "<sip:" + user + "@" + configuration.domain + ">"
+    }
+
+    /// What somebody who calls the line would be told; nil where it takes the call, or is asked when ours arrives there.
+    private func refusal(by target: Line, ofTransferOf staying: Leg, in bridge: UUID) -> CallRefusal? {
         switch target.configuration.endpoint {
-        case .devices, .trunk: destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70)
-        case .application, .script, .group: [toOurselves(dialled, from: staying.party)].compactMap(\.self)
+        case .application, .script, .group: return nil
+        case .devices, .trunk:
+            guard !isFull(target, beside: bridge) else { return CallRefusal(.maximumCalls, target.features.statuses) }
+            return target.features.refusal(of: Self.update(for: staying.party), directories: directories)
         }
+    }
+
+    /// Whether the line's other conversations are as many as it has room for; this one, where it has part in it already, is not one more.
+    private func isFull(_ line: Line, beside bridge: UUID) -> Bool {
+        let taken = line.legs.values.count { $0.direction == .incoming && $0.bridge != bridge }
+        return taken + line.features.outgoing.count { leg($0)?.bridge != bridge } >= line.configuration.maximumCalls
+    }
+
+    /// Devices and trunks are called as they are; an application, a script, a group and devices that sleep take calls of ours as anybody's.
+    private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg) -> [Destination] {
+        let found = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70)
+        switch target.configuration.endpoint {
+        case .devices where found.isEmpty && mayWake(target): break
+        case .devices, .trunk: return found
+        case .application, .script, .group: break
+        }
+        return [toOurselves(dialled, from: staying.party)].compactMap(\.self)
     }
 
     /// Attended: both calls of whoever asks are with us, and their other ends are joined.

@@ -34,11 +34,14 @@ extension Gateway {
         return true
     }
 
+    /// Whether it has devices that a push may wake.
+    func mayWake(_ line: Line) -> Bool { push != nil && !line.features.pushBindings.current(at: date).isEmpty }
+
     private func message(to sleeper: PushBinding, for leg: Leg) -> PushMessage {
         PushMessage(
             provider: sleeper.provider.description, identifier: sleeper.identifier.description, parameter: sleeper.parameter?.description,
             line: leg.line.configuration.number.description, call: leg.uuid, caller: leg.origin?.handle.value ?? "",
-            name: leg.origin?.caller.displayName?.description)
+            name: leg.origin.flatMap { Self.update(for: $0.caller).localizedCallerName })
     }
 
     /// A push was not taken. When none was, nobody will wake.

@@ -119,6 +119,78 @@ import UserAgent
         stage.expectQuiet()
     }
 
+    // MARK: Whether the target wants the call
+
+    /// Somebody is called at line 3000 beforehand, and talks.
+    private static func occupy(_ third: RawPeer, by other: RawPeer) throws {
+        other.request("INVITE", "sip:3000@hookswitch.test", call: "busy", 1, body: other.description("0"))
+        third.answer(try third.received(.invite), 200, body: third.description("0"))
+        other.request("ACK", "sip:3000@hookswitch.test", call: "busy", 1, toTag: other.final(.invite, 1)?.to.tag)
+    }
+
+    @Test(arguments: ["480 Do Not Disturb", "607 Unwanted", "403 Forbidden", "486 Busy Here"])
+    func `a line that would refuse the one who stays refuses the transfer, and does not ring`(answer: String) throws {
+        let stage = Stage { configuration in
+            var line = LineConfiguration(number: "3000")
+            line.isOpen = true
+            switch answer.prefix(3) {
+            case "480": line.doNotDisturb.isOn = true
+            case "607": line.block = [NumberPattern("2000")!]
+            case "403": line.takesCalls = false
+            default: line.maximumCalls = 1
+            }
+            configuration.lines.append(line)
+        }
+        let call = try stage.bridge(), third = RawPeer(stage, 3), other = RawPeer(stage, 4)
+        third.request("REGISTER", "sip:3000@hookswitch.test", call: "third", 1)
+        if answer.hasPrefix("486") { try Self.occupy(third, by: other) }
+        let before = third.heard.count
+        call.fromCaller("REFER", headers: ["Refer-To: <sip:3000@hookswitch.test>"])
+        #expect(call.caller.final(.refer, 2)?.status == 202 && fragments(call.caller).last == "SIP/2.0 \(answer)")
+        #expect(third.heard.count == before)
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        call.hangUp()
+        if answer.hasPrefix("486") { third.hangUp(third.request(.invite)) }
+        other.answer(other.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `a line with room for one call has it handed on to another telephone of its own`() throws {
+        let stage = Stage { $0.lines[0].maximumCalls = 1 }
+        let call = try stage.bridge(), second = RawPeer(stage, 3)
+        second.request("REGISTER", BridgedCall.line, call: "second", 1)
+        call.fromDevice("REFER", headers: ["Refer-To: <\(BridgedCall.line)>"])
+        second.answer(try second.received(.invite), 200, body: second.description("0"))
+        #expect(fragments(call.device).last == "SIP/2.0 200 OK")
+        for notify in call.device.heard where notify.isRequest && notify.method == .notify { call.device.answer(notify, 200) }
+        call.device.answer(call.device.request(.invite), 487)
+        call.device.answer(call.device.request(.bye), 200)
+        call.fromCaller("BYE")
+        second.answer(second.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `Do Not Disturb counts for a transfer also after a call of the line was taken over`() throws {
+        let stage = Stage { _ in }
+        let call = try stage.bridge(), phone = RawPeer(stage, 3)
+        let dialog = "\(call.invite.callID);to-tag=\(call.invite.from.tag ?? "");from-tag=\(call.device.tag)"
+        phone.request(
+            "INVITE", BridgedCall.line, call: "take", 1, body: phone.description("0"), headers: ["Replaces: \(dialog)"], from: "<sip:2000@hookswitch.test>")
+        let tag = try #require(phone.final(.invite, 1)?.to.tag)
+        phone.request("ACK", BridgedCall.line, call: "take", 1, toTag: tag)
+        call.device.answer(call.device.request(.bye), 200)
+        stage.gateway.setDoNotDisturb(true, ofLine: "2000", at: stage.world.now)
+        let before = call.device.heard.count
+        call.fromCaller("REFER", headers: ["Refer-To: <\(BridgedCall.line)>"])
+        #expect(fragments(call.caller).last == "SIP/2.0 480 Do Not Disturb" && call.device.heard.count == before)
+        for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
+        call.fromCaller("BYE")
+        phone.answer(phone.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    // MARK: Headers
+
     @Test func `what a REFER carries goes with the INVITE that it asks for, by the rules of the trunk`() throws {
         let stage = Stage({ configuration in
             var target = TrunkConfiguration.Target(host: "192.0.2.50", port: 5060)

@@ -68,6 +68,18 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test func `who does not want to be known is not known as the one who transfers either`() throws {
+        let call = try stage.bridge(headers: ["Privacy: id"]), third = third()
+        call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>", "Subject: from peer", "User-to-User: 00aa;encoding=hex"])
+        let invite = try third.received(.invite)
+        #expect(invite.headers[.referredBy] == "<sip:anonymous@anonymous.invalid>" && invite.from.uri.user == "2000")
+        #expect(invite.headers[.subject] == nil && invite.headers["User-to-User"] == nil)
+        third.answer(invite, 486)
+        answerNotifications(call.caller)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
     @Test func `whom a call is transferred to tells nothing to the one who leaves`() throws {
         let call = try stage.bridge(), third = third()
         call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>", "Subject: for you"])

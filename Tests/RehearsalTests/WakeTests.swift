@@ -102,6 +102,37 @@ import Testing
         over()
     }
 
+    @Test func `a push does not name a caller who does not want to be known`() throws {
+        fallAsleep()
+        caller.request(
+            "INVITE", "sip:2000@hookswitch.test", call: "call", 1, body: caller.description(), headers: ["Privacy: id"], from: "Alice <sip:+391@192.0.2.9>")
+        let push = try #require(pushes.sent.first)
+        #expect(push.caller == "anonymous" && push.name == nil)
+        over()
+    }
+
+    @Test func `whom a call is transferred to is woken, and rings as if the one who stays had dialled`() throws {
+        fallAsleep()
+        let asker = RawPeer(stage, 4), other = RawPeer(stage, 5)
+        other.request("REGISTER", "sip:2001@hookswitch.test", call: "other", 1)
+        asker.request("INVITE", "sip:2001@hookswitch.test", call: "first", 1, body: asker.description())
+        other.answer(try other.received(.invite), 200, body: other.description())
+        let tag = try #require(asker.final(.invite, 1)?.to.tag)
+        asker.request("ACK", "sip:2001@hookswitch.test", call: "first", 1, toTag: tag)
+        asker.request("REFER", "sip:2001@hookswitch.test", call: "first", 2, toTag: tag, headers: ["Refer-To: <sip:2000@hookswitch.test>"])
+        #expect(asker.final(.refer, 2)?.status == 202 && pushes.sent.map(\.caller) == ["2001"])
+        register(2, expires: 600)
+        device.answer(try device.received(.invite), 200, body: device.description())
+        stage.run(seconds: 0.5)
+        let told = asker.heard.filter { $0.isRequest && $0.method == .notify }
+        #expect(told.last.map { String(decoding: $0.body, as: UTF8.self).hasPrefix("SIP/2.0 200") } == true)
+        for notify in told { asker.answer(notify, 200) }
+        asker.answer(asker.request(.bye), 200)
+        device.hangUp(device.request(.invite))
+        other.answer(other.request(.bye), 200)
+        over()
+    }
+
     @Test func `who gives up while the device wakes has cancelled, as its recents say`() {
         fallAsleep()
         invite(from: "<sip:2001@hookswitch.test>")

@@ -45,7 +45,7 @@ final class LineFeatures {
 
     /// Binds the line's system to this.
     func attach(to system: CallSystem, directories: CallDirectories?) {
-        system.filter = { [unowned self] call, update in verdict(on: call, update) }
+        system.filter = { [unowned self] call, update in isOpen ? admit() : verdict(on: call, update) }
         system.directories = directories
         system.enabledDirectories = configuration.directories
         let names = configuration.contacts
@@ -77,16 +77,27 @@ final class LineFeatures {
     // MARK: Verdicts
 
     /// Whether a call would be refused, before it is a call: nobody is to be woken for it.
-    func wouldRefuse(_ update: CXCallUpdate, directories: CallDirectories?) -> Bool {
-        if verdict(on: UUID(), update) != nil { return true }
+    func wouldRefuse(_ update: CXCallUpdate, directories: CallDirectories?) -> Bool { refusal(of: update, directories: directories) != nil }
+
+    /// What a caller would be told, before there is a call; nil where it would be let in.
+    func refusal(of update: CXCallUpdate, directories: CallDirectories?) -> CallRefusal? {
+        if let code = verdict(on: UUID(), update) { return refusal(of: CXErrorCodeIncomingCallError(code), callInfo: nil) }
+        return isBlocked(update, by: directories) ? CallRefusal(.directory, statuses) : nil
+    }
+
+    private func isBlocked(_ update: CXCallUpdate, by directories: CallDirectories?) -> Bool {
         guard let directories, let number = update.remoteHandle?.hookswitchDirectoryNumber else { return false }
         guard update.remoteHandle.map({ configuration.contacts[CallerMatcher.key(of: $0)] == nil }) ?? true else { return false }
         return configuration.directories.contains { directories.record(of: $0)?.data?.isBlocked(number) ?? false }
     }
 
+    private func admit() -> CXErrorCodeIncomingCallError.Code? {
+        refused = nil
+        return nil
+    }
+
     private func verdict(on call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError.Code? {
         refused = nil
-        guard !isOpen else { return nil }
         guard configuration.takesCalls else { return .unentitled }
         let handle = update.remoteHandle
         if let handle, isBlocked(handle) {

@@ -34,8 +34,10 @@ struct Destination {
 final class Referral {
     let refer: Message
     let trunk: Trunk?
+    /// Whoever sent it does not want to be known.
+    let isPrivate: Bool
 
-    init(_ refer: Message, from trunk: Trunk?) { (self.refer, self.trunk) = (refer, trunk) }
+    init(_ refer: Message, from trunk: Trunk?, isPrivate: Bool) { (self.refer, self.trunk, self.isPrivate) = (refer, trunk, isPrivate) }
 }
 
 /// Whom a call is from, as the called side is told.
