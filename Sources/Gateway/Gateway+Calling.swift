@@ -18,13 +18,16 @@ extension Gateway {
         invite.headers = destination.headers
         if caller.isPrivate { invite.headers.append((.privacy, "id")) }
         if configuration.access.believes(destination.flow.remote.address), caller.user != nil { invite.headers.append((.pAssertedIdentity, own.text)) }
+        invite.confidential = [.pAssertedIdentity] + (leg.trunk?.configuration.headers.set.map { HeaderName($0.name) } ?? [])
         invite.credentials = destination.credentials
         invite.maxForwards = destination.maxForwards
         invite.body = offer
         invite.alternatives = destination.alternatives
         invite.onHop = { [weak leg, onHop = destination.onHop] flow, failure, response, now in
             onHop?(flow, failure, response, now)
-            guard let failure, response == nil, let leg else { return }
+            guard let leg else { return }
+            if failure == nil || response != nil { leg.hasFarEndSpoken = true }
+            guard let failure, response == nil else { return }
             leg.scribe.write(.inviteUnanswered, at: now, [.status: .init(failure), .remote: .init(flow.remote.description)])
         }
         invite.offerOver = { [weak leg] hop in leg?.offer(over: hop) }

@@ -61,7 +61,7 @@ extension Gateway {
     }
 
     /// Whom the far end of this leg's call holds hears music where that line has some, and is not held by us; else the hold is passed on.
-    private func putOnHold(_ leg: Leg, _ isHeld: Bool) {
+    func putOnHold(_ leg: Leg, _ isHeld: Bool) {
         if isHeld ? entertains(leg) : stopsEntertaining(leg) { return }
         leg.line.calls.setHeld(leg.uuid, isHeld)
     }

@@ -85,12 +85,14 @@ extension Gateway {
         guard let bridge = leg.bridge, let old = second.bridge, old != bridge else { return fail(leg, 481) }
         if second.state == .ringing, isCalling(old) { return takeOver(callees(of: old), of: second, into: bridge, for: leg) }
         guard second.state == .connected, let other = peer(of: second), other !== staying else { return fail(leg, 481) }
+        if case .transferring = bridges[old]?.state { return fail(leg, 491) }
         guard !(staying.isToOurselves && other.isToOurselves) else { return fail(leg, 480) }
         bridges[old] = nil
         bridges[bridge] = Bridge(id: bridge, joining: staying.uuid, with: other.uuid)
         (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
         connect(staying, with: other)
-        for held in [staying, other] where held.isHeld { held.line.calls.setHeld(held.uuid, false) }
+        for held in [staying, other] where held.isHeld || held.isEntertained { putOnHold(held, false) }
+        for holder in [staying, other] where holder.isHeldByRemote { tell(bridge, .remoteHold(holder.uuid, true)) }
         conclude(leg)
         second.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true)
     }

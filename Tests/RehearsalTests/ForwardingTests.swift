@@ -34,6 +34,17 @@ import UserAgent
         return (caller, other)
     }
 
+    @Test func `a telephone that forwards to where nobody is stays registered`() throws {
+        let stage = Self.stage()
+        let (caller, _) = try forward(stage, to: "sip:2001@192.0.2.77")
+        stage.run(seconds: 40)
+        #expect(caller.final(.invite, 1).map { $0.status ?? 0 >= 400 } == true)
+        caller.request("ACK", "sip:2000@hookswitch.test", call: "forwarded", 1, toTag: caller.final(.invite, 1)?.to.tag)
+        let forwarding = RawPeer(stage, 2)
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "again", 1, body: caller.description())
+        #expect(forwarding.request(.invite) != nil)
+    }
+
     @Test(arguments: [
         "sip:2001@\(Cast.gateway)", "sip:2001@\(Cast.domain)", "sip:2001@\(Cast.gateway);transport=tcp", "sip:2001@\(Cast.domain);transport=tcp",
         "tel:20-01",

@@ -1,9 +1,10 @@
-import Gateway
+import CallKit
 import Media
 import Primitives
 import SIP
 import Testing
 
+@testable import Gateway
 @testable import Rehearsal
 
 /// A call that rings at one telephone and is taken at another (RFC 3891), and transfers that do not wait for the answer.
@@ -52,6 +53,17 @@ import Testing
         let recents = play.stage.gateway.recents(ofLine: "2000") ?? []
         #expect(recents.map(\.handle) == ["sip:peer@192.0.2.9"] && recents.map(\.outcome) == [.answered], "the call once, and not that it was taken")
         play.finish()
+    }
+
+    @Test func `after a call was taken its line is as much in quiet as before`() throws {
+        let phone = phone()
+        play.invite()
+        play.device.answer(try play.called, 180)
+        pickUp(phone, try play.called)
+        #expect(phone.final(.invite, 1)?.status == 200)
+        let line = play.stage.gateway.lines[0]
+        _ = line.features.setDoNotDisturb(true)
+        #expect(line.features.wouldRefuse(CXCallUpdate(), directories: nil))
     }
 
     @Test func `who is no line of the house takes nothing, and nobody takes a call that rings for himself`() throws {

@@ -1,3 +1,4 @@
+import Audio
 import Gateway
 import Media
 import Primitives
@@ -188,17 +189,63 @@ import Testing
         }
     }
 
+    /// The caller of a bridge calls the third, too, who answers; its tag there.
+    private func consult(_ caller: RawPeer, _ third: RawPeer) throws -> Text {
+        caller.request("INVITE", Self.other, call: "consult", 1, body: caller.description())
+        third.answer(third.request(.invite), 200, body: third.description("0"))
+        let tag = try #require(caller.heard.last { $0.status == 200 && $0.callID == "consult" }?.to.tag)
+        caller.request("ACK", Self.other, call: "consult", 1, toTag: tag)
+        return tag
+    }
+
+    private func joins(_ tag: Text) -> [String] { ["Refer-To: <\(Self.other)?Replaces=consult%3Bto-tag%3D\(tag)%3Bfrom-tag%3Dconsult>"] }
+
+    @Test func `whom music consoled while it was held hears the one that it is joined with, and a hold of that one's`() throws {
+        let stage = Stage { configuration in
+            configuration.lines[0].holdMusic = .sound(WAV(sampleRate: 8_000, samples: [1, 2, 3]))
+            var other = LineConfiguration(number: "3000")
+            other.isOpen = true
+            configuration.lines.append(other)
+        }
+        let call = try stage.bridge(), third = RawPeer(stage, 3), second = RawPeer(stage, 4)
+        third.request("REGISTER", Self.other, call: "third", 1)
+        // The device, whose line has the music, holds the caller, calls the third, and joins the two.
+        call.fromDevice("INVITE", body: call.device.description("0", "sendonly", version: 2))
+        call.fromDevice("ACK")
+        #expect(stage.events(.holdMusic).map { $0.details.flag(.on) } == [true])
+        call.device.request("INVITE", Self.other, call: "consult", 1, body: call.device.description(), from: "<\(BridgedCall.line)>")
+        third.answer(third.request(.invite), 200, body: third.description("0"))
+        let tag = try #require(call.device.heard.last { $0.status == 200 && $0.callID == "consult" }?.to.tag)
+        call.device.request("ACK", Self.other, call: "consult", 1, toTag: tag)
+        call.fromDevice("REFER", headers: joins(tag))
+        #expect(stage.events(.holdMusic).map { $0.details.flag(.on) } == [true, false])
+        #expect(stage.gateway.counts(at: stage.world.now).media.started >= 2 && second.heard.isEmpty)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `a call that is being transferred itself is joined with nobody, and whoever it rings for is not forgotten`() throws {
+        let call = try stage.bridge(), third = third(), fourth = RawPeer(stage, 4)
+        let tag = try consult(call.caller, third)
+        // The third, whom the caller consults, wants the caller called by its own line, and that rings.
+        fourth.request("REGISTER", BridgedCall.line, call: "fourth", 1)
+        third.request("REFER", in: try #require(third.request(.invite)), 2, headers: ["Refer-To: <\(BridgedCall.line)>"])
+        #expect(third.final(.refer, 2)?.status == 202)
+        let ringing = try #require(fourth.request(.invite))
+        fourth.answer(ringing, 180)
+        call.fromCaller("REFER", headers: joins(tag))
+        #expect(fragments(call.caller).last == "SIP/2.0 491 Request Pending")
+        fourth.answer(ringing, 200, body: fourth.description("0"))
+        #expect(fragments(third).last == "SIP/2.0 200 OK")
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
     @Test func `an attended transfer joins the far ends of two calls`() throws {
         let first = try stage.bridge()
         let third = third()
         first.callerOffers("sendonly")
         first.deviceAnswers(200, "recvonly")
-        first.caller.request("INVITE", Self.other, call: "consult", 1, body: first.caller.description())
-        third.answer(third.request(.invite), 200, body: third.description("0"))
-        let consulted = try #require(first.caller.heard.last { $0.status == 200 && $0.callID == "consult" })
-        let tag = try #require(consulted.to.tag)
-        first.caller.request("ACK", Self.other, call: "consult", 1, toTag: tag)
-        first.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)?Replaces=consult%3Bto-tag%3D\(tag)%3Bfrom-tag%3Dconsult>"])
+        let tag = try consult(first.caller, third)
+        first.fromCaller("REFER", headers: joins(tag))
         #expect(fragments(first.caller) == ["SIP/2.0 100 Trying", "SIP/2.0 200 OK"])
         first.deviceAnswers(200, "sendrecv")
         answerNotifications(first.caller)

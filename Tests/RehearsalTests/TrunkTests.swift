@@ -98,6 +98,16 @@ import UserAgent
         #expect(invite.routes.map(\.text) == routes && invite.requestURI?.user == "+39055")
     }
 
+    @Test func `what a trunk is told in headers of ours, nobody is told whom it names in a 302`() throws {
+        let tenant = try #require(HeaderRules.Field(name: "X-Tenant", value: "acme")), stage = Self.stage([Self.target(50)]) { $0.headers.set = [tenant] }
+        let carrier = RawPeer(stage, 50), elsewhere = RawPeer(stage, 60), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        let invite = try #require(carrier.request(.invite))
+        #expect(invite.headers["X-Tenant"] == "acme")
+        carrier.answer(invite, 302, contact: Text("<sip:+39055@\(elsewhere.address)>"))
+        #expect(try elsewhere.received(.invite).headers["X-Tenant"] == nil)
+    }
+
     @Test func `an empty line keeps the way open while it is registered`() throws {
         var lines = 0
         let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)

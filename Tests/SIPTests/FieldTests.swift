@@ -10,7 +10,7 @@ import Testing
         ("Anonymous <sip:c8oqz84zk7z@privacy.org>;tag=hyh8", "Anonymous", "sip:c8oqz84zk7z@privacy.org", "hyh8"),
         ("<sip:a@b;tag=no>", nil, "sip:a@b;tag=no", nil), ("\"a\\\"b\\\\\"<sip:a@b>", "a\"b\\", "sip:a@b", nil),
         ("\"\" <sip:a@b>;TAG=x", nil, "sip:a@b", "x"), ("Jos\u{E9} O. Neill <sip:a@b>", "Jos\u{E9} O. Neill", "sip:a@b", nil),
-        ("<tel:+123>;tag=1", nil, "tel:+123", "1"), ("<urn:service:sos>", nil, "urn:service:sos", nil),
+        ("Alice\t<sip:a@b>;tag=1", "Alice", "sip:a@b", "1"), ("<tel:+123>;tag=1", nil, "tel:+123", "1"), ("<urn:service:sos>", nil, "urn:service:sos", nil),
     ] as [(String, String?, String, String?)])
     func `an address is taken apart and kept as it came`(text: String, name: String?, uri: String, tag: String?) throws {
         let address = try NameAddress(parsing: Text(text))

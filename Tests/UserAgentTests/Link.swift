@@ -242,8 +242,12 @@ extension SessionEvent {
 
 let nothingLeft = UserAgent.Counts()
 
-func makeAgent(_ configuration: UserAgentConfiguration, _ network: any SignallingNetwork, _ random: SeededRandom) -> UserAgent {
-    UserAgent(configuration: configuration, network: network, random: random, hash: testHash)
+func makeAgent(
+    _ configuration: UserAgentConfiguration, _ network: any SignallingNetwork, _ random: SeededRandom, _ change: (inout UserAgentConfiguration) -> Void = { _ in }
+) -> UserAgent {
+    var configuration = configuration
+    change(&configuration)
+    return UserAgent(configuration: configuration, network: network, random: random, hash: testHash)
 }
 
 /// Not a good hash, but the same on both sides.

@@ -13,9 +13,12 @@ import Testing
         var hasUDP = true
         /// A connection to the peer stands already.
         var stands = false
+        /// The connection that what is sent goes over; 0: nobody knows.
+        var carrier: UInt64 = 0
 
         func send(_ bytes: [UInt8], over flow: Flow) { if let message = try? Message(parsing: bytes) { sent.append((message, flow)) } }
         func isOpen(_ flow: Flow) -> Bool { !closed.contains(flow.connection) }
+        func carrier(of flow: Flow) -> UInt64 { flow.connection == 0 ? carrier : flow.connection }
         func isConnected(_ flow: Flow) -> Bool { stands && flow.connection == 0 && flow.transport.isReliable }
         func speaksUDP(with address: IPAddress) -> Bool { hasUDP }
         func last(_ summary: String) -> (message: Message, flow: Flow)? { sent.last { $0.message.summary == summary } }
@@ -242,6 +245,36 @@ import Testing
         #expect(again.message.serialized() == first.serialized() && again.flow == flow(.tcp))
         try answer(200, over: flow(.tcp, connection: 8))
         #expect(session.state == .answered)
+    }
+
+    @Test func `an older connection that ends takes nothing with it that was sent over the next, and that one does, whatever address it came from`() throws {
+        notes.carrier = 9
+        let session = try call(over: flow(.tcp), to: Self.trunk)
+        lose(flow(.tcp, connection: 7))
+        #expect(session.state == .inviting && notes.sent.count == 1)
+        lose(flow(.tcp, port: 40_000, connection: 9))
+        #expect(session.state == .ended)
+    }
+
+    @Test func `a long request of a flow without connections keeps its name, too`() throws {
+        let long = makeAgent(UserAgentConfiguration(), notes, SeededRandom(seed: 4)) { $0.longestDatagram = 300 }
+        notes.stands = true
+        let us = NameAddress(uri: URI(user: "us", address: ours)), uri = try URI(parsing: Self.trunk)
+        let session = long.invite(OutgoingInvite(target: uri, flow: flow(.udp), from: us, to: NameAddress(uri: uri)), delegate: Events(), at: .zero)
+        let first = try #require(notes.last("INVITE"))
+        #expect(first.flow == flow(.tcp))
+        long.failed(flow(.tcp, connection: 7), at: .zero)
+        let again = try #require(notes.last("INVITE"))
+        #expect(notes.sent.count == 2 && again.message.via == first.message.via && again.flow == first.flow && session.state == .inviting)
+    }
+
+    @Test func `what is no INVITE is not sent again: whoever has answered it remembers nothing`() throws {
+        notes.stands = true
+        var status: Int?
+        let us = NameAddress(uri: URI(user: "us", address: ours)), uri = try URI(parsing: Self.trunk)
+        agent.message(OutgoingMessage(target: uri, flow: flow(.tcp), from: us, to: NameAddress(uri: uri)), at: .zero) { answered, _, _ in status = answered }
+        lose(flow(.tcp, connection: 7))
+        #expect(status == 503 && notes.sent.count == 1)
     }
 
     @Test func `the new connection is no better: that is said`() throws {

@@ -88,6 +88,21 @@ import UserAgent
         pair.finish()
     }
 
+    @Test func `a re-INVITE asks for no reliable responses, which nobody would acknowledge`() {
+        let pair = Pair()
+        var supported: [[Text]] = []
+        pair.link.drops = { packet in
+            if let message = try? Message(parsing: packet.bytes), message.isRequest, message.method == .invite { supported.append(message.headers.elements(.supported)) }
+            return false
+        }
+        let (call, _) = pair.connected()
+        call.reinvite(body: sdp, at: pair.link.now)
+        pair.link.run(seconds: 1)
+        #expect(supported.count == 2 && supported[0].contains("100rel") && !supported[1].contains("100rel") && !supported[1].contains("199"))
+        call.bye(at: pair.link.now)
+        pair.finish()
+    }
+
     @Test func `an offer of the peer while ours waits after a 491 replaces ours`() {
         let pair = Pair()
         let (call, answered) = pair.connected()

@@ -203,6 +203,17 @@ import UserAgent
         #expect(zip(bench.answers, bench.answers.dropFirst()).enumerated().allSatisfy { $0.offset % 2 == 1 || $0.element.0.to == $0.element.1.to })
     }
 
+    @Test func `of what strangers say of calls that are not here nothing is kept`() {
+        let bench = Bench()
+        for method in ["BYE", "INVITE", "INFO", "CANCEL"] {
+            let request = RawRequest(method: method, to: "<sip:phone@192.0.2.2>;tag=nobody", callID: method)
+            bench.send(request.text)
+            bench.send(request.text)
+            #expect(bench.phone.agent.counts == nothingLeft)
+        }
+        #expect(bench.statuses == Array(repeating: 481, count: 8) && bench.answers.allSatisfy { $0.to.tag == "nobody" })
+    }
+
     @Test(arguments: ["INFO", "MESSAGE", "INVITE"]) func `what is encoded is refused, for nobody here can read it`(method: String) {
         let bench = Bench { $0.allowedMethods.append(.message) }
         var request = RawRequest(method: method)

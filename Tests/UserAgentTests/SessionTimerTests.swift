@@ -83,6 +83,29 @@ import UserAgent
         #expect(bench.statuses == [422] && bench.answers.first?.headers[.minSE] == "300")
     }
 
+    @Test func `a refresh that gave way to an offer which is then refused is made again`() throws {
+        let bench = Bench { $0.sessionTimer = .init(interval: 90, minimum: 90) }
+        bench.phone.onIncoming = { session, now in session.respond(status: 200, body: Array("v=0 answer".utf8), at: now) }
+        bench.phone.onEvent = { session, event, now in if case .offered(let offer) = event { session.answer(offer, status: 488, at: now) } }
+        var request = RawRequest()
+        request.body = "v=0 offer"
+        request.headers = ["Supported: timer", "Session-Expires: 90;refresher=uas", "Allow: INVITE, ACK, BYE, UPDATE"]
+        bench.send(request.text)
+        let tag = try #require(bench.answers.last?.to.tag)
+        request.to += ";tag=\(tag)"
+        (request.method, request.body, request.via) = ("ACK", "", "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport")
+        bench.send(request.text)
+        bench.link.run(seconds: 46)
+        let updates = { bench.answers.filter { $0.isRequest && $0.method == .update } }
+        let first = try #require(updates().first)
+        bench.send(Message.response(to: first, status: 491, toTag: nil).description)
+        (request.method, request.body, request.via, request.sequence) = ("INVITE", "v=0 other", "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKre;rport", 2)
+        bench.send(request.text)
+        #expect(bench.statuses.last == 488)
+        bench.link.run(seconds: 3)
+        #expect(Set(updates().map(\.cseq.number)).count == 2)
+    }
+
     @Test func `glare of two refreshes resolves itself`() {
         let pair = pair(bob: 600)
         let (call, answered) = pair.connected()

@@ -153,7 +153,7 @@ extension Leg: InviteSessionDelegate {
         guard state != .ended else { return }
         let sawProvisional = state == .early
         let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
-        if status == 408, response == nil, !sawProvisional { gateway.contactIsDead(self) }
+        if status == 408, response == nil, !hasFarEndSpoken { gateway.contactIsDead(self) }
         endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
     }
 

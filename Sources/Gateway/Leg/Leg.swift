@@ -69,6 +69,8 @@ final class Leg {
     var holdMusic: WAV?
     /// The other leg of its bridge is held by its far end, which goes on sending.
     var hearsHolder = false
+    /// The hold of the other leg is not passed on to it, but makes it hear something.
+    var isEntertained: Bool { holdMusic != nil || hearsHolder }
     /// Its far end holds, and goes on sending.
     var sendsOnHold: Bool { negotiated?.remoteHold == .sendonly && !hasNoAudio }
     /// Its application has played all that it has.
@@ -87,6 +89,8 @@ final class Leg {
     var replaced: UUID?
     /// The early dialog that the caller has with this fork (RFC 6228).
     var forkTag: Text?
+    /// A response came from where it calls, if only to say that it is to be called elsewhere.
+    var hasFarEndSpoken = false
     /// A packet came from the far end.
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.

@@ -85,7 +85,7 @@ struct Bucket {
     }
 
     func filled(rate: Double, burst: Double, at now: Instant) -> Double {
-        min(burst, tokens + rate * Double(max(0, (now - updated).wholeMilliseconds)) / 1_000)
+        min(burst, tokens + rate * max(0, (now - updated) / .seconds(1)))
     }
 }
 

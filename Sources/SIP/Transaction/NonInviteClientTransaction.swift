@@ -75,6 +75,9 @@ public struct NonInviteClientTransaction: Sendable {
         }
     }
 
+    /// The user does not wait any longer.
+    public mutating func abandon() -> [Output] { state == .terminated ? [] : terminate() }
+
     private mutating func complete(at now: Instant) -> [Output] {
         (state, retransmission) = (.completed, nil)
         guard !isReliable else { return [.deliver] + terminate() }

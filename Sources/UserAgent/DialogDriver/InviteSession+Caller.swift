@@ -41,13 +41,14 @@ extension InviteSession {
         hops = (invite.alternatives, invite.onHop, invite.offerOver)
     }
 
-    func start(at now: Instant) {
+    func start(confidential: [HeaderName], at now: Instant) {
         var sequence = request.cseq.number
         let exchange = Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) {
             sequence += 1
             return sequence
         }
         exchange.followsRedirections = true
+        exchange.confidential = confidential
         (exchange.otherHops, exchange.onHop, exchange.bodyOver) = hops
         exchange.onTooBrief = raiseInterval
         invitation = exchange

@@ -50,7 +50,7 @@ extension InviteSession {
     private func send(_ offer: OutgoingOffer, at now: Instant) {
         let exchange = makeExchange(offer.method, at: now) {
             $0.headers.append(.allow, agent.allowed)
-            $0.headers.append(.supported, agent.supported)
+            $0.headers.append(.supported, agent.supportedInDialog)
             for (name, value) in timerRequestHeaders { $0.headers.append(name, value) }
             $0.setOffer(offer.body)
         }
@@ -170,8 +170,9 @@ extension InviteSession {
             // Ours waits after a 491; what it says is outdated by theirs.
             let isRefresh = offer?.isRefresh == true
             offer = nil
+            // Theirs refreshes the session, too, unless it is refused.
+            if isRefresh { timer?.postpone(at: now) } else { emit(.refused(status: 491), at: now) }
             refreshAlarm()
-            if !isRefresh { emit(.refused(status: 491), at: now) }
         }
         emit(.offered(OfferRequest(message: request, transaction: transaction.id)), at: now)
     }

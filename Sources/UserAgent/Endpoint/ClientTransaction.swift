@@ -30,6 +30,8 @@ final class ClientTransaction {
     /// Until the final response: nothing is repeated after it.
     var bytes: [UInt8]
     private(set) var flow: Flow
+    /// The connection that it was given to, where its flow names none; 0: nobody knows.
+    var carrier: UInt64 = 0
     let session: InviteSession?
     var machine: Machine
     /// Taken away when the transaction ends, so that nothing is kept alive by it.
@@ -60,6 +62,9 @@ final class ClientTransaction {
     }
 
     var request: Message { sent.value }
+
+    /// Whether what was sent is lost with a flow that failed: an older connection to the same peer may end after it was sent.
+    func isCarried(by failed: Flow) -> Bool { carrier == 0 ? flow.isCarried(by: failed) : carrier == failed.connection }
 
     /// Its connection is gone: what is still to be sent needs a new one, to where the peer takes requests. The Via says by what transport.
     func lost(_ connection: UInt64) {

@@ -31,6 +31,8 @@ final class Exchange {
     /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
     var otherHops: [NextHop] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
+    /// What nobody else hears whom a 3xx names.
+    var confidential: [HeaderName] = []
     /// The body for another hop; nil where it is the same.
     var bodyOver: ((Flow) -> [UInt8]?)?
     /// The hop has; after a challenge, too.
@@ -40,7 +42,7 @@ final class Exchange {
     /// The request went over TCP although its flow is UDP.
     private var isOverTCP = false
     private var staysOnUDP = false
-    /// It went over a connection that stood already, which its peer may have given up meanwhile.
+    /// An INVITE went over a connection that stood already, which its peer may have given up meanwhile.
     private var isOverStandingConnection = false
     private var alternatives: [URI] = []
     private var tried: [URI] = []
@@ -94,14 +96,14 @@ final class Exchange {
         attemptWasAnswered = false
         let turn = turn
         let (bytes, way) = prepared()
-        isOverStandingConnection = agent.network.isConnected(way)
+        isOverStandingConnection = request.method == .invite && agent.network.isConnected(way)
         let transaction = agent.transact(sent, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
             if turn == self.turn { self.receive(outcome, at: now) }
         }
         self.transaction = transaction
         if let patience { agent.limit(transaction, to: now + patience) }
         // Where another hop is left, one that says nothing at all is not waited for as long as the last.
-        if hasOtherWays { agent.limit(transaction, to: now + Self.hopPatience) }
+        if hasOtherWays, !hasAnswered { agent.limit(transaction, to: now + Self.hopPatience) }
     }
 
     /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1).
@@ -112,7 +114,7 @@ final class Exchange {
         var way = flow
         way.transport = .tcp
         isOverTCP = true
-        request.via = newVia(over: way)
+        if request.via.transport != Self.tcp { request.via = newVia(over: way) }
         return (request.serialized(), way)
     }
 
@@ -130,6 +132,7 @@ final class Exchange {
         send(isRepeated: true, at: now)
     }
 
+    private static let tcp: Text = "TCP"
     private static var hopPatience: Duration { .seconds(4) }
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
@@ -143,14 +146,15 @@ final class Exchange {
 
     /// To the same hop: over a new connection, after one that stood too long, and as a datagram where nobody takes connections.
     private func isSentAgain(after outcome: ClientOutcome, at now: Instant) -> Bool {
-        guard case .transportFailed = outcome, !attemptWasAnswered, mayRetry else { return false }
-        if isOverStandingConnection, attempts < Self.maximumAttempts {
+        guard !attemptWasAnswered, mayRetry else { return false }
+        switch outcome {
+        case .transportFailed where isOverStandingConnection && attempts < Self.maximumAttempts:
             // Under the same branch: whoever has taken it before the connection went sees that it is the same (RFC 3261 §17.2.3).
             send(isRepeated: true, at: now)
-        } else if isOverTCP {
-            fallBackToUDP(at: now)
-        } else {
-            return false
+        case .transportFailed where isOverTCP: fallBackToUDP(at: now)
+        // The patience of a hop is shorter than that of a connection which nobody refuses.
+        case .timedOut where isOverTCP && hasOtherWays: fallBackToUDP(at: now)
+        case .response, .timedOut, .transportFailed, .terminated: return false
         }
         return true
     }
@@ -184,7 +188,7 @@ final class Exchange {
 
     /// The same request as a new one to another hop: what was counted and named for the first is made anew.
     private func send(over hop: NextHop, at now: Instant) {
-        (flow, hasAnswered, staysOnUDP) = (hop.flow, false, false)
+        (flow, hasAnswered, staysOnUDP, attempts) = (hop.flow, false, false, 0)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         if let target = hop.target, target != request.requestURI {
             retarget(to: target)
@@ -317,6 +321,7 @@ final class Exchange {
         (flow, hasAnswered, staysOnUDP) = (way, false, false)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         retarget(to: target)
+        for name in confidential { request.headers.remove(name) }
         // The branch tells the new Request-URI, so that a loop is seen.
         nameUs(over: flow)
     }

@@ -93,6 +93,9 @@ public protocol SignallingNetwork: AnyObject {
     /// Whether a message over this flow, which names no connection, goes over one that stands already.
     func isConnected(_ flow: Flow) -> Bool
 
+    /// The connection that a message over this flow, which names none, was just given to; 0 where there is none.
+    func carrier(of flow: Flow) -> UInt64
+
     /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed of whose
     /// certificate names that host.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
@@ -109,6 +112,7 @@ extension SignallingNetwork {
     public func close(_ flow: Flow) {}
     public func isOpen(_ flow: Flow) -> Bool { true }
     public func isConnected(_ flow: Flow) -> Bool { false }
+    public func carrier(of flow: Flow) -> UInt64 { flow.connection }
     public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {}
     public func speaksUDP(with address: IPAddress) -> Bool { true }
     public var backlog: Duration { .zero }

@@ -30,6 +30,8 @@ public struct OutgoingInvite {
     public var to: NameAddress
     /// A route set known beforehand, such as an outbound proxy or a registered Path; loose routers.
     public var routes: [NameAddress] = []
+    /// Of `headers`, those for this target alone: whoever it names in a 3xx does not get them.
+    public var confidential: [HeaderName] = []
     /// Further headers. Via, From, To, Call-ID, CSeq, Max-Forwards, Route, Contact, Allow and Supported are written already.
     public var headers: [(HeaderName, Text)] = []
     /// The offer; empty leaves it to the peer.
@@ -96,7 +98,7 @@ extension UserAgent {
         session.delegate = delegate
         session.isToOurselves = request.isToOurselves
         sessions[session.localTag] = session
-        session.start(at: now)
+        session.start(confidential: request.confidential, at: now)
         return session
     }
 

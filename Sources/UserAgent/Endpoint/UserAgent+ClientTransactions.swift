@@ -66,7 +66,7 @@ extension UserAgent {
         if let patience = transaction.patience, now >= patience {
             transaction.patience = nil
             if !transaction.hasFinalResponse {
-                return step(transaction, response: nil, at: now) { [.timedOut] + $0.abandon() } other: { _ in [] }
+                return step(transaction, response: nil, at: now) { [.timedOut] + $0.abandon() } other: { [.timedOut] + $0.abandon() }
             }
         }
         step(transaction, response: nil, at: now) { $0.advance(to: now) } other: { $0.advance(to: now) }
@@ -97,6 +97,7 @@ extension UserAgent {
             transaction.session?.trace(.sent, transaction.request, retransmission: transaction.wasSent, at: now)
             transaction.wasSent = true
             network.send(transaction.bytes, over: transaction.flow)
+            transaction.carrier = network.carrier(of: transaction.flow)
         case .sendAcknowledgement:
             acknowledge(response?.0, transaction, at: now)
         case .deliver:

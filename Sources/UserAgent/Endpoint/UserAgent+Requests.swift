@@ -20,7 +20,7 @@ extension UserAgent {
             refusals.transactions += 1
             return refuseStatelessly(request, over: flow, makeRetryAfter())
         }
-        if request.to.tag == nil, method != .cancel {
+        if session == nil, !isCancel(of: request, via) {
             switch delegate?.userAgent(self, admits: request, over: flow, at: now) ?? .admitted {
             case .admitted: break
             case .refused(let seconds): return refuseStatelessly(request, over: flow, Text(seconds))
@@ -37,8 +37,12 @@ extension UserAgent {
 
     /// What belongs to a call has as much room again: strangers do not keep calls from ending.
     private func room(for request: Message, _ via: Via, _ session: InviteSession?) -> Int {
-        let isOfCall = session != nil || request.method == .cancel && serverTransactions[ServerTransactionID(request, via, method: .invite)] != nil
-        return isOfCall ? 2 * configuration.maximumTransactions : configuration.maximumTransactions
+        session != nil || isCancel(of: request, via) ? 2 * configuration.maximumTransactions : configuration.maximumTransactions
+    }
+
+    /// The CANCEL of an INVITE that is here.
+    private func isCancel(of request: Message, _ via: Via) -> Bool {
+        request.method == .cancel && serverTransactions[ServerTransactionID(request, via, method: .invite)] != nil
     }
 
     private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
@@ -46,7 +50,8 @@ extension UserAgent {
         session?.trace(.received, request, retransmission: false, at: now)
         let isLate = session == nil && latePracks.take(request, at: now)
         if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil || isLate) {
-            respond(transaction, refusal, at: now)
+            // Of a stranger nothing is kept.
+            session == nil ? answerOnce(transaction, refusal, request, at: now) : respond(transaction, refusal, at: now)
         } else if let session {
             session.receive(request, transaction, over: flow, at: now)
             awaitUser(transaction, at: now)
@@ -117,7 +122,7 @@ extension UserAgent {
         let transaction = begin(Boxed(request), id, over: flow, session: invite?.session, at: now)
         // A CANCEL has the CSeq and tags of its INVITE, and neither is a copy of the other.
         invite?.session?.trace(.received, request, retransmission: false, at: now)
-        guard let invite else { return respond(transaction, Refusal(481), at: now) }
+        guard let invite else { return answerOnce(transaction, Refusal(481), request, at: now) }
         if living(invite.flow).connection == 0 { invite.follow(flow) }
         respond(transaction, Refusal(200, toTag: invite.toTag), at: now)
         if invite.isOpen { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }

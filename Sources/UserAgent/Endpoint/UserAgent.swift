@@ -35,6 +35,8 @@ public final class UserAgent {
     let allowed: Text
     let accepted: Text
     let supported: Text
+    /// Of a re-INVITE or UPDATE, whose provisional responses nobody acknowledges.
+    let supportedInDialog: Text
     private var hosts: [IPAddress: Text] = [:]
     public internal(set) var refusals = Refusals()
 
@@ -49,6 +51,7 @@ public final class UserAgent {
         allowed = Self.list(configuration.allowedMethods.map(\.text))
         accepted = Self.list(Message.acceptedBodies)
         supported = Self.list(configuration.options)
+        supportedInDialog = Self.list(configuration.options.filter { $0 != "100rel" && $0 != "199" })
         branchPrefix = Text(Array(Via.magicCookie.bytes) + Self.hexadecimal(self.random.next(), digits: 8))
     }
 
@@ -82,7 +85,7 @@ public final class UserAgent {
     /// provisional one waits on (RFC 3261 §17.1.1.2).
     public func failed(_ flow: Flow, at now: Instant) {
         if flow.connection != 0 { for session in sessions.values { session.lost(flow.connection) } }
-        let lost = clientTransactions.values.filter { $0.flow.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
+        let lost = clientTransactions.values.filter { $0.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost {
             transaction.lost(flow.connection)
             transportFailed(transaction, at: now)

@@ -57,9 +57,11 @@ extension Transports {
         return streams[flow.connection].map { streamTo[Peer($0.flow)] == $0.id } ?? false
     }
 
-    public func isConnected(_ flow: Flow) -> Bool {
-        guard flow.connection == 0, let id = streamTo[Peer(flow)] else { return false }
-        return streams[id]?.isConnected ?? false
+    public func isConnected(_ flow: Flow) -> Bool { flow.connection == 0 && streams[carrier(of: flow)]?.isConnected == true }
+
+    public func carrier(of flow: Flow) -> UInt64 {
+        guard flow.connection == 0, flow.transport.isReliable else { return flow.connection }
+        return streamTo[Peer(flow)] ?? 0
     }
 
     /// Begins a connection to the flow's peer; nil when the kernel knows already that it cannot be, or there are too many.

@@ -176,8 +176,10 @@ extension Transports {
         guard let socket = socket(for: flow) else { return lost.append(flow) }
         do throws(SocketError) {
             try socket.send(bytes, to: flow.remote, from: flow.local.address)
-        } catch {
+        } catch where !bytes.starts(with: "SIP/".utf8) {
             lost.append(flow)
+        } catch {
+            // An answer that cannot be sent concerns nobody's requests: its transaction ends on its own time (RFC 3261 §17.2.4).
         }
     }
 

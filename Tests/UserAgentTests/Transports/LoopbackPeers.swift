@@ -84,6 +84,8 @@ struct Station {
 
     func isConnected(_ flow: Flow) -> Bool { lane.sync { host, _ in host.transports.isConnected(flow) }! }
 
+    func carrier(of flow: Flow) -> UInt64 { lane.sync { host, _ in host.transports.carrier(of: flow) }! }
+
     /// The flow of a request that opens its own connection.
     func flow(to remote: SocketAddress, _ transport: Transport = .tcp) -> Flow {
         Flow(transport: transport, local: transport == .udp ? udp : tcp, remote: remote)

@@ -39,6 +39,16 @@ import Testing
         #expect(counts.undelivered == 20 && counts.sent == 40 && counts.sendFailures == 0 && counts.receiveFailures == 0)
     }
 
+    @Test func `an answer that is too long for a datagram fails no requests to the same address`() async throws {
+        let station = try Station(), peer = try PlainPeer(SOCK_DGRAM, to: station.udp), flow = station.flow(to: peer.local, .udp)
+        let long = String(repeating: "a", count: 70_000)
+        station.send("SIP/2.0 400 " + long, over: flow)
+        peer.write("hello")
+        #expect(await station.next()?.text == "hello")
+        station.send("INVITE " + long, over: flow)
+        #expect(await station.next()?.isFailure == true)
+    }
+
     @Test func `on the wildcard the flow names the address that was called`() async throws {
         let station = try Station(.anyV4)
         let called = SocketAddress(IPAddress(v4: 0x7F00_0003), port: station.udp.port)
@@ -133,10 +143,11 @@ import Testing
         #expect(!station.isConnected(station.flow(to: listener.address)))
         station.send("one ", over: station.flow(to: listener.address))
         station.send("two", over: station.flow(to: listener.address))
-        var got = ""
+        var got = "", carrier: UInt64 = 0
         listener.withNext { write, read in
             while got.count < 7 { got += read() }
             #expect(station.isConnected(station.flow(to: listener.address)))
+            carrier = station.carrier(of: station.flow(to: listener.address))
             write(request(9))
         }
         #expect(got == "one two")
@@ -144,7 +155,7 @@ import Testing
         // Not the port that the connection happens to have: the one that Via and Contact may name.
         #expect(flow.local == station.tcp)
         #expect(flow.remote == listener.address)
-        #expect(station.counts.opened == 1)
+        #expect(station.counts.opened == 1 && flow.connection == carrier)
         // The peer has closed: its last byte was read, and what would still be answered has its time.
         while station.counts.connections == 1 { station.wait(.seconds(5)) }
         let failure = try #require(await station.next())
