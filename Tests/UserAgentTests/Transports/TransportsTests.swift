@@ -43,6 +43,7 @@ import Testing
         let station = try Station(), peer = try PlainPeer(SOCK_DGRAM, to: station.udp), flow = station.flow(to: peer.local, .udp)
         let long = String(repeating: "a", count: 70_000)
         station.send("SIP/2.0 400 " + long, over: flow)
+        station.wait(.zero)
         peer.write("hello")
         #expect(await station.next()?.text == "hello")
         station.send("INVITE " + long, over: flow)
