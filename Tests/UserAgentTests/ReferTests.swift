@@ -47,6 +47,31 @@ import UserAgent
         desk.pair.finish()
     }
 
+    @Test(arguments: [("", 32.0), ("active;expires=100", 100.0), ("active", 180.0), ("active;expires=1", 60.0)])
+    func `whoever takes a REFER and tells nothing more of it is not waited for for ever`(state: String, seconds: Double) throws {
+        let bench = Bench { $0.allowedMethods += [.refer, .notify] }
+        bench.phone.onIncoming = { session, now in session.respond(status: 200, body: Array("v=0 answer".utf8), at: now) }
+        var request = RawRequest()
+        request.body = "v=0 offer"
+        bench.send(request.text)
+        request.to += ";tag=\(try #require(bench.answers.last?.to.tag))"
+        (request.method, request.body, request.via) = ("ACK", "", "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport")
+        bench.send(request.text)
+        let session = try #require(bench.phone.sessions.first), target = try URI(parsing: "sip:carol@192.0.2.3")
+        #expect(session.refer(to: target, at: bench.link.now))
+        bench.link.run(seconds: 0.1)
+        bench.send(Message.response(to: try #require(bench.answers.last { $0.isRequest && $0.method == .refer }), status: 202).description)
+        if !state.isEmpty {
+            (request.method, request.sequence, request.via) = ("NOTIFY", 2, "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKnotify;rport")
+            (request.headers, request.body, request.type) = (["Event: refer", "Subscription-State: \(state)"], "SIP/2.0 100 Trying\r\n", "message/sipfrag")
+            bench.send(request.text)
+        }
+        bench.link.run(seconds: seconds - 1)
+        #expect(!bench.phone.events.contains("transferProgress 408") && !session.refer(to: target, at: bench.link.now))
+        bench.link.run(seconds: 2)
+        #expect(bench.phone.events.contains("transferProgress 408") && session.refer(to: target, at: bench.link.now))
+    }
+
     /// RFC 3261 §19.1.4: an escape is the letter.
     @Test(arguments: [
         ("<sip:carol@192.0.2.3;method=%49NVITE>", 202), ("<sip:carol@192.0.2.3;method=INVITE;x=1?Subject=a>", 202), ("<sip:carol@192.0.2.3;method=BYE>", 501),

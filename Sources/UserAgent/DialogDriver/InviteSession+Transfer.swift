@@ -101,6 +101,14 @@ extension InviteSession {
     }
 }
 
+extension Message {
+    /// How long a NOTIFY says that there will be others: a minute at least, an hour at most, and three minutes where it says nothing.
+    fileprivate var subscriptionTime: Duration {
+        let parameters = headers[.subscriptionState].flatMap { try? Parameters(parsing: Text($0.bytes.drop { $0 != 0x3B })) }
+        return .seconds(Int64(min(max(parameters?["expires"]?.integer(UInt32.self) ?? 180, 60), 3_600)))
+    }
+}
+
 // The side that asks.
 extension InviteSession {
     /// Asks the peer to call somebody else, in the place of a dialog where `replaces` names one as the target sees it.
@@ -111,7 +119,7 @@ extension InviteSession {
     public func refer(
         to target: URI, replacing dialog: DialogIdentifier? = nil, referredBy: NameAddress? = nil, headers: [(HeaderName, Text)] = [], at now: Instant
     ) -> Bool {
-        guard state == .confirmed, !awaitsTransfer else { return false }
+        guard state == .confirmed, transferLimit == nil else { return false }
         var target = target
         if let dialog { target.headers = "Replaces=" + dialog.value.escapedHeader }
         let exchange = makeExchange(.refer, at: now) {
@@ -120,10 +128,13 @@ extension InviteSession {
             for (name, value) in headers { $0.headers.append(name, value) }
         }
         guard let exchange else { return false }
-        awaitsTransfer = true
+        // The transaction ends before that; then it is the time in which the first NOTIFY comes (RFC 6665 §4.1.2.4).
+        awaitTransfer(for: agent.configuration.timers.patience * 2, at: now)
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
-            case .response(let response, _): if let status = response.status, status >= 300 { endTransfer(status, at: now) }
+            case .response(let response, _):
+                guard let status = response.status, status >= 200 else { return }
+                if status >= 300 { endTransfer(status, at: now) } else { awaitTransfer(for: agent.configuration.timers.patience, at: now) }
             case .timedOut: endTransfer(408, at: now)
             case .transportFailed: endTransfer(503, at: now)
             case .terminated: break
@@ -133,9 +144,18 @@ extension InviteSession {
         return true
     }
 
+    private func awaitTransfer(for patience: Duration, at now: Instant) {
+        transferLimit = now + patience
+        refreshAlarm()
+    }
+
+    /// Nobody tells what became of it.
+    func giveUpTransfer(at now: Instant) { if let limit = transferLimit, now >= limit { endTransfer(408, at: now) } }
+
     private func endTransfer(_ status: Int, at now: Instant) {
-        guard awaitsTransfer else { return }
-        awaitsTransfer = false
+        guard transferLimit != nil else { return }
+        transferLimit = nil
+        refreshAlarm()
         emit(.transferProgress(status: status), at: now)
     }
 
@@ -144,8 +164,9 @@ extension InviteSession {
         guard let event = request.headers[.event], event.lowercased.hasPrefix("refer") else {
             return agent.respond(transaction, Refusal(489, headers: [(.allowEvents, "refer")]), at: now)
         }
-        guard awaitsTransfer else { return agent.respond(transaction, Refusal(481), at: now) }
+        guard transferLimit != nil else { return agent.respond(transaction, Refusal(481), at: now) }
         agent.respond(transaction, Refusal(200), at: now)
+        awaitTransfer(for: request.subscriptionTime, at: now)
         let status = Self.fragmentStatus(request.body)
         let isOver = request.headers[.subscriptionState]?.lowercased.hasPrefix("terminated") == true
         switch status {

@@ -66,8 +66,8 @@ public final class InviteSession {
     var wasReferred = false
     /// REFERs of the peer, by their CSeq numbers, whose subscriptions it has forgotten.
     var forgottenReferrals: Set<UInt32> = []
-    /// A REFER of ours has not come to its end.
-    var awaitsTransfer = false
+    /// A REFER of ours has not come to its end, and is not waited for any longer than this.
+    var transferLimit: Instant?
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
     var unacknowledged: [UnacknowledgedResponse] = []
     /// The ACKs that we sent, as long as their 2xx may come again.
@@ -150,7 +150,7 @@ extension InviteSession {
         guard state != .ended else { return }
         state = .ended
         if let unpracked { agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.patience, at: now) }
-        (ringing, unacknowledged, queuedBye, awaitedSequence) = (nil, [], nil, nil)
+        (ringing, unacknowledged, queuedBye, awaitedSequence, transferLimit) = (nil, [], nil, nil, nil)
         (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)
         withdrawOffers(at: now)
         refreshAlarm()
@@ -177,6 +177,7 @@ extension InviteSession {
         if case .waiting(let retry) = offer?.state { due = sooner(due, retry) }
         if let waiting = unpracked, let next = waiting.due { due = sooner(due, min(next, waiting.limit)) }
         if let timerDeadline { due = sooner(due, timerDeadline) }
+        if let transferLimit { due = sooner(due, transferLimit) }
         if let expiry, state == .inviting { due = sooner(due, expiry) }
         agent.alarms.set(alarm, to: due)
     }
@@ -189,6 +190,7 @@ extension InviteSession {
         repeatUnpracked(at: now)
         retryOffer(at: now)
         expire(at: now)
+        giveUpTransfer(at: now)
         advanceTimer(to: now)
         refreshAlarm()
     }
