@@ -267,7 +267,6 @@ extension Gateway: UserAgentDelegate {
         leg.line.features.isOpen = leg.replaced != nil
         if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
         leg.line.provider.hookswitchReport(leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
-            leg.line.features.isOpen = false
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
     }
