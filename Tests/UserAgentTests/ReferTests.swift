@@ -72,6 +72,13 @@ import UserAgent
         #expect(bench.phone.events.contains("transferProgress 408") && session.refer(to: target, at: bench.link.now))
     }
 
+    @Test func `a 202 that comes after the end of the call is waited for by nobody`() throws {
+        let desk = Desk(), (call, _) = desk.pair.connected()
+        #expect(call.refer(to: try URI(parsing: "sip:carol@192.0.2.3"), at: desk.pair.link.now))
+        call.bye(at: desk.pair.link.now)
+        desk.pair.finish()
+    }
+
     /// RFC 3261 §19.1.4: an escape is the letter.
     @Test(arguments: [
         ("<sip:carol@192.0.2.3;method=%49NVITE>", 202), ("<sip:carol@192.0.2.3;method=INVITE;x=1?Subject=a>", 202), ("<sip:carol@192.0.2.3;method=BYE>", 501),

@@ -133,7 +133,8 @@ extension InviteSession {
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
             case .response(let response, _):
-                guard let status = response.status, status >= 200 else { return }
+                // The last NOTIFY may have come before, or the end of the call.
+                guard let status = response.status, status >= 200, transferLimit != nil else { break }
                 if status >= 300 { endTransfer(status, at: now) } else { awaitTransfer(for: agent.configuration.timers.patience, at: now) }
             case .timedOut: endTransfer(408, at: now)
             case .transportFailed: endTransfer(503, at: now)
@@ -155,7 +156,6 @@ extension InviteSession {
     private func endTransfer(_ status: Int, at now: Instant) {
         guard transferLimit != nil else { return }
         transferLimit = nil
-        refreshAlarm()
         emit(.transferProgress(status: status), at: now)
     }
 

@@ -172,6 +172,8 @@ extension InviteSession {
     }
 
     func refreshAlarm() {
+        // Whoever has ended is not kept alive for its alarm.
+        guard state != .ended else { return agent.alarms.set(alarm, to: nil) }
         var due = ringing?.due
         for response in unacknowledged { due = sooner(due, min(response.due, response.limit)) }
         if case .waiting(let retry) = offer?.state { due = sooner(due, retry) }
