@@ -87,12 +87,13 @@ extension Gateway {
         guard second.state == .connected, let other = peer(of: second), other !== staying else { return fail(leg, 481) }
         if case .transferring = bridges[old]?.state { return fail(leg, 491) }
         guard !(staying.isToOurselves && other.isToOurselves) else { return fail(leg, 480) }
+        let holders = [(staying, bridge), (other, old)].filter { leg, bridge in bridges[bridge]?.isHolding(leg.uuid) == true }
         bridges[old] = nil
         bridges[bridge] = Bridge(id: bridge, joining: staying.uuid, with: other.uuid)
         (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
         connect(staying, with: other)
         for held in [staying, other] where held.isHeld || held.isEntertained { putOnHold(held, false) }
-        for holder in [staying, other] where holder.isHeldByRemote { tell(bridge, .remoteHold(holder.uuid, true)) }
+        for (holder, _) in holders { tell(bridge, .remoteHold(holder.uuid, true)) }
         conclude(leg)
         second.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true)
     }

@@ -171,9 +171,9 @@ final class MediaLeg {
 
     /// A hold is over: a far end behind a translator may come from another port than before.
     func seek() {
-        guard connectivity == nil, plan.audio.remoteHold == .none, let source = latch.source else { return }
+        guard connectivity == nil, plan.audio.remoteHold == .none, latch.source != nil else { return }
         latch.rearm()
-        rtpSocket.aim(at: source)
+        rtpSocket.aim(at: latch.destination)
         rtcpSource = nil
     }
 

@@ -19,6 +19,8 @@ public struct SourceLatch: Sendable {
     /// Who sends to us; nil before the first valid packet.
     public private(set) var source: SocketAddress?
     private var isArmed: Bool
+    /// For the address of `source` alone, from whatever port.
+    private var isForReturn = false
     /// Where the peer's SDP said last that it is, and whether it has taken that back (hold by `c=0.0.0.0`).
     private var told: SocketAddress?
     private var isTakenBack = false
@@ -47,18 +49,21 @@ public struct SourceLatch: Sendable {
     public mutating func rearm(signalled: SocketAddress?) {
         isTakenBack = signalled?.address.isAny ?? true
         isArmed = !isTakenBack
-        isNews = isArmed
+        (isNews, isForReturn) = (isArmed, false)
         guard isArmed else { return }
         lateOnes = signalled == told ? 0 : Self.greatestLateness
         told = signalled
     }
 
     /// After a hold: the peer is where it was, but a translator may have forgotten it and give it another port (RFC 4787 §4.3). The next valid packet
-    /// latches anew; until it comes the old source is sent to. Of a peer that has taken its address back nobody new is let in.
-    public mutating func rearm() { isArmed = signalled != nil }
+    /// from its address latches anew; until it comes it is sent to as before. Of a peer that has taken its address back nobody new is let in.
+    public mutating func rearm() {
+        guard !isArmed, signalled != nil else { return }
+        (isArmed, isForReturn) = (true, true)
+    }
 
     /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.
-    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, isNews, lateOnes) = (remote, false, remote, false, false, 0) }
+    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, isForReturn, isNews, lateOnes) = (remote, false, remote, false, false, false, 0) }
 
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {
@@ -71,7 +76,7 @@ public struct SourceLatch: Sendable {
     }
 
     @usableFromInline mutating func admit(_ sender: SocketAddress, isMedia: Bool) -> Admission {
-        guard isArmed || sender == source || sender == signalled, isMedia else {
+        guard isArmed && (!isForReturn || sender.address == source?.address) || sender == source || sender == signalled, isMedia else {
             refused += 1
             return .refused
         }
@@ -82,7 +87,7 @@ public struct SourceLatch: Sendable {
                 return .accepted
             }
         }
-        (isArmed, isNews, lateOnes) = (false, false, 0)
+        (isArmed, isForReturn, isNews, lateOnes) = (false, false, false, 0)
         source = sender
         return .latched
     }

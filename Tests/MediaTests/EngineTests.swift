@@ -146,6 +146,23 @@ import Testing
         #expect(bench.heard(by: far.address).count == 5, "where it said that it is, however late")
     }
 
+    @Test(arguments: [true, false]) mutating func `a far end that moved while it was held is sent to where it moved`(isOurs: Bool) throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial)), moved = SocketAddress("203.0.113.77:7000")!
+        try bench.start(leg)
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        if isOurs {
+            try bench.engine.stop(leg, at: bench.now)
+            try bench.update(leg) { $0.audio.remoteRTP = moved }
+            try bench.start(leg)
+        } else {
+            try bench.update(leg) { ($0.audio.remoteRTP, $0.audio.remoteHold, $0.audio.receives) = (moved, .inactive, false) }
+            try bench.update(leg) { ($0.audio.remoteHold, $0.audio.receives) = (.none, true) }
+        }
+        bench.network.sent = []
+        bench.pass(.milliseconds(100))
+        #expect(bench.heard(by: moved).count >= 5 && bench.heard(by: far.address).isEmpty)
+    }
+
     @Test mutating func `a far end that was locked to hears and is heard from its new port after a hold`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial)), after = SocketAddress(far.address.address, port: 41_111)
         try bench.start(leg)

@@ -223,6 +223,7 @@ private struct SecureFarEnd {
         let disturb = { [bench] in
             bench.arrive(Self.alert, from: Self.stranger, at: 20_000)
             for _ in 0..<60 { bench.arrive([UInt8](repeating: 22, count: 1_200), from: Self.stranger, at: 20_000) }
+            for case .send(let datagram) in hello { bench.arrive(datagram, from: Self.stranger, at: 20_000) }
         }
         if isFirst {
             for case .send(let datagram) in hello { bench.arrive(datagram, from: Self.stranger, at: 20_000) }
@@ -237,7 +238,8 @@ private struct SecureFarEnd {
         bench.arrive(try secure.sealed(alice.packet(0)), from: seen, at: 20_000)
         #expect(try bench.statistics(leg).receiving.packets == 1)
         #expect(bench.events[leg]?.contains(.unprotected) != true)
-        #expect(try bench.statistics(leg).refused.stranger > 50)
+        // Who came first, and then says hello again, has a handshake of its own to spoil.
+        #expect(try bench.statistics(leg).refused.stranger > (isNatted && isFirst ? 0 : 50))
     }
 
     @Test mutating func `nobody takes a handshake away from where the far end said that it is`() throws {

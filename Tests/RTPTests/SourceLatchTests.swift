@@ -110,11 +110,21 @@ import Testing
         #expect(latch.admit(Self.voice, again) == .refused)
         latch.rearm()
         #expect(latch.destination == Self.natted)
+        #expect(latch.admit(Self.voice, Self.stranger) == .refused, "another address is no other port")
         #expect(latch.admit(Self.voice, again) == .latched && latch.destination == again)
         #expect(latch.admit(Self.voice, Self.natted) == .refused && latch.admit(Self.voice, Self.stranger) == .refused)
         #expect(latch.admit(Self.voice, Self.signalled) == .latched, "however late")
         latch.rearm()
         #expect(latch.admit(Self.voice, Self.signalled) == .latched && latch.admit(Self.voice, Self.stranger) == .refused, "it is where it was")
+    }
+
+    @Test func `whoever moved while it was held is sent to where it moved`() {
+        var latch = latch()
+        _ = latch.admit(Self.voice, Self.natted)
+        latch.rearm(signalled: Self.moved)
+        latch.rearm()
+        #expect(latch.destination == Self.moved)
+        #expect(latch.admit(Self.voice, Self.stranger) == .latched, "as after every move")
     }
 
     @Test func `the end of a hold lets nobody in while the far end has taken its address back`() {

@@ -212,6 +212,17 @@ import Testing
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
+    @Test func `who is joined with an announcement hears it`() throws {
+        let call = try stage.bridge(), third = third()
+        call.caller.request("INVITE", Self.other, call: "consult", 1, body: call.caller.description())
+        third.answer(third.request(.invite), 200, body: third.description("0", "sendonly"))
+        let tag = try #require(call.caller.heard.last { $0.status == 200 && $0.callID == "consult" }?.to.tag)
+        call.caller.request("ACK", Self.other, call: "consult", 1, toTag: tag)
+        call.fromCaller("REFER", headers: joins(tag))
+        #expect(fragments(call.caller).last == "SIP/2.0 200 OK")
+        #expect(call.device.heard.count { $0.isRequest && $0.method == .invite } == 1, "nobody holds it")
+    }
+
     @Test func `whom music consoled while it was held hears the one that it is joined with`() throws {
         let stage = Stage { configuration in
             configuration.lines[0].holdMusic = .sound(WAV(sampleRate: 8_000, samples: [1, 2, 3]))

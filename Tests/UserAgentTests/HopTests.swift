@@ -59,6 +59,21 @@ import UserAgent
         #expect(call.state == .confirmed && bob.sessions.map { $0.request.via.transport } == ["UDP"] && carol.sessions.isEmpty)
     }
 
+    @Test func `whoever answers with ever new addresses is followed four times, however many servers each has`() throws {
+        var asked = 0
+        alice.agent.locate = { [alice, carol, link] _, _, found in
+            asked += 1
+            // The first server of each is not there.
+            let nobody = Flow(transport: .udp, local: alice.address, remote: SocketAddress("192.0.2.99:5060")!)
+            found([nobody, alice.flow(to: carol)], link.now)
+        }
+        let named: (Int) -> Text = { NameAddress(uri: URI(user: "x", host: Text("n\($0).example.com"))).text }
+        for phone in [bob, carol] { phone.onIncoming = { session, now in _ = session.respond(status: 302, headers: [(.contact, named(asked))], at: now) } }
+        let call = alice.call(bob)
+        link.run(seconds: 300)
+        #expect(call.state == .ended && asked == 4, "\(asked)")
+    }
+
     @Test(arguments: [true, false])
     func `whom a 3xx names hears nothing that was for the one before alone`(isConfidential: Bool) throws {
         bob.onIncoming = { [carol] session, now in session.respond(status: 302, headers: [(.contact, NameAddress(uri: carol.uri()).text)], at: now) }

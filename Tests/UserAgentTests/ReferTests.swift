@@ -47,7 +47,7 @@ import UserAgent
         desk.pair.finish()
     }
 
-    @Test(arguments: [("", 32.0), ("active;expires=100", 100.0), ("active", 180.0), ("active;expires=1", 60.0)])
+    @Test(arguments: [("", 64.0), ("active;expires=100", 100.0), ("active", 180.0), ("active;expires=1", 60.0)])
     func `whoever takes a REFER and tells nothing more of it is not waited for for ever`(state: String, seconds: Double) throws {
         let bench = Bench { $0.allowedMethods += [.refer, .notify] }
         bench.phone.onIncoming = { session, now in session.respond(status: 200, body: Array("v=0 answer".utf8), at: now) }

@@ -46,6 +46,15 @@ import Testing
         #expect(some.exitCode == 0 && some.counts.good == 1 && some.ratios.failed == 0)
     }
 
+    @Test(arguments: [480, 503]) func `what a target says to a CANCEL of ours is in no ratio`(status: Int) {
+        var tally = LoadTally()
+        tally.add(call(1, began: 0, seconds: 1))
+        for number in 2...5 as ClosedRange<UInt32> {
+            tally.add(CallFigures(number: number, kind: .plain, step: 0, began: 0, callID: "", outcome: .cutOff, status: status, retransmissions: 0, findings: []))
+        }
+        #expect(tally.effectivenessRatio == 100 && tally.ineffectiveAttempts == 0 && tally.tried == 1)
+    }
+
     @Test func `what could not be judged is told, and is nothing that was left`() throws {
         let report = try report([call(1, began: 0, seconds: 1)], leaks: LeakReport(leftovers: [], notJudged: "the journal"))
         #expect(report.exitCode == 0 && LoadText.lines(report).contains("left behind  nothing; not judged: the journal"))

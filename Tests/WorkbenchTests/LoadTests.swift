@@ -85,6 +85,14 @@ import UserAgent
         load.expectNothingLeft()
     }
 
+    @Test func `keys that the end of the call came before are missed by nobody`() throws {
+        let keys = [DTMFDigit("1"), .init("2"), .init("#")].compactMap(\.self)
+        let load = Load(playsItself: true) { ($0.calls, $0.hold, $0.steps) = (2, .fixed(.seconds(3)), [.wait(.seconds(1)), .press(keys), .wait(.seconds(9)), .press(keys)]) }
+        load.run(seconds: 30)
+        #expect(load.loaded.map { String($0.callee?.digits.map(\.character) ?? []) } == ["12#", "12#"])
+        #expect(load.calls.allSatisfy { $0.outcome == .good }, "\(load.calls.flatMap(\.findings))")
+    }
+
     @Test(arguments: [true, false])
     func `a short call ends after its keys, and what is too short for a signature is not judged by it`(playsItself: Bool) {
         let keys = [DTMFDigit("1"), .init("5"), .init("9"), .init("#")].compactMap(\.self)

@@ -113,6 +113,9 @@ struct Bridge {
         }
     }
 
+    /// Whether the far end of a leg holds, as the bridge was told.
+    func isHolding(_ leg: UUID) -> Bool { heldByRemote.contains(leg) }
+
     /// The leg that a leg talks with once both are connected.
     func peer(of leg: UUID) -> UUID? {
         switch state {

@@ -18,6 +18,8 @@ final class LegProtection {
     private var isDue = false
     /// Who takes part in the handshake, and whether the far end said that it is there; nil before anybody has spoken.
     private var guest: (remote: SocketAddress, isAtHome: Bool)?
+    /// The handshake with the one before, who may be the far end for all that we know: each of the two goes on with its own.
+    private var other: (handshake: DTLSAssociation, remote: SocketAddress)?
 
     /// After a stranger broke a handshake off, so long no new one is begun: nobody is to make us send more than what is sent again anyway.
     private static let pause = Duration.milliseconds(50)
@@ -59,11 +61,18 @@ final class LegProtection {
     func admits(_ datagram: UnsafeRawBufferPointer, from remote: SocketAddress, isAtHome: Bool) -> Bool {
         if !isAtHome, guest?.isAtHome == true || datagram.first == Self.alert { return false }
         if let guest, guest.remote != remote, !guest.isAtHome {
-            guard isAtHome || isHello(datagram) else { return false }
-            if !begins { beginAnew() }
+            guard isAtHome || isHello(datagram) || remote == other?.remote else { return false }
+            if !begins { turn(to: remote, from: guest.remote) }
         }
         guest = (remote, isAtHome)
         return true
+    }
+
+    /// To the handshake that this one has begun already, or a new one.
+    private func turn(to remote: SocketAddress, from last: SocketAddress) {
+        let known = other.flatMap { $0.remote == remote ? $0.handshake : nil }
+        other = handshake.map { ($0, last) }
+        if let known { handshake = known } else { beginAnew() }
     }
 
     /// Whoever takes part in the handshake is not where the far end said that it is.
@@ -85,6 +94,7 @@ final class LegProtection {
     subscript(_ kind: MediaPacketKind) -> LegProtection { kind == .rtcp ? control ?? self : self }
 
     func use(send: SRTPKey, receive: SRTPKey, after old: LegProtection? = nil) {
+        other = nil
         sender = old?.sender.flatMap { $0.key == send ? $0 : nil } ?? SRTPSender(send, after: old?.sender)
         receiver = old?.receiver.flatMap { $0.key == receive ? $0 : nil } ?? SRTPReceiver(receive, after: old?.receiver)
     }

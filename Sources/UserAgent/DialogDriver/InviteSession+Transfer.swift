@@ -128,14 +128,11 @@ extension InviteSession {
             for (name, value) in headers { $0.headers.append(name, value) }
         }
         guard let exchange else { return false }
-        // The transaction ends before that; then it is the time in which the first NOTIFY comes (RFC 6665 §4.1.2.4).
+        // For the answer, and for the first NOTIFY, which may come before it (RFC 6665 §4.1.2.4).
         awaitTransfer(for: agent.configuration.timers.patience * 2, at: now)
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
-            case .response(let response, _):
-                // The last NOTIFY may have come before, or the end of the call.
-                guard let status = response.status, status >= 200, transferLimit != nil else { break }
-                if status >= 300 { endTransfer(status, at: now) } else { awaitTransfer(for: agent.configuration.timers.patience, at: now) }
+            case .response(let response, _): if let status = response.status, status >= 300 { endTransfer(status, at: now) }
             case .timedOut: endTransfer(408, at: now)
             case .transportFailed: endTransfer(503, at: now)
             case .terminated: break

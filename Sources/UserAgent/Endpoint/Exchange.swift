@@ -111,11 +111,16 @@ final class Exchange {
         isOverTCP = false
         let bytes = request.serialized()
         guard flow.transport == .udp, !staysOnUDP, let longest = agent.configuration.longestDatagram, bytes.count > longest else { return (bytes, flow) }
-        var way = flow
-        way.transport = .tcp
+        let way = wayOverTCP
         isOverTCP = true
         if request.via.transport != Self.tcp { request.via = newVia(over: way) }
         return (request.serialized(), way)
+    }
+
+    private var wayOverTCP: Flow {
+        var way = flow
+        way.transport = .tcp
+        return way
     }
 
     /// Another attempt is another transaction; what the last one asked of the next hop this one asks, too.
@@ -152,8 +157,8 @@ final class Exchange {
             // Under the same branch: whoever has taken it before the connection went sees that it is the same (RFC 3261 §17.2.3).
             send(isRepeated: true, at: now)
         case .transportFailed where isOverTCP: fallBackToUDP(at: now)
-        // The patience of a hop is shorter than that of a connection which nobody refuses.
-        case .timedOut where isOverTCP && hasOtherWays: fallBackToUDP(at: now)
+        // The patience of a hop is shorter than that of a connection which nobody refuses, and nobody takes.
+        case .timedOut where isOverTCP && hasOtherWays && !agent.network.isConnected(wayOverTCP): fallBackToUDP(at: now)
         case .response, .timedOut, .transportFailed, .terminated: return false
         }
         return true
@@ -221,7 +226,7 @@ final class Exchange {
         retry(after: response, at: now) || raise(after: response, at: now) || redirect(after: response, over: way, at: now)
     }
 
-    /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks more than that plays with us.
+    /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks one hop more than that, or names more addresses, plays with us.
     private static let maximumAttempts = 5
 
     private func retry(after response: Message, at now: Instant) -> Bool {
@@ -248,7 +253,7 @@ final class Exchange {
 
     /// The next address that a 3xx named, where the one before did not accept either; a 6xx ends the search.
     private func redirect(after response: Message, over way: Flow, at now: Instant) -> Bool {
-        guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), attempts < Self.maximumAttempts else { return false }
+        guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), tried.count < Self.maximumAttempts else { return false }
         if status < 400 {
             redirection = Boxed((response, way))
             if tried.isEmpty, let first = request.requestURI { tried = [first] }
@@ -260,7 +265,7 @@ final class Exchange {
     /// Nobody is at the address that a 3xx named: the next one.
     private func passOver(_ outcome: ClientOutcome, at now: Instant) -> Bool {
         switch outcome {
-        case .timedOut, .transportFailed: mayRetry && !hasAnswered && attempts < Self.maximumAttempts && follow(at: now)
+        case .timedOut, .transportFailed: mayRetry && !hasAnswered && tried.count < Self.maximumAttempts && follow(at: now)
         case .response, .terminated: false
         }
     }

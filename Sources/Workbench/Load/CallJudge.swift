@@ -77,7 +77,9 @@ extension CallJudge {
         if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, "the BYE was not answered") }
         if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
         let heard = String((call.callee ?? caller).digits.map(\.character))
-        if !call.keys.isEmpty, !call.wasStopped, call.callee != nil || call.expectsEcho, heard != call.keys { note(.keysLost, "pressed \(call.keys), heard '\(heard)'") }
+        // Of a script that the end of the call cut short, only what was pressed until then.
+        let pressed = call.keys.isEmpty ? "" : String(caller.pressed.map(\.character))
+        if !pressed.isEmpty, !call.wasStopped, call.callee != nil || call.expectsEcho, heard != pressed { note(.keysLost, "pressed \(pressed), heard '\(heard)'") }
     }
 
     private mutating func judgeRefusal() {

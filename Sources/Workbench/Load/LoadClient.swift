@@ -88,7 +88,11 @@ public final class LoadClient: PhoneClient {
         isStopping = true
         if progress.phase == .registering, phone.calls.isEmpty { return finish(plan.onlyAnswers ? nil : "stopped before the first call", at: now) }
         progress.phase = .ending
-        for number in open.keys where open[number]?.callerIsOver == false { open[number]?.loaded.wasStopped = true }
+        // Who was refused before lingers a moment.
+        for (number, call) in open where !call.callerIsOver {
+            let status = call.caller.flatMap { phone.calls[$0]?.record.status } ?? 0
+            if status < 300 { open[number]?.loaded.wasStopped = true }
+        }
         for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.hangUp(at: now) }
         leaveIfDone(at: now)
     }

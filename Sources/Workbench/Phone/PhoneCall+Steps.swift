@@ -39,6 +39,11 @@ extension PhoneCall {
         return true
     }
 
+    /// The keys of the step that is waited for have left.
+    func notePressed() {
+        if waitsForKeys, nextStep > 0, case .press(let digits) = script.steps[nextStep - 1] { record.pressed += digits }
+    }
+
     /// What was left of the call when the keys began is left now.
     private func endWaitForKeys(at now: Instant) {
         guard waitsForKeys, let until = stepsAt else { return }

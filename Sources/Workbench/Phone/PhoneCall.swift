@@ -186,6 +186,7 @@ public final class PhoneCall {
             report(.digit(digit), at: now)
         case .digitsSent:
             report(.digitsSent, at: now)
+            notePressed()
             if waitsForKeys, state == .connected { takeSteps(at: now) }
         case .sourceFinished: hangsUpAt = script.hangUpAfterPlaying.map { now + $0 } ?? hangsUpAt
         case .unprotected: if state == .connected { fail("no keys: the handshake for encrypted media failed", at: now) }

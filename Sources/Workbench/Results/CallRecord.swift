@@ -64,6 +64,8 @@ public struct CallRecord: Sendable {
     /// How its sound is encrypted; nil before there is an answer.
     public var encryption: MediaEncryption?
     public var statistics: MediaStatistics?
+    /// Keys of the script that have left.
+    public var pressed: [DTMFDigit] = []
     /// Keys that the other side pressed.
     public var digits: [DTMFDigit] = []
     public var timesHeld = 0
