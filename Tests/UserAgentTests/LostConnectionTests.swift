@@ -268,6 +268,19 @@ import Testing
         #expect(notes.sent.count == 2 && again.message.via == first.message.via && again.flow == first.flow && session.state == .inviting)
     }
 
+    @Test func `a long request that a connection took goes to the next server, and not to the same one as a datagram`() throws {
+        let long = makeAgent(UserAgentConfiguration(), notes, SeededRandom(seed: 4)) { $0.longestDatagram = 300 }
+        notes.stands = true
+        let us = NameAddress(uri: URI(user: "us", address: ours)), uri = try URI(parsing: Self.trunk)
+        var invite = OutgoingInvite(target: uri, flow: flow(.udp), from: us, to: NameAddress(uri: uri))
+        invite.alternatives = [NextHop(flow(.udp, port: 5_080))]
+        let session = long.invite(invite, delegate: Events(), at: .zero), first = try #require(notes.last("INVITE"))
+        long.advance(to: .zero + .seconds(4))
+        let next = try #require(notes.last("INVITE"))
+        #expect(notes.sent.count == 2 && next.flow == flow(.tcp, port: 5_080) && next.message.cseq.number > first.message.cseq.number)
+        #expect(session.state == .inviting)
+    }
+
     @Test func `what is no INVITE is not sent again: whoever has answered it remembers nothing`() throws {
         notes.stands = true
         var status: Int?

@@ -77,7 +77,7 @@ import UserAgent
         let keys = [DTMFDigit("1"), .init("2"), .init("#")].compactMap(\.self)
         let load = Load(playsItself: true) { ($0.calls, $0.steps) = (2, [.wait(.seconds(1)), .press(keys)] + steps) }
         load.run(seconds: 30)
-        #expect(load.loaded.map { String($0.callee?.digits.map(\.character) ?? []) } == ["12#", "12#"] && load.loaded.allSatisfy { $0.keys == "12#" })
+        #expect(load.loaded.map { String($0.callee?.digits.map(\.character) ?? []) } == ["12#", "12#"] && load.loaded.allSatisfy { $0.caller.pressed == keys })
         #expect(load.calls.allSatisfy { $0.outcome == .good }, "\(load.calls.flatMap(\.findings))")
         var deaf = try #require(load.loaded.first)
         deaf.callee?.digits = []
@@ -158,6 +158,15 @@ import UserAgent
         #expect(answered.count == 6 && answered.allSatisfy { $0.outcome == .good }, "\(answered.flatMap(\.findings))")
         #expect(tally[.cutOff] == 10 && tally.calls == 16 && tally.findings.isEmpty && tally.failedPercent == 0 && tally.tried == 6)
         load.expectNothingLeft()
+    }
+
+    @Test func `who was refused just before the stop was refused`() {
+        let load = Load({ $0.calls = 20 }, refusing: 503)
+        for _ in 0..<1_000 where load.client.progress.begun == 0 { load.run(seconds: 0.001) }
+        load.run(seconds: 0.01)
+        load.client.stop(at: load.room.now)
+        load.run(seconds: 2)
+        #expect(load.tally[.failed] == load.calls.count && load.tally[.cutOff] == 0 && !load.calls.isEmpty, "\(load.calls.map(\.outcome))")
     }
 
     @Test func `no more are begun after its time, though the next call is not due for long`() {

@@ -19,11 +19,12 @@ public struct ArrivalPlan: Hashable, Sendable {
     public init(steps: [Step], isPoisson: Bool = false) { (self.steps, self.isPoisson) = (steps, isPoisson) }
     public init(rate: Double, isPoisson: Bool = false) { self.init(steps: [Step(rate: rate)], isPoisson: isPoisson) }
 
-    private static let mostSteps = 1_000_000.0
+    /// Of a ramp: each is a line of the report.
+    public static let mostSteps = 10_000
 
-    /// From one rate to another in equal steps, of which there are a million at most.
+    /// From one rate to another in equal steps, `mostSteps` at most.
     public init(from: Double, to: Double, by: Double, every time: Duration, isPoisson: Bool = false) {
-        let count = by > 0 ? Int(min((to - from) / by, Self.mostSteps).rounded(.down)) : 0
+        let count = by > 0 ? Int(min((to - from) / by, Double(Self.mostSteps - 1)).rounded(.down)) : 0
         self.init(steps: (0...max(0, count)).map { Step(rate: from + Double($0) * by, time: time) }, isPoisson: isPoisson)
     }
 }

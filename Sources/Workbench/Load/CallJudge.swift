@@ -76,10 +76,14 @@ extension CallJudge {
         if caller.endedBy == .them { note(.endedEarly, "the target ended it after \(text(((caller.ended - (caller.answered ?? caller.ended)).inSeconds))) s") }
         if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, "the BYE was not answered") }
         if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
-        let heard = String((call.callee ?? caller).digits.map(\.character))
-        // Of a script that the end of the call cut short, only what was pressed until then.
-        let pressed = call.keys.isEmpty ? "" : String(caller.pressed.map(\.character))
-        if !pressed.isEmpty, !call.wasStopped, call.callee != nil || call.expectsEcho, heard != pressed { note(.keysLost, "pressed \(pressed), heard '\(heard)'") }
+        judgeKeys()
+    }
+
+    /// Of a script that the end of the call cut short, only what was pressed until then.
+    private mutating func judgeKeys() {
+        guard call.judgesKeys, !call.wasStopped, !call.calleeExpected || call.callee != nil else { return }
+        let pressed = String(call.caller.pressed.map(\.character)), heard = String((call.callee ?? call.caller).digits.map(\.character))
+        if !pressed.isEmpty, heard != pressed { note(.keysLost, "pressed \(pressed), heard '\(heard)'") }
     }
 
     private mutating func judgeRefusal() {

@@ -46,7 +46,7 @@ extension LoadClient {
         let loaded = LoadedCall(
             number: number, kind: kind, step: progress.step, began: due - began, lateness: now - due, caller: record, calleeExpected: plan.playsBothEnds,
             isListenedTo: listens, signatures: signatures, expectsEcho: plan.expectsEcho, expectsSilence: plan.expectsSilence,
-            keys: String(kind == .dtmf || plan.playsBothEnds ? script.keys.map(\.character) : []))
+            judgesKeys: plan.playsBothEnds || kind == .dtmf && plan.expectsEcho)
         let acquaintance = Acquaintance(caller: caller.user, callee: callee)
         open[number] = OpenCall(loaded: loaded, acquaintance: acquaintance, hold: hold)
         if plan.playsBothEnds { awaited[acquaintance, default: []].append(number) }

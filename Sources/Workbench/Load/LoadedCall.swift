@@ -23,7 +23,8 @@ public struct LoadedCall: Sendable {
     public var signatures: (caller: SoundSignature, callee: SoundSignature)
     public var expectsEcho: Bool
     public var expectsSilence: Bool
-    public var keys: String
+    /// The other end tells which keys came: it is ours, or an echo.
+    public var judgesKeys: Bool
     /// The callee was not told of the end, and the tool had to end that side.
     public var calleeWasForgotten = false
     /// The run was stopped before the call was over, and the tool ended it then.

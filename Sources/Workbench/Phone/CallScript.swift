@@ -64,7 +64,4 @@ public struct CallScript: Sendable {
     public var tellsRecording = false
 
     public init() {}
-
-    /// Those that its steps press, in their order.
-    var keys: [DTMFDigit] { steps.flatMap(\.keys) }
 }

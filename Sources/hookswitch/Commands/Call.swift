@@ -12,8 +12,8 @@ struct Call: ParsableCommand {
         abstract: "Make a call, listen, and judge its sound.",
         discussion: """
             Plays a signal like speech unless told otherwise, and listens whether it comes back; any other sound will do too,
-            but what comes back has to go on to the end. Exit code 0 when the call was answered and sound arrived, 1 when it failed or was silent, 3 when it could not be tried: no port is
-            free, or a file cannot be used.
+            but what comes back has to go on to the end. Exit code 0 when the call was answered and sound arrived, 1 when it failed or was silent, 3 when it
+            could not be tried: no port is free, or a file cannot be used.
 
             Examples:
               hookswitch call sip:9196@127.0.0.1 --duration 3

@@ -7,8 +7,8 @@ struct Load: ParsableCommand {
         abstract: "Put many calls on a SIP system, measure both ends, and say whether the figures can be believed.",
         discussion: """
             Calls TARGET at a rate, with sound that names the call and its direction, and judges what comes back. With --accounts the tool registers
-            lines of the target and plays both ends: the first half of them calls the second. SIGINT ends early, and still reports; calls that nobody had answered
-            by then are counted as cut off, and blamed on nobody.
+            lines of the target and plays both ends: the first half of them calls the second. SIGINT ends early, and still reports; calls that nobody had
+            answered by then are counted as cut off, and blamed on nobody.
 
             With --expect echo what comes back has to go on as long as the call does; with --expect sound a target may end what it plays.
 

@@ -83,9 +83,6 @@ extension LoadOptions {
 
     // MARK: How many, how long
 
-    /// Of a ramp: each is a line of the report.
-    private static let mostSteps = 10_000.0
-
     func shape(_ plan: inout LoadPlan) throws {
         plan.arrivals = try arrivals()
         plan.calls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...10_000_000) }
@@ -123,7 +120,8 @@ extension LoadOptions {
         guard parts.count == 4, numbers.count == 4, numbers[0] > 0, numbers[1] >= numbers[0], numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400 else {
             throw Failure.usage("--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '\(text)'")
         }
-        guard (numbers[1] - numbers[0]) / numbers[2] < Self.mostSteps else { throw Failure.usage("--ramp makes more than \(Int(Self.mostSteps)) steps: '\(text)'") }
+        let most = ArrivalPlan.mostSteps
+        guard (numbers[1] - numbers[0]) / numbers[2] < Double(most) else { throw Failure.usage("--ramp makes more than \(most) steps: '\(text)'") }
         return ArrivalPlan(from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: poisson)
     }
 
