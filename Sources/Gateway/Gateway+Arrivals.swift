@@ -30,7 +30,7 @@ extension Gateway: UserAgentDelegate {
             refused(.backlog, source)
             return .refused(retryAfter: configuration.limits.retryAfter)
         }
-        if configuration.access.trusted.contains(where: { $0.contains(source) }) || trunksInOrder.contains(where: { $0.sends(flow) }) { return .admitted }
+        if isKnown(flow) { return .admitted }
         if configuration.access.isSilent, isStranger(request, source) {
             refused(.stranger, source)
             return .ignored
@@ -40,6 +40,26 @@ extension Gateway: UserAgentDelegate {
             return .refused(retryAfter: configuration.limits.retryAfter)
         }
         return .admitted
+    }
+
+    /// Whoever cannot be read names no line of ours.
+    public func userAgent(_ agent: UserAgent, answersMalformedOver flow: Flow, at now: Instant) -> Bool {
+        let source = flow.remote.address
+        if isKnown(flow) { return true }
+        if configuration.access.isSilent, !configuration.access.guests.contains(where: { $0.contains(source) }) {
+            refused(.stranger, source)
+            return false
+        }
+        guard doorkeeper.admitsRequest(from: source, at: now) else {
+            note(.source, source)
+            return false
+        }
+        return true
+    }
+
+    /// A trunk, or of a network that is trusted.
+    private func isKnown(_ flow: Flow) -> Bool {
+        configuration.access.trusted.contains { $0.contains(flow.remote.address) } || trunksInOrder.contains { $0.sends(flow) }
     }
 
     /// What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). A call of ours to ourselves is under

@@ -143,13 +143,15 @@ import Testing
         stranger.request("REGISTER", "sip:8888@gateway.test", call: "scan3", 3)
         stranger.request("BYE", "sip:9196@gateway.test", call: "scan4", 4, toTag: "guessed")
         stranger.request("CANCEL", "sip:9196@gateway.test", call: "scan5", 5)
+        stranger.request("OPTIONS", "sip:9196@gateway.test", call: "scan6", 6, headers: ["Max-Forwards: many"])
         stage.run(seconds: 1)
         #expect(stranger.heard.isEmpty)
         stranger.request("REGISTER", "sip:1001@gateway.test", call: "phone", 4)
         #expect(stranger.final(.register, 4)?.status == 401)
         guest.request("OPTIONS", "sip:100@gateway.test", call: "hello", 1)
-        #expect(guest.final(.options, 1)?.status == 200)
-        #expect(stage.gateway.refusals.map(\.cause) == ["stranger"] && stage.gateway.refusals.first?.count == 5)
+        guest.request("OPTIONS", "sip:9196@gateway.test", call: "torn", 2, headers: ["Max-Forwards: many"])
+        #expect(guest.final(.options, 1)?.status == 200 && guest.final(.options, 2)?.status == 400)
+        #expect(stage.gateway.refusals.map(\.cause) == ["stranger", "malformed"] && stage.gateway.refusals.first?.count == 6)
     }
 
     @Test func `sources are kept in mind, and not for ever and not without end`() {

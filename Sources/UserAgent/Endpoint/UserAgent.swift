@@ -71,6 +71,7 @@ public final class UserAgent {
         } catch {
             guard case .reject(var rejection) = error else { return noteUnreadable(bytes) }
             refusals.malformed += 1
+            guard delegate?.userAgent(self, answersMalformedOver: flow, at: now) ?? true else { return }
             rejection.via.stamp(source: flow.remote)
             network.send(rejection.response(toTag: makeStatelessTag(rejection.via, rejection.headers)), over: flow.responseFlow(to: rejection.via))
         }

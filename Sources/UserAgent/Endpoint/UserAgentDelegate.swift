@@ -12,6 +12,9 @@ public protocol UserAgentDelegate: AnyObject {
     /// Whether a new request outside of a dialog is dealt with at all. Asked before anything is kept of it.
     func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission
 
+    /// Whether who sent a request that cannot be read is told so.
+    func userAgent(_ agent: UserAgent, answersMalformedOver flow: Flow, at now: Instant) -> Bool
+
     /// Any other request outside of a dialog whose method is allowed: REGISTER, OPTIONS, MESSAGE ...
     ///
     /// - Returns: true when it was answered, or will be, through `agent.respond(to:…)`; false for the default answer:
@@ -34,6 +37,8 @@ extension UserAgent {
 
 extension UserAgentDelegate {
     public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission { .admitted }
+
+    public func userAgent(_ agent: UserAgent, answersMalformedOver flow: Flow, at now: Instant) -> Bool { true }
 
     public func userAgent(
         _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
