@@ -25,8 +25,11 @@ extension Gateway: UserAgentDelegate {
     }
 
     public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
+        // A call of ours to ourselves is under way.
+        if userAgent.isOwnCall(request) { return .admitted }
         let source = flow.remote.address
-        if doorkeeper.isBehind(at: now), mayWait(request) {
+        // What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). An OPTIONS asks whether we are alive.
+        if doorkeeper.isBehind(at: now), request.method != .options {
             refused(.backlog, source)
             return .refused(retryAfter: configuration.limits.retryAfter)
         }
@@ -59,12 +62,8 @@ extension Gateway: UserAgentDelegate {
 
     /// A trunk, or of a network that is trusted.
     private func isKnown(_ flow: Flow) -> Bool {
-        configuration.access.trusted.contains { $0.contains(flow.remote.address) } || trunksInOrder.contains { $0.sends(flow) }
+        isTrusted(flow) || trunksInOrder.contains { $0.sends(flow) }
     }
-
-    /// What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). A call of ours to ourselves is under
-    /// way, though, and an OPTIONS asks whether we are alive.
-    private func mayWait(_ request: Message) -> Bool { request.method != .options && !userAgent.isOwnCall(request) }
 
     /// Neither a guest by where it comes from nor, by what it says, one of our lines.
     private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {
@@ -181,7 +180,7 @@ extension Gateway: UserAgentDelegate {
             refused(.legs, session.flow.remote.address)
             return refuseForNow(session)
         }
-        if origin == nil, !isTrusted(session.flow), !doorkeeper.admitsCall(at: now) {
+        if origin == nil, !isTrusted(session.flow), !userAgent.isOwnCall(session.request), !doorkeeper.admitsCall(at: now) {
             note(.callRate, session.flow.remote.address)
             return refuseForNow(session)
         }

@@ -63,9 +63,9 @@ extension Gateway {
     /// RFC 3323 §4.1.1.3.
     static var anonymous: NameAddress { NameAddress(displayName: "Anonymous", uri: URI(user: "anonymous", host: "anonymous.invalid")) }
 
-    /// A device that did not answer at all: its binding goes, so that the next call does not wait for it.
+    /// A device that did not answer at all: its binding goes, so that the next call does not wait for it. Not where it has registered again meanwhile.
     func contactIsDead(_ leg: Leg) {
         guard configuration.limits.dropsDeadContacts, let destination = leg.destination?.value, let number = destination.device else { return }
-        registrar.drop(destination.target, of: number)
+        registrar.drop(destination.target, of: number, registered: destination.registered ?? now)
     }
 }

@@ -33,6 +33,12 @@ import Testing
         #expect(Self.routing.dialledNumber(try URI(parsing: Text(uri))) == number)
     }
 
+    @Test(arguments: ["tel:-", "tel:();isub=3", "sip:-@a.test;user=phone", "sip:().;x=y@a.test;user=phone", "sip:%2D@a.test;user=phone"])
+    func `nothing but separators is nobody's number`(uri: String) throws {
+        let uri = try URI(parsing: Text(uri))
+        #expect(Self.routing.namedNumber(uri) == nil && Self.routing.dialledNumber(uri) == nil && Self.routing.callerNumber(uri) == nil)
+    }
+
     @Test(arguments: [
         ("sip:+1-212-555-0101@a.test;user=phone", "+12125550101"), ("sip:%2B12125550101;cpc=payphone;oli=0@a.test;user=phone", "+12125550101"),
         ("sip:1004;y=z@a.test", "1004"), ("sip:a%3Eb@a.test", "a%3Eb"), ("sip:ann.lee@a.test", "ann.lee"), ("tel:+1-2;isub=3", "+12"),

@@ -9,9 +9,12 @@ import UserAgent
 /// A telephone that sends its calls on, with 302, to a number of the gateway that called it.
 @Suite struct ForwardingTests {
     /// Line 2000 forwards. The caller is a guest; the gateway itself is none, so that a call of its own must be known as one.
-    private static func stage(_ listeners: [Transport] = [.udp, .tcp], domain: Text = Cast.domain) -> Stage {
+    private static func stage(
+        _ listeners: [Transport] = [.udp, .tcp], domain: Text = Cast.domain, _ change: (inout GatewayConfiguration) -> Void = { _ in }
+    ) -> Stage {
         let stage = Stage { configuration, environment in
             configuration.domain = domain
+            change(&configuration)
             (configuration.access.trusted, configuration.access.guests) = ([], [IPNetwork("192.0.2.1/32")!])
             var other = LineConfiguration(number: "2001")
             other.isOpen = true
@@ -59,6 +62,17 @@ import UserAgent
         caller.request("ACK", "sip:2000@hookswitch.test", call: "forwarded", 1, toTag: answer.to.tag)
         caller.request("BYE", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: answer.to.tag)
         other.answer(other.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `a call that is sent on is no new one at the door`() throws {
+        let stage = Self.stage { configuration in
+            configuration.access.isSilent = true
+            (configuration.limits.callsPerSecond, configuration.limits.requestsPerSource) = (1, 1)
+        }
+        let (caller, other) = try forward(stage, to: "sip:2001@\(Cast.domain)")
+        other.answer(try other.received(.invite), 486)
+        #expect(caller.final(.invite, 1)?.status == 486)
         stage.expectQuiet()
     }
 

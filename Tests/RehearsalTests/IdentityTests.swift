@@ -119,6 +119,21 @@ import UserAgent
         }
     }
 
+    @Test(arguments: ["<tel:->", "<tel:()>", "<sip:-@peer.test;user=phone>"])
+    func `whose number is nothing but separators has none`(sender: String) throws {
+        let stage = Stage()
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"], from: sender)
+        device.answer(try device.received(.message), 200)
+        caller.request("INVITE", BridgedCall.line, call: "call", 1, body: caller.description(), from: sender)
+        let invite = try device.received(.invite)
+        #expect(try device.received(.message).from.uri.user == nil && invite.from.uri.user == nil)
+        device.answer(invite, 486)
+        #expect(caller.final(.message, 1)?.status == 200 && caller.final(.invite, 1)?.status == 486)
+        stage.expectQuiet()
+    }
+
     /// What a line gives on with an INVITE, the 18x and the 200 to it, and with its own BYE.
     @Test(arguments: [nil, ["x-*", "Diversion"], []] as [[Text]?])
     func `what one line says of a call reaches the other`(names: [Text]?) throws {

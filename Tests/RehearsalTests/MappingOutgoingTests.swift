@@ -168,6 +168,20 @@ import Testing
         },
     ]
 
+    @Test(arguments: [true, false])
+    func `nobody there is forgotten until it registers again, also when it does so meanwhile`(returns: Bool) {
+        let stage = Stage(), caller = RawPeer(stage, 1), gone = RawPeer(stage, 2), back = RawPeer(stage, 3)
+        gone.request("REGISTER", BridgedCall.line, call: "first", 1, contact: "<sip:peer@10.0.0.9:5060>")
+        caller.request("INVITE", BridgedCall.line, call: "one", 1, body: caller.description())
+        #expect(gone.request(.invite) != nil)
+        stage.run(seconds: 10)
+        if returns { back.request("REGISTER", BridgedCall.line, call: "second", 1, contact: "<sip:peer@10.0.0.9:5060>") }
+        stage.run(seconds: 25)
+        #expect(caller.final(.invite, 1)?.status == 408)
+        caller.request("INVITE", BridgedCall.line, call: "two", 2, body: caller.description())
+        #expect((back.request(.invite) != nil) == returns && (caller.final(.invite, 2)?.status == 480) == !returns)
+    }
+
     @Test(arguments: rows)
     func `section 3`(row: MappingRow) throws {
         let play = MappingPlay { configuration in

@@ -461,6 +461,21 @@ import UserAgent
         #expect(stranger.final(.invite, 1)?.status == 404, "for others it is no number")
     }
 
+    @Test func `who has our registration may call, though the name system names another server now`() {
+        func answer(_ address: String) -> DNSAnswer { DNSAnswer(.found, records: [.address(IPAddress(address)!)], timeToLive: .seconds(60)) }
+        let stage = Self.stage([.init(host: "carrier.test", port: 5_060)], zone: [.a("carrier.test"): answer("192.0.2.50")]) { trunk in
+            Self.register(&trunk)
+            trunk.incoming = "9196"
+        }
+        let carrier = RawPeer(stage, 50)
+        stage.run(seconds: 0.1)
+        Self.granted(carrier, carrier.request(.register))
+        stage.zone[.a("carrier.test")] = answer("192.0.2.51")
+        stage.run(seconds: 65)
+        carrier.request("INVITE", "sip:account@192.0.2.1:5060", call: "in", 1, body: carrier.description())
+        #expect(carrier.final(.invite, 1)?.status == 200)
+    }
+
     @Test(arguments: [(8, 200), (9, 404)])
     func `numbers of a carrier's networks are rewritten, and nobody else's`(last: UInt32, status: Int) throws {
         let stage = Self.stage([Self.target(50)]) { trunk in

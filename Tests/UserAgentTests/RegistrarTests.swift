@@ -167,7 +167,7 @@ private struct Device {
         #expect(response.headers.all(.path) == [path])
         #expect(registrar.contacts(of: "open", at: at(0)).first?.path.map(\.text) == [path])
         #expect(device.register(at: registrar, contacts: [], at(1)).contacts.count == 3)
-        registrar.drop(try URI(parsing: "sip:b@h"), of: "open")
+        registrar.drop(try URI(parsing: "sip:b@h"), of: "open", registered: at(0))
         #expect(device.register(at: registrar, contacts: ["<sip:c@h>;expires=0"], at(2)).contacts.map(\.uri.user) == ["a"])
         #expect(device.register(at: registrar, contacts: ["*"], expires: 0, at(3)).contacts.isEmpty)
         #expect(registrar.counts.isEmpty)

@@ -16,6 +16,8 @@ struct Destination {
     var maxForwards = 70
     /// The number of the line whose device it is, registered with us.
     var device: Text?
+    /// When that device registered last.
+    var registered: Instant?
     /// The trunk whose server it is.
     var trunk: Trunk?
     /// Who we are to a trunk that asks.

@@ -34,7 +34,7 @@ extension Gateway {
             guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
             return Destination(
                 target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
-                device: line.configuration.number)
+                device: line.configuration.number, registered: contact.refreshed)
         }
     }
 

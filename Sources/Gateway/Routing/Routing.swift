@@ -34,27 +34,27 @@ struct Routing {
     func dialledNumber(_ uri: URI) -> Text? { uri.escapesReserved ? nil : namedNumber(uri) }
 
     /// The number that a URI names, as whoever reads it may understand it: the user part of a SIP URI with its escapes decoded, as phones send the "#" of a
-    /// feature code, or the number of a tel URI without its visual separators. nil where nobody can have it: with a control character, or a "%", which
-    /// would be an escape again.
+    /// feature code, or the number of a tel URI without its visual separators. nil where nobody can have it: with a control character, with a "%", which
+    /// would be an escape again, or of nothing but separators.
     func namedNumber(_ uri: URI) -> Text? {
         switch uri.scheme {
         case .sip, .sips:
             uri.decodedUser.flatMap { user in user.bytes.contains { $0 == 0x25 || $0 < 0x20 || $0 == 0x7F } ? nil : subscriber(user, isTelephone: uri.isTelephone) }
-        case .tel: (uri.user ?? uri.host).withoutSeparators
+        case .tel: (uri.user ?? uri.host).withoutSeparators.ifAny
         case .other: nil
         }
     }
 
     /// The number of a caller, as it may stand in a URI and in a handle.
-    func callerNumber(_ uri: URI) -> Text? { uri.isSIP ? uri.plainUser.map { subscriber($0, isTelephone: uri.isTelephone) } : dialledNumber(uri) }
+    func callerNumber(_ uri: URI) -> Text? { uri.isSIP ? uri.plainUser.flatMap { subscriber($0, isTelephone: uri.isTelephone) } : dialledNumber(uri) }
 
     /// The number in a user part that is a telephone-subscriber (RFC 3261 §19.1.6): without its parameters (RFC 4694, RFC 4904) and its visual
     /// separators (RFC 3966 §5.1.1). Parameters behind a number are such also where the URI does not say so. Whom a line is named after is nobody else.
-    private func subscriber(_ user: Text, isTelephone: Bool) -> Text {
+    private func subscriber(_ user: Text, isTelephone: Bool) -> Text? {
         let number = Text(user.bytes.prefix { $0 != UInt8(ascii: ";") })
         guard byNumber[user] == nil, !number.isEmpty else { return user }
         guard number.isDialled else { return isTelephone ? number : user }
-        return isTelephone ? number.withoutSeparators : number
+        return isTelephone ? number.withoutSeparators.ifAny : number
     }
 }
 
@@ -66,6 +66,8 @@ extension URI {
 extension Text {
     /// Nothing but what a telephone has keys for, and visual separators.
     fileprivate var isDialled: Bool { bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || "+*#-.()".utf8.contains($0) } }
+
+    fileprivate var ifAny: Text? { isEmpty ? nil : self }
 
     fileprivate var withoutSeparators: Text { Text(bytes.filter { !"-.() ".utf8.contains($0) }) }
 }

@@ -87,9 +87,10 @@ final class Trunk {
         pool.failed(flow.remote, flow.transport, until: now + (asked.map { .seconds(Int64(min($0, 3_600))) } ?? Self.rest))
     }
 
-    /// Whether a call over this flow comes from it: from a server of it, or from a network that is its own.
+    /// Whether a call over this flow comes from it: from a server of it, also one that has our registration and is not named any more, or from a network
+    /// that is its own.
     func sends(_ flow: Flow) -> Bool {
-        configuration.sources.contains { $0.contains(flow.remote.address) }
+        isOurs(flow) || configuration.sources.contains { $0.contains(flow.remote.address) }
             || pool.members.contains { $0.server.address == flow.remote && ($0.server.transport == flow.transport) }
     }
 

@@ -164,7 +164,8 @@ extension URI {
         case .other(let name): bytes += name + ":"
         }
         let isSIP = scheme == .sip || scheme == .sips
-        if let user {
+        // There is no user part without a character (RFC 3261 §25.1).
+        if let user, !(isSIP && user.isEmpty) {
             if isSIP { bytes.append(escaping: user, keeping: .user) } else { bytes += user }
             if let password { bytes.append(0x3A); bytes.append(escaping: password, keeping: .password) }
             if isSIP { bytes.append(0x40) }

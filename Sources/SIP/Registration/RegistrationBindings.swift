@@ -120,11 +120,12 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         evictOldest()
     }
 
-    /// Takes away what is registered for a URI, because nobody answers there.
+    /// Takes away what was registered for a URI until this time, because nobody answers there.
+    /// - Returns: whether there was any.
     @discardableResult
-    public mutating func remove(_ uri: URI) -> Bool {
+    public mutating func remove(_ uri: URI, registered time: Instant) -> Bool {
         let before = bindings.count
-        bindings.removeAll { $0.uri.isEquivalent(to: uri) }
+        bindings.removeAll { $0.uri.isEquivalent(to: uri) && $0.refreshed <= time }
         return bindings.count < before
     }
 

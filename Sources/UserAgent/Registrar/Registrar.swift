@@ -100,8 +100,9 @@ public final class Registrar {
     }
 
     /// Takes a contact away that does not answer, so that the next call does not wait for it.
-    public func drop(_ uri: URI, of user: Text) {
-        users[user]?.bindings.remove(uri)
+    /// - Parameter time: when it was registered last, as far as whoever called it knows; one that was registered later stays.
+    public func drop(_ uri: URI, of user: Text, registered time: Instant) {
+        guard users[user]?.bindings.remove(uri, registered: time) == true else { return }
         settle(user)
         onChange?(user, contacts(of: user, at: .zero))
     }
