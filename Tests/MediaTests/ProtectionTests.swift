@@ -270,6 +270,23 @@ private struct SecureFarEnd {
         #expect(try bench.statistics(leg).receiving.packets == 1)
     }
 
+    @Test mutating func `who broke off a handshake that is ours to begin draws no new one, and does not keep it from the far end`() throws {
+        let identity = DTLSIdentity(), leg = try open(begins: true, identity)
+        let stranger = DTLSAssociation(DTLSIdentity(), begins: false, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let answer = bench.network.take(to: alice.address).flatMap { datagram in datagram.withUnsafeBytes { stranger.receive($0) } }
+        _ = shakeHands(stranger, answer, from: Self.stranger)
+        bench.network.sent = []
+        for _ in 0..<3 {
+            bench.arrive([UInt8](repeating: 22, count: 100), from: Self.stranger, at: 20_000)
+            #expect(bench.network.take(to: Self.stranger).isEmpty)
+            bench.pass(.milliseconds(20))
+        }
+        let far = DTLSAssociation(identity, begins: false, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let hello = bench.network.take(to: alice.address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } }
+        #expect(shakeHands(far, hello, from: alice.address) != nil)
+        #expect(bench.events[leg]?.contains(.unprotected) != true)
+    }
+
     @Test mutating func `an alert from elsewhere does not end a handshake that is ours to begin`() throws {
         let identity = DTLSIdentity(), leg = try open(begins: true, identity)
         let far = DTLSAssociation(identity, begins: false, peer: DTLSIdentity.ofThisProcess.fingerprint)
