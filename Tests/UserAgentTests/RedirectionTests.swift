@@ -79,10 +79,27 @@ import UserAgent
         pair.finish()
     }
 
-    @Test func `what the old address was told of the password the new one is not`() throws {
-        func ask(_ realm: Text, _ session: InviteSession, _ now: Instant) {
-            session.respond(status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: realm, nonce: "n", algorithm: .md5).value)], at: now)
+    private func ask(_ realm: Text, _ session: InviteSession, _ now: Instant) {
+        session.respond(status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: realm, nonce: "n", algorithm: .md5).value)], at: now)
+    }
+
+    @Test func `each address may ask who calls, however often the ones before asked`() {
+        pair.bob.onIncoming = { session, now in
+            guard session.request.headers.contains(.proxyAuthorization) else { return ask("bob", session, now) }
+            session.respond(status: 302, headers: ["one", "two"].map { (.contact, "<sip:" + $0 + "@192.0.2.3:5060>") }, at: now)
         }
+        carol.onIncoming = { session, now in
+            guard session.request.headers.contains(.proxyAuthorization) else { return ask("carol", session, now) }
+            session.respond(status: session.request.requestURI?.user == "one" ? 486 : 200, body: Array("v=0".utf8), at: now)
+        }
+        let call = pair.alice.call(pair.bob) { $0.credentials = Credentials(username: "1001", password: "secret") }
+        pair.link.run(seconds: 1)
+        #expect(call.state == .confirmed && carol.sessions.count == 4)
+        call.bye(at: pair.link.now)
+        pair.finish()
+    }
+
+    @Test func `what the old address was told of the password the new one is not`() throws {
         pair.bob.onIncoming = { session, now in
             guard session.request.headers.contains(.proxyAuthorization) else { return ask("bob", session, now) }
             session.respond(status: 302, headers: [(.contact, "<sip:carol@192.0.2.3:5060>")], at: now)

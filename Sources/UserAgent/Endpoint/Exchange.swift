@@ -31,7 +31,7 @@ final class Exchange {
     /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
     var otherHops: [NextHop] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
-    /// What nobody else hears whom a 3xx names.
+    /// Headers for the first target alone; taken out for whom a 3xx names.
     var confidential: [HeaderName] = []
     /// The body for another hop; nil where it is the same.
     var bodyOver: ((Flow) -> [UInt8]?)?
@@ -113,7 +113,7 @@ final class Exchange {
         guard flow.transport == .udp, !staysOnUDP, let longest = agent.configuration.longestDatagram, bytes.count > longest else { return (bytes, flow) }
         let way = wayOverTCP
         isOverTCP = true
-        if request.via.transport != Self.tcp { request.via = newVia(over: way) }
+        if request.via.transport != way.transport.name { request.via = newVia(over: way) }
         return (request.serialized(), way)
     }
 
@@ -137,7 +137,6 @@ final class Exchange {
         send(isRepeated: true, at: now)
     }
 
-    private static let tcp: Text = "TCP"
     private static var hopPatience: Duration { .seconds(4) }
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
@@ -323,7 +322,7 @@ final class Exchange {
 
     /// A new request of the same call to another address.
     private func readdress(to target: URI, over way: Flow) {
-        (flow, hasAnswered, staysOnUDP) = (way, false, false)
+        (flow, hasAnswered, staysOnUDP, attempts) = (way, false, false, 0)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         retarget(to: target)
         for name in confidential { request.headers.remove(name) }
