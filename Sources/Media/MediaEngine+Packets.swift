@@ -66,7 +66,7 @@ extension MediaEngine {
     }
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address may
-    /// still take over, however late, and so where its reports come from another port to this one.
+    /// still take over, however late. It is not asked either where reports come to this port from another one: it would refuse them.
     private func latched(_ sender: SocketAddress, on leg: MediaLeg) {
         if sender == leg.latch.signalled, !leg.mixesPorts { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
     }

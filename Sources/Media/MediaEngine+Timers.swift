@@ -26,14 +26,14 @@ extension MediaEngine {
             case .digit: sendDigits(leg, at: now)
             case .report: sendReport(leg, at: now)
             case .silence: watchSilence(leg, at: now)
-            case .handshake: retransmitHandshake(leg, at: now)
+            case .handshake: continueHandshake(leg, at: now)
             }
         }
     }
 
     /// Sets every timer of a started leg anew, as its plan wants them.
     func armAll(_ leg: MediaLeg, at now: Instant) {
-        beginHandshake(leg, at: now)
+        continueHandshake(leg, at: now)
         armFrames(leg, at: now)
         arm(leg, .report, at: leg.rtcp.deadline)
         arm(leg, .silence, at: leg.plan.silenceLimit.map { now + $0 })

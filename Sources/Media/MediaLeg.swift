@@ -70,7 +70,7 @@ final class MediaLeg {
     /// When the next frame of the player or the transcoder is due, and how many left a frame too late.
     var nextFrame = Instant.zero
     var lateFrames: UInt64 = 0
-    /// When the last packet came from the far end that nobody wants.
+    /// When a packet of a payload type that was not agreed on came last.
     var unwantedAt: Instant?
     /// Its place in the 20 ms, where its lane spreads them.
     var phase: Int?
@@ -125,7 +125,7 @@ final class MediaLeg {
         return (past.sent + sent, past.received + received)
     }
 
-    /// RTCP of the far end's own port comes to our port of RTP, for there was no other when the two parted.
+    /// The far end has a port for RTCP and we have none (it was given up for rtcp-mux): its reports come to our RTP port.
     var mixesPorts: Bool { rtcpSocket == nil && !plan.audio.rtcpMux }
 
     /// RTCP has a port of its own.

@@ -26,8 +26,6 @@ public struct SourceLatch: Sendable {
     private var isTakenBack = false
     /// Packets from elsewhere or that are no media.
     public private(set) var refused: UInt64 = 0
-    /// Whether that was said after `source` was heard.
-    private var isNews = false
     /// After a change of the signalled address: how many more packets of the old source are taken as late ones.
     private var lateOnes = 0
     private static let greatestLateness = 50
@@ -39,8 +37,8 @@ public struct SourceLatch: Sendable {
     /// Where the peer's SDP says that it is; nil when not known.
     public var signalled: SocketAddress? { isTakenBack ? nil : told }
 
-    /// Where to send: the latched source, else the signalled address.
-    public var destination: SocketAddress? { isNews ? signalled ?? source : source ?? signalled }
+    /// Where to send: the latched source, else the signalled address; the other way round while a new source is waited for that may be anywhere.
+    public var destination: SocketAddress? { isArmed && !isForReturn ? signalled ?? source : source ?? signalled }
 
     /// After a re-INVITE: the next valid packet latches anew; until it comes the signalled address is sent to.
     ///
@@ -48,8 +46,7 @@ public struct SourceLatch: Sendable {
     /// (hold by `c=0.0.0.0`) is not remembered, and while it is the address nobody new is let in.
     public mutating func rearm(signalled: SocketAddress?) {
         isTakenBack = signalled?.address.isAny ?? true
-        isArmed = !isTakenBack
-        (isNews, isForReturn) = (isArmed, false)
+        (isArmed, isForReturn) = (!isTakenBack, false)
         guard isArmed else { return }
         lateOnes = signalled == told ? 0 : Self.greatestLateness
         told = signalled
@@ -63,7 +60,7 @@ public struct SourceLatch: Sendable {
     }
 
     /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.
-    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, isForReturn, isNews, lateOnes) = (remote, false, remote, false, false, false, 0) }
+    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, isForReturn, lateOnes) = (remote, false, remote, false, false, 0) }
 
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {
@@ -87,7 +84,7 @@ public struct SourceLatch: Sendable {
                 return .accepted
             }
         }
-        (isArmed, isForReturn, isNews, lateOnes) = (false, false, false, 0)
+        (isArmed, isForReturn, lateOnes) = (false, false, 0)
         source = sender
         return .latched
     }

@@ -16,7 +16,7 @@ extension MediaEngine {
                 if socket.map({ socket in bytes.withUnsafeBytes { socket.send($0, to: remote) } }) != true { leg.refused.sendFailed += 1 }
             case .selected(let remote):
                 leg.select(remote, channel)
-                if leg.state == .started, channel == .rtp || leg.protection?.control != nil { beginHandshake(leg, at: now) }
+                if leg.state == .started, channel == .rtp || leg.protection?.control != nil { continueHandshake(leg, at: now) }
             }
         }
         leg.refused.checks = connectivity.refused

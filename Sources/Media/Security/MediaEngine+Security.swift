@@ -28,16 +28,12 @@ extension MediaEngine {
         return true
     }
 
-    /// The leg has started: a handshake that is ours to begin begins.
-    func beginHandshake(_ leg: MediaLeg, at now: Instant) {
-        guard let protection = leg.protection, leg.isConnected else { return }
-        if protection.sender == nil { apply(protection.begin(), to: leg, .rtp, at: now) }
-        if let control = protection.control, control.sender == nil { apply(control.begin(), to: leg, .rtcp, at: now) }
-    }
-
-    func retransmitHandshake(_ leg: MediaLeg, at now: Instant) {
+    /// Of a leg that has started: a handshake that is ours to begin begins, and what was not answered is sent again.
+    func continueHandshake(_ leg: MediaLeg, at now: Instant) {
+        guard leg.isConnected else { return }
         for channel in [MediaSlot.Channel.rtp, .rtcp] {
-            if let protection = leg.protection(of: channel) { apply(protection.begin(), to: leg, channel, at: now) }
+            guard let protection = leg.protection(of: channel), protection.sender == nil else { continue }
+            apply(protection.begin(), to: leg, channel, at: now)
         }
     }
 
