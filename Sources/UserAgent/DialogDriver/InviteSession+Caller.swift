@@ -38,18 +38,18 @@ extension InviteSession {
         self.init(
             role: .caller, invite: Boxed(request), localTag: tag, flow: invite.flow, contact: contact,
             authentication: agent.makeAuthentication(invite.credentials), agent: agent)
-        hops = (invite.alternatives, invite.onHop, invite.offerOver)
     }
 
-    func start(confidential: [HeaderName], at now: Instant) {
+    /// Sends what the session was made of.
+    func start(_ invite: OutgoingInvite, at now: Instant) {
         var sequence = request.cseq.number
         let exchange = Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) {
             sequence += 1
             return sequence
         }
         exchange.followsRedirections = true
-        exchange.confidential = confidential
-        (exchange.otherHops, exchange.onHop, exchange.bodyOver) = hops
+        exchange.confidential = invite.confidential
+        (exchange.otherHops, exchange.onHop, exchange.bodyOver) = (invite.alternatives, invite.onHop, invite.offerOver)
         exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }

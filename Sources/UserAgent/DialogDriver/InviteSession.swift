@@ -35,8 +35,6 @@ public final class InviteSession {
     /// For challenges; a caller has what came with its INVITE.
     var authentication: ClientAuthentication?
     var contact: NameAddress
-    /// Caller: where the INVITE goes when the first hop is not there.
-    var hops: (others: [NextHop], onHop: ((Flow, Int?, Message?, Instant) -> Void)?, offerOver: ((Flow) -> [UInt8]?)?) = ([], nil, nil)
     /// Caller: dialogs made by provisional responses.
     var earlyDialogs: [EarlyDialog] = []
     /// Caller: the reliable response that waits for its PRACK to be sent.

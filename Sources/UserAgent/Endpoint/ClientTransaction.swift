@@ -30,7 +30,7 @@ final class ClientTransaction {
     /// Until the final response: nothing is repeated after it.
     var bytes: [UInt8]
     private(set) var flow: Flow
-    /// The connection that it was given to, where its flow names none; 0: nobody knows.
+    /// The connection that it was just given to; 0 where there is none.
     var carrier: UInt64 = 0
     let session: InviteSession?
     var machine: Machine
@@ -44,7 +44,7 @@ final class ClientTransaction {
     var wasSent = false
     /// The network has said once that nobody takes it.
     var cameBack = false
-    /// When an INVITE that had a provisional response is given up.
+    /// When it is given up, unless there is a final response by then (RFC 3261 §9.1, RFC 3263 §4.3).
     var patience: Instant?
     var alarm = Alarm { _ in }
 

@@ -93,7 +93,7 @@ public protocol SignallingNetwork: AnyObject {
     /// Whether a message over this flow, which names no connection, goes over one that stands already.
     func isConnected(_ flow: Flow) -> Bool
 
-    /// The connection that a message over this flow, which names none, was just given to; 0 where there is none.
+    /// The connection that a message over this flow was just given to; 0 where there is none.
     func carrier(of flow: Flow) -> UInt64
 
     /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed of whose

@@ -98,7 +98,7 @@ extension UserAgent {
         session.delegate = delegate
         session.isToOurselves = request.isToOurselves
         sessions[session.localTag] = session
-        session.start(confidential: request.confidential, at: now)
+        session.start(request, at: now)
         return session
     }
 

@@ -51,7 +51,7 @@ extension UserAgent {
         return false
     }
 
-    /// Gives an INVITE up at this time if there is no final response by then (RFC 3261 §9.1).
+    /// Gives a request up at this time if there is no final response by then (RFC 3261 §9.1, RFC 3263 §4.3).
     func limit(_ transaction: ClientTransaction, to due: Instant) {
         guard clientTransactions[transaction.id] === transaction, !transaction.hasFinalResponse else { return }
         transaction.patience = due

@@ -16,11 +16,13 @@ extension UserAgent {
             session?.receiveAcknowledgement(request, at: now)
             return
         }
-        guard serverTransactions.count < room(for: request, via, session) else {
+        // What belongs to a call has as much room again: strangers do not keep calls from ending.
+        let isOfCall = session != nil || isCancel(of: request, via)
+        guard serverTransactions.count < configuration.maximumTransactions * (isOfCall ? 2 : 1) else {
             refusals.transactions += 1
             return refuseStatelessly(request, over: flow, makeRetryAfter())
         }
-        if session == nil, !isCancel(of: request, via) {
+        if !isOfCall {
             switch delegate?.userAgent(self, admits: request, over: flow, at: now) ?? .admitted {
             case .admitted: break
             case .refused(let seconds): return refuseStatelessly(request, over: flow, Text(seconds))
@@ -33,11 +35,6 @@ extension UserAgent {
         } else {
             receiveOutside(request, id, over: flow, at: now)
         }
-    }
-
-    /// What belongs to a call has as much room again: strangers do not keep calls from ending.
-    private func room(for request: Message, _ via: Via, _ session: InviteSession?) -> Int {
-        session != nil || isCancel(of: request, via) ? 2 * configuration.maximumTransactions : configuration.maximumTransactions
     }
 
     /// The CANCEL of an INVITE that is here.

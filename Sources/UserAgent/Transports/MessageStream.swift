@@ -9,8 +9,6 @@ final class MessageStream {
     let isAccepted: Bool
     /// The peer is there: its handshakes are done.
     var isConnected: Bool
-    /// Its TLS handshake is not done.
-    var isShakingHands: Bool
     /// Whose requests go over it though it was they who opened it (RFC 5923); nil: nobody's.
     var alias: Transports.Peer?
     var alarm: (token: TimerToken, due: Instant)?
@@ -22,9 +20,11 @@ final class MessageStream {
 
     init(flow: Flow, connection: any StreamConnection, isAccepted: Bool, firstMessageBy deadline: Instant?) {
         (self.flow, self.connection, self.isAccepted, messageDeadline) = (flow, connection, isAccepted, deadline)
-        isShakingHands = flow.transport == .tls
         isConnected = isAccepted && flow.transport == .tcp
     }
+
+    /// Its TLS handshake is not done.
+    var isShakingHands: Bool { flow.transport == .tls && !isConnected }
 
     var deadline: Instant? {
         guard let connection = connection.deadline else { return nil }

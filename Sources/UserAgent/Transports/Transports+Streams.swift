@@ -118,8 +118,8 @@ extension Transports {
         guard let stream = streams[id] else { return }
         switch event {
         case .connected:
-            stream.isConnected = true
             shookHands(stream)
+            stream.isConnected = true
         case .received(let bytes): read(bytes, from: stream, at: now)
         case .peerFinished: peerFinished(stream)
         case .ended(let reason):
@@ -132,7 +132,6 @@ extension Transports {
 
     private func shookHands(_ stream: MessageStream) {
         guard stream.isShakingHands else { return }
-        stream.isShakingHands = false
         let source = stream.flow.remote.address
         if stream.isAccepted { handshakesFrom[source] = handshakesFrom[source].flatMap { $0 > 1 ? $0 - 1 : nil } }
     }
