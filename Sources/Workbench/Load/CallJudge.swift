@@ -128,11 +128,12 @@ extension CallJudge {
     /// Whether its media ran long enough to say something.
     private func ran(_ record: CallRecord) -> Bool { record.answered.map { record.ended - $0 >= SoundArrival.shortest } ?? false }
 
-    /// Whether what was heard is so long that a signature in it can be read, whatever keys and holds have cut out.
-    private func holdsWholeRound(_ record: CallRecord) -> Bool { record.heard.samples.count >= SoundArrival.wholeRound * (1 + call.caller.interruptions) }
+    /// Whether what was heard is so long that a signature in it can be read, whatever keys and holds have cut out: a whole round of it lies in any part that is
+    /// two rounds long.
+    private func holdsWholeRound(_ record: CallRecord) -> Bool { record.heard.samples.count >= 2 * SoundSignature.roundLength * (1 + call.caller.interruptions) }
 
     /// What is played goes on from its first packet to the last.
-    private var isSteady: Bool { call.caller.script.steps.allSatisfy(\.leavesSoundAlone) }
+    private var isSteady: Bool { call.caller.interruptions == 0 }
 
     /// Seconds from the other end's first packet to the first one here; nil where the sound was held meanwhile.
     private func began(_ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics?) -> Double? {
@@ -164,8 +165,7 @@ extension CallJudge {
 
     /// What is wrong with what came here; nil: nothing, as far as it was looked at.
     private func arrival(at end: EndFigures, from peer: EndFigures?) -> Finding? {
-        let origin: SoundArrival.Origin = peer != nil ? .otherEnd : call.expectsEcho ? .echo : .target
-        let arrival = SoundArrival(origin: origin, sent: peer?.sent ?? end.sent, received: end.received, interruptions: call.caller.interruptions)
+        let arrival = SoundArrival(at: end, from: peer, expectsEcho: call.expectsEcho, interruptions: call.caller.interruptions)
         if end.received == 0, let fault = arrival.fault() { return fault }
         switch end.audio {
         case .silence: return Finding(.silence, "packets came, with silence in them")

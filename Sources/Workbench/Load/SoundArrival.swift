@@ -1,5 +1,3 @@
-import Audio
-
 /// How much of a call's sound has to arrive: one rule, for a call that is over and for the window of a step. A value.
 struct SoundArrival {
     /// Where the sound that is due comes from.
@@ -17,8 +15,11 @@ struct SoundArrival {
     /// Keys and holds, each of which may cost what is on its way.
     var interruptions: Int
 
-    /// A whole round of the signature lies in any part of so many samples.
-    static let wholeRound = 2 * SoundSignature.roundLength
+    /// - Parameter peer: the other end, where it is one of ours.
+    init(at end: EndFigures, from peer: EndFigures?, expectsEcho: Bool, interruptions: Int) {
+        origin = peer != nil ? .otherEnd : expectsEcho ? .echo : .target
+        (sent, received, self.interruptions) = (peer?.sent ?? end.sent, end.received, interruptions)
+    }
 
     /// What is wrong with it. A target of which no more is known may end what it plays.
     ///

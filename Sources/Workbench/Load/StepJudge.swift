@@ -85,10 +85,10 @@ struct StepJudge {
         (figures.findings, figures.outcome) = (faults, .faulty)
     }
 
-    /// Of a target of which no more is known than that it should play something counts what came since the answer.
+    /// A target that may end what it plays is judged by all that came since the answer.
     private static func arrival(at end: EndFigures, from peer: EndFigures?, _ call: StepReading.Call) -> SoundArrival {
-        if let peer { return SoundArrival(origin: .otherEnd, sent: peer.sent, received: end.received, interruptions: call.interruptions) }
-        if call.expectsEcho { return SoundArrival(origin: .echo, sent: end.sent, received: end.received, interruptions: call.interruptions) }
-        return SoundArrival(origin: .target, sent: end.sent, received: call.caller.now?.receiving.packets ?? end.received, interruptions: call.interruptions)
+        var arrival = SoundArrival(at: end, from: peer, expectsEcho: call.expectsEcho, interruptions: call.interruptions)
+        if arrival.origin == .target, let all = call.caller.now { arrival.received = all.receiving.packets }
+        return arrival
     }
 }

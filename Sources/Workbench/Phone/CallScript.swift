@@ -13,16 +13,8 @@ public enum CallStep: Hashable, Sendable {
     case reinvite
     case hangUp
 
-    /// What is played goes on as if nothing was; keys and hold make it wait.
-    var leavesSoundAlone: Bool {
-        switch self {
-        case .wait, .reinvite, .hangUp: true
-        case .press, .hold, .resume: false
-        }
-    }
-
-    /// How often it interrupts that.
-    var interruptions: Int { self == .hold ? 1 : keys.count }
+    /// How often it makes what is played wait: each key does, and a hold.
+    fileprivate var interruptions: Int { self == .hold ? 1 : keys.count }
 
     /// Those that it presses.
     var keys: [DTMFDigit] {
@@ -64,4 +56,7 @@ public struct CallScript: Sendable {
     public var tellsRecording = false
 
     public init() {}
+
+    /// How often its steps make what is played wait.
+    var interruptions: Int { steps.reduce(0) { $0 + $1.interruptions } }
 }

@@ -35,19 +35,13 @@ extension PhoneCall {
     private func pressStep(_ digits: [DTMFDigit], at now: Instant) -> Bool {
         guard press(digits, failingAt: now) else { return false }
         let patience = Self.patienceForKeys + .seconds(digits.count)
-        (waitsForKeys, stepsAt, hangsUpAt) = (true, now + patience, hangsUpAt.map { $0 + patience })
+        (keysUnderWay, stepsAt, hangsUpAt) = (digits, now + patience, hangsUpAt.map { $0 + patience })
         return true
-    }
-
-    /// The keys of the step that is waited for have left.
-    func notePressed() {
-        if waitsForKeys, nextStep > 0, case .press(let digits) = script.steps[nextStep - 1] { record.pressed += digits }
     }
 
     /// What was left of the call when the keys began is left now.
     private func endWaitForKeys(at now: Instant) {
-        guard waitsForKeys, let until = stepsAt else { return }
-        waitsForKeys = false
+        guard keysUnderWay.take() != nil, let until = stepsAt else { return }
         hangsUpAt = hangsUpAt.map { now + ($0 - until) }
     }
 

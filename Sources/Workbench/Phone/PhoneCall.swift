@@ -68,8 +68,8 @@ public final class PhoneCall {
     /// The script's steps: which is next, and when; nil while one waits for an answer, and after the last.
     var nextStep = 0
     var stepsAt: Instant? { didSet { schedule() } }
-    /// The next step comes when the keys of the last are sent, and at `stepsAt` at the latest.
-    var waitsForKeys = false
+    /// The keys of the last step: the next one comes when they are sent, and at `stepsAt` at the latest.
+    var keysUnderWay: [DTMFDigit]?
     private var alarm: (token: TimerToken, due: Instant)?
 
     /// How long after the end media may still tell what it had heard before.
@@ -186,8 +186,9 @@ public final class PhoneCall {
             report(.digit(digit), at: now)
         case .digitsSent:
             report(.digitsSent, at: now)
-            notePressed()
-            if waitsForKeys, state == .connected { takeSteps(at: now) }
+            guard let keysUnderWay else { break }
+            record.pressed += keysUnderWay
+            if state == .connected { takeSteps(at: now) }
         case .sourceFinished: hangsUpAt = script.hangUpAfterPlaying.map { now + $0 } ?? hangsUpAt
         case .unprotected: if state == .connected { fail("no keys: the handshake for encrypted media failed", at: now) }
         case .firstSent, .firstReceived, .silent, .report: break

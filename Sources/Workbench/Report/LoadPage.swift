@@ -129,6 +129,6 @@ public enum LoadPage {
         plots.append(Plot(title: "Failures by code", unit: "", lines: causes.prefix(6).enumerated().map { index, cause in
             line(cause, ["a", "b", "c"][index % 3]) { Double($0.failures[cause] ?? 0) }
         }))
-        return (report.sampleNote.map { "<p>\(Markup.escaped($0))</p>" } ?? "") + "<div class=\"plots\">" + plots.map { $0.figure(length: series.first?.length ?? 1) }.joined() + "</div>"
+        return (LoadText.sampleNote(report).map { "<p>\(Markup.escaped($0))</p>" } ?? "") + "<div class=\"plots\">" + plots.map { $0.figure(length: series.first?.length ?? 1) }.joined() + "</div>"
     }
 }

@@ -104,14 +104,10 @@ public struct LoadReport: Codable, Sendable {
     public var calls: [CallFigures]
     public var callsLeftOut: Int
 
-    /// What is told of the first calls alone, where there were more than are kept.
-    public var sampleNote: String? {
-        callsLeftOut > 0 ? "the first \(calls.count) calls alone make the plots, the series and what is found late; \(callsLeftOut) more are in the sums" : nil
-    }
     public var isSLOKept: Bool { slo.allSatisfy(\.isKept) }
     /// All that was begun was cut off by the stop.
     public var isNothingJudged: Bool { counts.cutOff > 0 && counts.good + counts.faulty + counts.failed == 0 }
-    /// 0: good; 1: the target is not; 3: the run cannot be believed, so that nothing can be said.
+    /// 0: good; 1: the target is not; 3: nothing can be said: the run cannot be believed, or was stopped before a call was over.
     public var exitCode: Int32 {
         if leaks?.isClean == false { return 1 }
         if isNothingJudged { return 3 }

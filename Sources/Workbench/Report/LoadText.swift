@@ -38,7 +38,13 @@ public enum LoadText {
         ]
     }
 
-    private static func sample(_ report: LoadReport) -> [String] { report.sampleNote.map { ["note         \($0)"] } ?? [] }
+    private static func sample(_ report: LoadReport) -> [String] { sampleNote(report).map { ["note         \($0)"] } ?? [] }
+
+    /// What is told of the first calls alone, where there were more than are kept.
+    static func sampleNote(_ report: LoadReport) -> String? {
+        guard report.callsLeftOut > 0 else { return nil }
+        return "the first \(report.calls.count) calls alone make the plots, the series and what is found late; \(report.callsLeftOut) more are in the sums"
+    }
 
     static func encryption(_ report: LoadReport) -> String {
         let encryption = report.encryption, ends = encryption.sdes + encryption.dtls + encryption.clear

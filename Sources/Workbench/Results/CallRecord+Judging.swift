@@ -48,7 +48,7 @@ extension CallRecord {
 
     /// For how long nothing came at the end of a call in which something always should have: a tone, or what we sent ourselves.
     private var silence: Duration? {
-        guard let statistics, let last = statistics.lastReceived, timesHeld == 0, script.steps.allSatisfy(\.leavesSoundAlone) else { return nil }
+        guard let statistics, let last = statistics.lastReceived, interruptions == 0 else { return nil }
         let end: Instant? = switch script.expectation {
         case .echo: statistics.lastSent
         case .tone: ended

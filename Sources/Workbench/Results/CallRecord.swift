@@ -75,7 +75,7 @@ public struct CallRecord: Sendable {
     public var script: CallScript
 
     /// How often what was played had to wait, or was stopped: for keys of ours, and for a hold of either side.
-    var interruptions: Int { timesHeld + script.steps.reduce(0) { $0 + $1.interruptions } }
+    var interruptions: Int { timesHeld + script.interruptions }
 
     init(peer: Text, isOutgoing: Bool, script: CallScript, began: Instant) {
         (self.peer, self.isOutgoing, self.script, self.began, ended) = (peer, isOutgoing, script, began, began)
