@@ -188,20 +188,23 @@ extension Gateway: UserAgentDelegate {
         // Back to where it came from: it would come again.
         if let origin, trunk(of: line) === origin, !origin.configuration.isHairpin { return refuse(session, 482) }
         if isSentRound(session.request, to: line) { return refuse(session, 482) }
-        if line.isFull { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
+        if isFull(line) { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
         if case .group = line.configuration.endpoint {
             return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
         }
         let callees = destinations(of: line, dialled: dialled, caller: caller, after: session.request)
         if callees.isEmpty, trunk(of: line) != nil { return refuseForNow(session) }
         // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
-        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller), directories: directories) {
+        if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller)) {
             let maxForwards = (session.request.maxForwards ?? 70) - 1
             if park(session, on: line, from: caller, callingLine, dialled: dialled, maxForwards: maxForwards) { return }
             return refuseUnavailable(session)
         }
         receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees, trunk: origin)
     }
+
+    /// Conversations that its devices began count, too: those live at the lines that were called. Without any the line's own system counts.
+    private func isFull(_ line: Line) -> Bool { !line.features.outgoing.isEmpty && conversations(of: line) >= line.configuration.maximumCalls }
 
     /// Whether a telephone sent a call on to us (3xx), and it comes to a line that sent it on before.
     private func isSentRound(_ request: Message, to line: Line) -> Bool {
@@ -259,8 +262,8 @@ extension Gateway: UserAgentDelegate {
             refuse(session, 482)
             return nil
         }
-        let protection = protection(of: line, calledBy: caller)
-        let leg = makeLeg(.incoming, uuid: randomUUID(), line: line, session: session, destination: nil, flow: session.flow, protection)
+        let policy = mediaPolicy(of: line, calledBy: caller)
+        let leg = makeLeg(.incoming, line: line, session: session, destination: nil, flow: session.flow, policy)
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
         let update = Self.update(for: caller)
         leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
@@ -324,17 +327,18 @@ extension Gateway: UserAgentDelegate {
     }
 
     func makeLeg(to destination: Destination, on line: Line) -> Leg {
-        let protection = protection(towards: destination, for: line)
-        return makeLeg(.outgoing, uuid: randomUUID(), line: line, session: nil, destination: destination, flow: destination.flow, protection)
+        let policy = mediaPolicy(towards: destination, for: line)
+        return makeLeg(.outgoing, line: line, session: nil, destination: destination, flow: destination.flow, policy)
     }
 
     private func makeLeg(
-        _ direction: Leg.Direction, uuid: UUID, line: Line, session: InviteSession?, destination: Destination?, flow: Flow, _ protection: LegProtectionPolicy
+        _ direction: Leg.Direction, line: Line, session: InviteSession?, destination: Destination?, flow: Flow, _ policy: LegMediaPolicy
     ) -> Leg {
+        let uuid = randomUUID()
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
         var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
-        local.security = .ofThisProcess(protection.srtp, keying: protection.keying, using: &random)
-        (local.ice, local.targets) = (connectivity(protection.ice), targets)
+        local.security = .ofThisProcess(policy.srtp, keying: policy.keying, using: &random)
+        (local.ice, local.targets) = (connectivity(policy.ice), targets)
         // A call to ourselves has a port of ours at both ends; over a connection its source port tells nothing.
         let isOwn = session.map { userAgent.ownCall($0.request) != nil } ?? false
         if destination?.isToOurselves == true || isOwn || isOurs(flow) { local.targets.ownPorts = [] }

@@ -39,6 +39,12 @@ extension Gateway {
         return self.leg(peer)
     }
 
+    /// In how many conversations the line has part, whoever began them; that of `bridge` is not counted.
+    func conversations(of line: Line, beside bridge: UUID? = nil) -> Int {
+        func counts(_ leg: Leg?) -> Bool { bridge == nil || leg?.bridge != bridge }
+        return line.legs.values.count { $0.direction == .incoming && counts($0) } + line.features.outgoing.count { counts(leg($0)) }
+    }
+
     /// Whom the callee will talk with whose place is taken while it rings.
     private func ringingCaller(of callee: Leg) -> Leg? { callee.bridge.flatMap { isCalling($0) ? self.leg($0) : nil } }
 

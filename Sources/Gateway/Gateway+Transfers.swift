@@ -58,15 +58,9 @@ extension Gateway {
         switch target.configuration.endpoint {
         case .application, .script, .group: return nil
         case .devices, .trunk:
-            guard !isFull(target, beside: bridge) else { return CallRefusal(.maximumCalls, target.features.statuses) }
-            return target.features.refusal(of: Self.update(for: staying.party), directories: directories)
+            guard conversations(of: target, beside: bridge) < target.configuration.maximumCalls else { return CallRefusal(.maximumCalls, target.features.statuses) }
+            return target.features.refusal(of: Self.update(for: staying.party))
         }
-    }
-
-    /// Whether the line's other conversations are as many as it has room for; this one, where it has part in it already, is not one more.
-    private func isFull(_ line: Line, beside bridge: UUID) -> Bool {
-        let taken = line.legs.values.count { $0.direction == .incoming && $0.bridge != bridge }
-        return taken + line.features.outgoing.count { leg($0)?.bridge != bridge } >= line.configuration.maximumCalls
     }
 
     /// Devices and trunks are called as they are; an application, a script, a group and devices that sleep take calls of ours as anybody's.

@@ -63,7 +63,7 @@ import Testing
         #expect(phone.final(.invite, 1)?.status == 200)
         let line = play.stage.gateway.lines[0]
         _ = line.features.setDoNotDisturb(true)
-        #expect(line.features.wouldRefuse(CXCallUpdate(), directories: nil))
+        #expect(line.features.wouldRefuse(CXCallUpdate()))
     }
 
     @Test func `who is no line of the house takes nothing, and nobody takes a call that rings for himself`() throws {

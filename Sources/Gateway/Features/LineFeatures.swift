@@ -27,6 +27,7 @@ final class LineFeatures {
     var isOpen = false
     /// Why the report that was just made was refused here; nil: not here.
     private var refused: Refused?
+    private var directories: CallDirectories?
 
     private enum Refused { case blockList, doNotDisturb(DoNotDisturbKeeper.Answer) }
 
@@ -45,7 +46,12 @@ final class LineFeatures {
 
     /// Binds the line's system to this.
     func attach(to system: CallSystem, directories: CallDirectories?) {
-        system.filter = { [unowned self] call, update in isOpen ? admit() : verdict(on: call, update) }
+        self.directories = directories
+        system.filter = { [unowned self] call, update in
+            guard isOpen else { return verdict(on: call, update) }
+            refused = nil
+            return nil
+        }
         system.directories = directories
         system.enabledDirectories = configuration.directories
         let names = configuration.contacts
@@ -77,23 +83,18 @@ final class LineFeatures {
     // MARK: Verdicts
 
     /// Whether a call would be refused, before it is a call: nobody is to be woken for it.
-    func wouldRefuse(_ update: CXCallUpdate, directories: CallDirectories?) -> Bool { refusal(of: update, directories: directories) != nil }
+    func wouldRefuse(_ update: CXCallUpdate) -> Bool { refusal(of: update) != nil }
 
     /// What a caller would be told, before there is a call; nil where it would be let in.
-    func refusal(of update: CXCallUpdate, directories: CallDirectories?) -> CallRefusal? {
+    func refusal(of update: CXCallUpdate) -> CallRefusal? {
         if let code = verdict(on: UUID(), update) { return refusal(of: CXErrorCodeIncomingCallError(code), callInfo: nil) }
-        return isBlocked(update, by: directories) ? CallRefusal(.directory, statuses) : nil
+        return isBlockedByDirectory(update) ? CallRefusal(.directory, statuses) : nil
     }
 
-    private func isBlocked(_ update: CXCallUpdate, by directories: CallDirectories?) -> Bool {
+    private func isBlockedByDirectory(_ update: CXCallUpdate) -> Bool {
         guard let directories, let number = update.remoteHandle?.hookswitchDirectoryNumber else { return false }
         guard update.remoteHandle.map({ configuration.contacts[CallerMatcher.key(of: $0)] == nil }) ?? true else { return false }
         return configuration.directories.contains { directories.record(of: $0)?.data?.isBlocked(number) ?? false }
-    }
-
-    private func admit() -> CXErrorCodeIncomingCallError.Code? {
-        refused = nil
-        return nil
     }
 
     private func verdict(on call: UUID, _ update: CXCallUpdate) -> CXErrorCodeIncomingCallError.Code? {

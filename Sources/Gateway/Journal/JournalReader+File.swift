@@ -30,7 +30,7 @@ extension JournalReader {
         return begun.enumerated().sorted { ($0.element.wall, $0.offset) < ($1.element.wall, $1.offset) }.map(\.element.path)
     }
 
-    /// When the first event of a file was written; nil where there is none, or no file.
+    /// When the first event of a file was written, in nanoseconds since 1970; nil where there is none, or no file.
     public static func beginning(of path: String) -> UInt64? {
         guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
         return parse(Array(head), name: path).events.first?.wall

@@ -1,13 +1,8 @@
 import Primitives
 import SDP
 
-/// Which legs have connectivity checks, and where media may go at all.
+/// What connectivity checks need, and where media may go at all.
 extension Gateway {
-    func checks(wantedBy lines: [LineConfiguration]) -> ICEPolicy {
-        let policies = lines.map(\.ice)
-        return policies.contains(.off) ? .off : policies.contains(.lite) ? .lite : .auto
-    }
-
     /// Connectivity checks with a far end: always ours to answer.
     func connectivity(_ policy: ICEPolicy) -> LocalICE {
         var ice = LocalICE()

@@ -2,27 +2,32 @@ import Primitives
 import SDP
 
 /// How the media of a leg is protected, and whether it has connectivity checks.
-struct LegProtectionPolicy {
+struct LegMediaPolicy {
     var srtp: SRTPPolicy
     var keying: SRTPKeying
     var ice: ICEPolicy
 }
 
-/// Which legs are encrypted, and with what.
+/// Which legs are encrypted and with what, and which have connectivity checks.
 extension Gateway {
     /// Of a leg that comes in: the stricter one of those that have a say.
-    func protection(of line: Line, calledBy caller: CallerIdentity) -> LegProtectionPolicy {
+    func mediaPolicy(of line: Line, calledBy caller: CallerIdentity) -> LegMediaPolicy {
         let lines = responsible(for: line, calledBy: caller)
-        return LegProtectionPolicy(
-            srtp: lines.map(\.srtp).reduce(.off) { $1.isStricter(than: $0) ? $1 : $0 }, keying: lines.first?.srtpKeying ?? .sdes, ice: checks(wantedBy: lines))
+        return LegMediaPolicy(
+            srtp: lines.map(\.srtp).reduce(.off) { $1.isStricter(than: $0) ? $1 : $0 }, keying: lines[0].srtpKeying, ice: checks(wantedBy: lines))
     }
 
     /// Of a leg that calls: as the line wants it whose device or trunk is called, whichever line the call belongs to. A call to ourselves is encrypted where
     /// the end that takes it wants that, and nobody is there to check the way.
-    func protection(towards destination: Destination, for line: Line) -> LegProtectionPolicy {
-        guard !destination.isToOurselves else { return LegProtectionPolicy(srtp: .optional, keying: .sdes, ice: .off) }
+    func mediaPolicy(towards destination: Destination, for line: Line) -> LegMediaPolicy {
+        guard !destination.isToOurselves else { return LegMediaPolicy(srtp: .optional, keying: .sdes, ice: .off) }
         let called = ((destination.device ?? destination.trunk?.line).flatMap(self.line(numbered:)) ?? line).configuration
-        return LegProtectionPolicy(srtp: called.srtp, keying: called.srtpKeying, ice: called.ice)
+        return LegMediaPolicy(srtp: called.srtp, keying: called.srtpKeying, ice: called.ice)
+    }
+
+    private func checks(wantedBy lines: [LineConfiguration]) -> ICEPolicy {
+        let policies = lines.map(\.ice)
+        return policies.contains(.off) ? .off : policies.contains(.lite) ? .lite : .auto
     }
 
     /// A leg belongs to the line of its device: that of the caller where it is one of ours, else the one that is called. What a line answers itself has two

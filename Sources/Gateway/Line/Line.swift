@@ -35,12 +35,6 @@ final class Line {
         provider.setDelegate(delegate, queue: nil)
     }
 
-    /// Conversations of its devices with others count, too: those live at the lines that were called, where the system cannot see them.
-    var isFull: Bool {
-        let outgoing = features.outgoing.count
-        return outgoing > 0 && legs.values.count(where: { $0.direction == .incoming }) + outgoing >= configuration.maximumCalls
-    }
-
     var keepsRecents: Bool { configuration.keepsRecents }
 
     /// Oldest first: what is done to all of them happens in the same order in each run.

@@ -83,7 +83,7 @@ extension Gateway {
     private func destinations(ofMember number: Text, for leg: Leg) -> [Destination] {
         guard let index = routing.line(numbered: number), let session = leg.session else { return [] }
         // A member that does not want the call is passed over; the others ring.
-        guard !lines[index].features.wouldRefuse(Self.update(for: leg.party), directories: directories) else { return [] }
+        guard !lines[index].features.wouldRefuse(Self.update(for: leg.party)) else { return [] }
         return destinations(of: lines[index], dialled: number, caller: leg.party, after: session.request)
     }
 

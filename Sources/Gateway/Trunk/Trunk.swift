@@ -246,7 +246,7 @@ final class Trunk {
 }
 
 extension Message {
-    /// All of them or none: a way that lacks one leads elsewhere. Nobody has a strict router left that would be told otherwise.
+    /// All of them or none: a way that lacks one leads elsewhere. Strict routers (no `lr`) are not supported.
     fileprivate var serviceRoutes: [NameAddress] {
         let routes = addresses(.serviceRoute)
         return routes.count == headers.elements(.serviceRoute).count && routes.allSatisfy(\.uri.isLooseRouter) ? routes : []
