@@ -9,7 +9,7 @@ extension CallSystem {
     /// already, further up this stack or on another thread, it goes on with what this one left.
     func settle() {
         writeJournal()
-        if core.withLock({ !$0.deliveries.isIdle && $0.deliveries.beginEmptying() }) {
+        if core.withLock({ $0.deliveries.beginEmptying() }) {
             while let delivery = core.withLock({ $0.deliveries.next() }) { hand(over: delivery) }
         }
         tellDeadline()

@@ -73,9 +73,9 @@ struct Backlog<Element> {
     /// This thread is emptying it, further up its stack.
     var isBeingEmptiedHere: Bool { emptier == pthread_self() }
 
-    /// False when somebody is emptying it already.
+    /// False when there is nothing in it, or somebody is emptying it already.
     mutating func beginEmptying() -> Bool {
-        guard emptier == nil else { return false }
+        guard emptier == nil, head < elements.count else { return false }
         emptier = pthread_self()
         return true
     }
