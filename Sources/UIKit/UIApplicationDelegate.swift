@@ -56,6 +56,6 @@ extension UIApplicationDelegate where Self: UIResponder {
     /// What `@main` on an app delegate runs: launches the app, and serves its main queue and its timers on the main thread for good.
     public static func main() {
         UIApplication.shared.hookswitchLaunch(Self(hookswitch: ()))
-        while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+        RunLoop.main.run()
     }
 }

@@ -36,7 +36,7 @@ public struct NonInviteServerTransaction: Sendable {
     /// When `advance` next has something to do.
     public var deadline: Instant? { limit }
 
-    /// The user takes its time. A 100 before its sender repeats the request rarely would make it repeat it longer (RFC 4320 §4.1).
+    /// The user takes its time. A 100 must not come before its sender repeats the request only every T2 (RFC 4320 §4.1).
     public mutating func awaitUser(at now: Instant) {
         if state == .trying { limit = now + timers.untilRare }
     }

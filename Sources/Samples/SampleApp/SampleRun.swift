@@ -75,7 +75,8 @@ import UserAgent
             }
         }
         teller.say("line", ["number": options.line, "at": "\(line.address)", "server": "\(server)"])
-        while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+        // It does not return, and its type does not say so.
+        while true { RunLoop.main.run() }
     }
 
     private func heard(_ event: AppLineEvent) {

@@ -25,7 +25,7 @@ struct DemoRun {
 
     init(_ settings: DemoSettings, teller: Teller) { (self.settings, self.teller) = (settings, teller) }
 
-    /// SIGINT and SIGTERM end it early, and leave nothing either.
+    /// SIGINT, SIGTERM, SIGHUP and a reader of the output that goes end it early, and leave nothing either.
     ///
     /// - Throws: exit code 3, when it could not even begin. What was begun is ended all the same, in order: the telephones, then the gateway.
     func perform() throws -> DemoReport {

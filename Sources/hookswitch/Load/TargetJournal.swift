@@ -6,7 +6,7 @@ import Workbench
 struct TargetJournal {
     private let path: String
     private let before: Tally
-    /// The youngest file that was rotated away before the run, by when its first event was written.
+    /// The youngest file that was rotated away before the run, by when its first event was written: nanoseconds since 1970.
     private let rotatedBefore: UInt64?
 
     /// What was opened and closed, and calls that began and ended.
@@ -14,7 +14,7 @@ struct TargetJournal {
         var kinds: [JournalEvent.Kind: Int] = [:]
         var begun: Set<CallUUID> = [], ended: Set<CallUUID> = []
         var violations = 0, events = 0
-        /// When the first event was written.
+        /// When the first event was written: nanoseconds since 1970.
         var beginning: UInt64?
 
         /// Whether it goes on from where the other was.
