@@ -17,8 +17,10 @@ extension Gateway {
         invite.routes = destination.routes
         invite.headers = destination.headers
         if caller.isPrivate { invite.headers.append((.privacy, "id")) }
-        if configuration.access.believes(destination.flow.remote.address), caller.user != nil { invite.headers.append((.pAssertedIdentity, own.text)) }
-        invite.confidential = [.pAssertedIdentity] + (leg.trunk?.configuration.headers.set.map { HeaderName($0.name) } ?? [])
+        if caller.user != nil, !configuration.access.asserting.isEmpty {
+            invite.identityOver = { [access = configuration.access] hop in access.believes(hop.remote.address) ? own.text : nil }
+        }
+        invite.confidential = leg.trunk?.configuration.headers.set.map { HeaderName($0.name) } ?? []
         invite.credentials = destination.credentials
         invite.maxForwards = destination.maxForwards
         invite.body = offer

@@ -36,6 +36,81 @@ import UserAgent
         #expect(alice.agent.counts == nothingLeft && bob.agent.counts == nothingLeft)
     }
 
+    /// Bob says nothing for five seconds, though he has the call.
+    private func stall(_ respond: @escaping (InviteSession, Instant) -> Void) {
+        link.drops = { [bob, link] in $0.flow.remote == bob.address && link.now < .zero + .seconds(5) }
+        bob.onIncoming = { [link] session, _ in link.plan(after: .milliseconds(5_500)) { respond(session, $0) } }
+    }
+
+    @Test func `a server that was passed over and rings after all is told that the call is elsewhere`() {
+        stall { $0.respond(status: 180, at: $1) }
+        let call = alice.call(bob) { $0.alternatives = [toCarol] }
+        link.run(seconds: 10)
+        #expect(call.state == .confirmed && carol.sessions.map(\.state) == [.confirmed] && bob.sessions.map(\.state) == [.ended], "\(alice.traces)")
+        #expect(alice.traces.count { $0.hasPrefix("> CANCEL") } == 1)
+        call.bye(at: link.now)
+        link.run()
+        #expect([alice, bob, carol].allSatisfy { $0.agent.counts == nothingLeft })
+    }
+
+    @Test func `a server that was passed over and answers after all gets an ACK and a BYE`() {
+        stall { $0.respond(status: 200, body: Array("v=0 late".utf8), at: $1) }
+        let call = alice.call(bob) { $0.alternatives = [toCarol] }
+        link.run(seconds: 10)
+        #expect(call.state == .confirmed && carol.sessions.map(\.state) == [.confirmed] && bob.sessions.map(\.state) == [.ended], "\(alice.traces)")
+        #expect(bob.traces.contains { $0.hasPrefix("< ACK") } && alice.traces.count { $0.hasPrefix("> BYE") } == 1)
+        call.bye(at: link.now)
+        link.run()
+        #expect([alice, bob, carol].allSatisfy { $0.agent.counts == nothingLeft })
+    }
+
+    @Test func `a server that was passed over and never says anything is sent nothing more`() {
+        link.leave(bob.address)
+        let call = alice.call(bob) { $0.alternatives = [toCarol] }
+        link.run(seconds: 30)
+        #expect(call.state == .confirmed && alice.traces.count { $0 == ">* INVITE" } == 3, "\(alice.traces)")
+    }
+
+    @Test func `a server that rings when its caller has given up is told so, though nobody has waited for it that long`() {
+        stall { $0.respond(status: 180, at: $1) }
+        let call = alice.call(bob) { $0.alternatives = [toCarol] }
+        link.run(seconds: 1)
+        call.cancel(at: link.now)
+        link.run(seconds: 10)
+        #expect(call.state == .ended && carol.sessions.isEmpty && bob.sessions.map(\.state) == [.ended], "\(alice.traces)")
+        link.run()
+        #expect([alice, bob].allSatisfy { $0.agent.counts == nothingLeft })
+    }
+
+    @Test func `the next server may ask who calls, too, with a nonce of its own`() {
+        func challenge(_ session: InviteSession, _ nonce: Text, _ now: Instant) -> Bool {
+            let given = session.request.headers[.proxyAuthorization].flatMap { try? DigestCredentials(parsing: $0) }
+            guard given?.nonce != nonce else { return false }
+            _ = session.respond(status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: "carrier", nonce: nonce, algorithm: .md5).value)], at: now)
+            return true
+        }
+        bob.onIncoming = { session, now in if !challenge(session, "one", now) { _ = session.respond(status: 503, at: now) } }
+        carol.onIncoming = { session, now in if !challenge(session, "two", now) { _ = session.respond(status: 200, body: Array("v=0 answer".utf8), at: now) } }
+        let call = alice.call(bob) {
+            $0.credentials = Credentials(username: "1001", password: "secret")
+            $0.alternatives = [toCarol]
+        }
+        link.run(seconds: 2)
+        #expect(call.state == .confirmed, "\(alice.traces)")
+    }
+
+    @Test(arguments: [true, false])
+    func `who calls is asserted to those servers that it is meant for`(isForFirst: Bool) throws {
+        bob.onIncoming = { session, now in _ = session.respond(status: 503, at: now) }
+        alice.call(bob) {
+            $0.alternatives = [toCarol]
+            $0.identityOver = { [bob] flow in (flow.remote == bob.address) == isForFirst ? "<sip:1001@example.com>" : nil }
+        }
+        link.run(seconds: 1)
+        let first = try #require(bob.sessions.first).request, second = try #require(carol.sessions.first).request
+        #expect(first.headers.contains(.pAssertedIdentity) == isForFirst && second.headers.contains(.pAssertedIdentity) != isForFirst)
+    }
+
     @Test func `a text goes to the next server before its sender has given up`() {
         link.leave(bob.address)
         carol.onRequest = { [carol] _, transaction, now in carol.agent.respond(to: transaction, status: 200, at: now) }

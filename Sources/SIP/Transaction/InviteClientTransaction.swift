@@ -90,6 +90,9 @@ public struct InviteClientTransaction: Sendable {
         }
     }
 
+    /// Its user has gone on without it: nothing is repeated. Whoever has taken it may still answer until timer B.
+    public mutating func passOver() { retransmission = nil }
+
     /// Its user gives up on it, for example 64·T1 after a CANCEL (RFC 3261 §9.1).
     public mutating func abandon() -> [Output] { state == .terminated ? [] : terminate() }
 

@@ -34,6 +34,7 @@ extension InviteSession {
         }
         agent.addProduct(to: &request)
         for (name, value) in invite.headers { request.append(name, value) }
+        if let identity = invite.identityOver?(invite.flow) { request.append(.pAssertedIdentity, identity) }
         request.setOffer(invite.body)
         self.init(
             role: .caller, invite: Boxed(request), localTag: tag, flow: invite.flow, contact: contact,
@@ -49,7 +50,7 @@ extension InviteSession {
         }
         exchange.followsRedirections = true
         exchange.confidential = invite.confidential
-        (exchange.otherHops, exchange.onHop, exchange.bodyOver) = (invite.alternatives, invite.onHop, invite.offerOver)
+        (exchange.otherHops, exchange.onHop, exchange.bodyOver, exchange.identityOver) = (invite.alternatives, invite.onHop, invite.offerOver, invite.identityOver)
         exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }
@@ -124,18 +125,31 @@ extension InviteSession {
             refreshTimer(by: response, at: now)
             emit(.accepted(response), at: now)
         } else if dialog?.remoteTag != tag {
-            endFork(response, at: now)
+            endFork(response, of: request, over: flow, at: now)
         }
     }
 
     /// RFC 3261 §13.2.2.4: a fork that is not wanted is acknowledged and ended.
-    private func endFork(_ response: Message, at now: Instant) {
-        var fork = Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
-        acknowledge(fork, invite: request, sequence: response.cseq.number, body: [], at: now)
+    private func endFork(_ response: Message, of invite: Message, over flow: Flow, at now: Instant) {
+        var fork = Dialog(caller: invite, response: response, overTLS: flow.transport == .tls)
+        let way = nextHop(of: fork, over: flow)
+        acknowledge(fork, invite: invite, sequence: response.cseq.number, body: [], over: way, at: now)
         let sequence = fork.takeSequence()
-        let flow = nextHop(of: fork)
-        let bye = fork.request(.bye, sequence: sequence, via: agent.makeVia(for: fork.nextHop, over: flow))
-        agent.transact(Boxed(bye), over: flow, session: self, at: now) { _, _ in }
+        let bye = fork.request(.bye, sequence: sequence, via: agent.makeVia(for: fork.nextHop, over: way))
+        agent.transact(Boxed(bye), over: way, session: self, at: now) { _, _ in }
+    }
+
+    /// A server that was passed over because it said nothing answers after all: the call goes on elsewhere, or has ended (RFC 3261 §9.1, §13.2.2.4).
+    func receiveLate(_ outcome: ClientOutcome, of transaction: ClientTransaction, at now: Instant) {
+        switch outcome {
+        case .response(let response, let flow) where response.status.map { $0 >= 200 && $0 < 300 } == true:
+            let known = acknowledgements.firstIndex { $0.remoteTag == response.to.tag ?? .empty && $0.sequence == response.cseq.number }
+            if let known { acknowledgeAgain(known, at: now) } else { endFork(response, of: transaction.request, over: flow, at: now) }
+        case .response(let response, _):
+            if response.status.map({ $0 < 200 }) == true, transaction.patience == nil { cancel(transaction, [], at: now) }
+        case .terminated: acknowledgements.removeAll { $0.sequence == transaction.request.cseq.number }
+        case .timedOut, .transportFailed: break
+        }
     }
 
     /// Gives the call up: CANCEL, as soon as a provisional response allows it (RFC 3261 §9.1). A 2xx that crosses it is delivered as
@@ -151,10 +165,14 @@ extension InviteSession {
         guard var cancellation, !cancellation.isSent, let transaction = invitation?.transaction else { return }
         cancellation.isSent = true
         self.cancellation = cancellation
+        cancel(transaction, cancellation.reasons, at: now)
+    }
+
+    private func cancel(_ transaction: ClientTransaction, _ reasons: [Reason], at now: Instant) {
         // Who has closed its side of a connection reads no CANCEL from it, long before its end is told.
         if agent.living(transaction.flow) != transaction.flow { transaction.lost(transaction.flow.connection) }
         var cancel = UserAgent.sibling(of: transaction.request, method: .cancel, to: transaction.request.to)
-        cancel.add(cancellation.reasons)
+        cancel.add(reasons)
         agent.transact(Boxed(cancel), over: transaction.flow, session: self, at: now) { _, _ in }
         agent.limit(transaction, to: now + agent.configuration.timers.patience)
     }
@@ -174,12 +192,11 @@ extension InviteSession {
         awaitedSequence = nil
         if offer?.exchange?.request.cseq.number == sequence { offer = nil }
         if state == .answered { state = .confirmed }
-        acknowledge(dialog, invite: invite, sequence: sequence, body: body, at: now)
+        acknowledge(dialog, invite: invite, sequence: sequence, body: body, over: nextHop(of: dialog, over: flow), at: now)
     }
 
     /// The credentials of the INVITE go into the ACK (RFC 3261 §13.2.2.4, §22.1).
-    private func acknowledge(_ dialog: Dialog, invite: Message, sequence: UInt32, body: [UInt8], at now: Instant) {
-        let flow = nextHop(of: dialog)
+    private func acknowledge(_ dialog: Dialog, invite: Message, sequence: UInt32, body: [UInt8], over flow: Flow, at now: Instant) {
         var acknowledgement = dialog.request(.ack, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow))
         for name in [HeaderName.authorization, .proxyAuthorization] {
             for value in invite.headers.all(name) { acknowledgement.append(name, value) }

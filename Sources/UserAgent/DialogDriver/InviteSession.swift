@@ -141,7 +141,10 @@ extension InviteSession {
     }
 
     /// Where a request in this dialog goes.
-    func nextHop(of dialog: Dialog) -> Flow { agent.way(over: agent.living(flow), to: dialog.nextHop) }
+    func nextHop(of dialog: Dialog) -> Flow { nextHop(of: dialog, over: flow) }
+
+    /// Of a dialog that another way than ours made.
+    func nextHop(of dialog: Dialog, over flow: Flow) -> Flow { agent.way(over: agent.living(flow), to: dialog.nextHop) }
 
     /// The session is over: it leaves the agent, and nothing of it waits any more but transactions that end by themselves.
     func finish(at now: Instant) {

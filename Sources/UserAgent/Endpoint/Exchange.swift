@@ -35,6 +35,8 @@ final class Exchange {
     var confidential: [HeaderName] = []
     /// The body for another hop; nil where it is the same.
     var bodyOver: ((Flow) -> [UInt8]?)?
+    /// P-Asserted-Identity for a hop; nil for whom it is not meant.
+    var identityOver: ((Flow) -> Text?)?
     /// The hop has; after a challenge, too.
     private var hasAnswered = false
     /// There was a response to what was sent last.
@@ -194,6 +196,8 @@ final class Exchange {
     private func send(over hop: NextHop, at now: Instant) {
         (flow, hasAnswered, staysOnUDP, attempts) = (hop.flow, false, false, 0)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
+        // Another server asks with another nonce.
+        forgetChallenges()
         if let target = hop.target, target != request.requestURI {
             retarget(to: target)
             request.headers.set(.to, NameAddress(uri: target).text)
@@ -204,14 +208,19 @@ final class Exchange {
 
     /// For somebody else: nothing stays that was meant for the one before.
     private func retarget(to target: URI) {
-        authentication?.client.forgetChallenges()
+        forgetChallenges()
         var next = request
         next.startLine = .request(request.method, target)
-        for name in [HeaderName.route, .authorization, .proxyAuthorization] { next.headers.remove(name) }
+        next.headers.remove(.route)
         request = next
     }
 
-    /// What of a request depends on the way that it goes: Via, Contact and description.
+    private func forgetChallenges() {
+        authentication?.client.forgetChallenges()
+        for name in [HeaderName.authorization, .proxyAuthorization] { request.headers.remove(name) }
+    }
+
+    /// What of a request depends on the way that it goes: Via, Contact, description and who we say that calls.
     private func nameUs(over hop: Flow) {
         request.via = newVia(over: hop)
         if let contact = request.contact {
@@ -219,6 +228,8 @@ final class Exchange {
             request.headers.set(.contact, agent.makeContact(user: contact.uri.user, over: hop, isSecure: isSecure).text)
         }
         if let body = bodyOver?(hop) { request.body = body }
+        guard let identityOver else { return }
+        if let identity = identityOver(hop) { request.headers.set(.pAssertedIdentity, identity) } else { request.headers.remove(.pAssertedIdentity) }
     }
 
     private func isSentAgain(after response: Message, over way: Flow, at now: Instant) -> Bool {

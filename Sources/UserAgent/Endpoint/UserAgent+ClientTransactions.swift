@@ -65,11 +65,22 @@ extension UserAgent {
     private func advance(_ transaction: ClientTransaction, to now: Instant) {
         if let patience = transaction.patience, now >= patience {
             transaction.patience = nil
-            if !transaction.hasFinalResponse {
-                return step(transaction, response: nil, at: now) { [.timedOut] + $0.abandon() } other: { [.timedOut] + $0.abandon() }
-            }
+            if !transaction.hasFinalResponse { return giveUp(transaction, at: now) }
         }
         step(transaction, response: nil, at: now) { $0.advance(to: now) } other: { $0.advance(to: now) }
+    }
+
+    /// Nobody waits any longer. Who has said nothing to an INVITE that makes a call may have taken it all the same, and is told then that it has ended.
+    private func giveUp(_ transaction: ClientTransaction, at now: Instant) {
+        guard case .invite(var machine) = transaction.machine, machine.state == .calling, let session = transaction.session, transaction.request.to.tag == nil
+        else { return step(transaction, response: nil, at: now) { [.timedOut] + $0.abandon() } other: { [.timedOut] + $0.abandon() } }
+        machine.passOver()
+        transaction.machine = .invite(machine)
+        alarms.set(transaction.alarm, to: transaction.deadline)
+        let handler = transaction.handler
+        transaction.handler = { [unowned transaction] outcome, now in session.receiveLate(outcome, of: transaction, at: now) }
+        handler?(.timedOut, now)
+        handler?(.terminated, now)
     }
 
     private func step(
