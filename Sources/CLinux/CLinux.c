@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -159,6 +160,13 @@ long clinux_send_connected(int socket, const void *bytes, unsigned long count, i
 
 int clinux_epoll_wait(int set, struct epoll_event *events, int count, int milliseconds) {
     return (int)syscall(SYS_epoll_pwait, set, events, count, milliseconds, NULL, 0);
+}
+
+int clinux_alarm(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
+
+int clinux_set_alarm(int alarm, uint64_t nanoseconds) {
+    struct itimerspec time = {.it_value = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)}};
+    return timerfd_settime(alarm, TFD_TIMER_ABSTIME, &time, NULL);
 }
 
 void clinux_get_usage(struct clinux_usage *usage) {

@@ -41,6 +41,8 @@ public final class MediaPump: Sendable {
     private let epoll: Int32
     /// Two ends of a connected pair: what is written into the first wakes the wait on the second.
     private let bell: (rope: Int32, clapper: Int32)
+    /// Rings when something is due. A wait with a time of its own would set and take back a timer of the kernel for each packet.
+    private let alarm: Int32
     private let stopped = Atomic(false)
     private let granted = Atomic(Urgency.normal.rawValue)
 
@@ -51,8 +53,11 @@ public final class MediaPump: Sendable {
         let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         let paired = socketpair(AF_UNIX, Int32(type), 0, &ends)
         bell = (ends[0], ends[1])
-        guard epoll >= 0, paired == 0 else { throw PumpError(code: errno) }
+        alarm = clinux_alarm()
+        guard epoll >= 0, paired == 0, alarm >= 0 else { throw PumpError(code: errno) }
         try watch(bell.clapper, token: Self.bellToken)
+        // Told once for each time that it rings: it need not be read.
+        try watch(alarm, token: Self.alarmToken, EPOLLIN.rawValue | EPOLLET.rawValue)
     }
 
     /// Starts the thread; once only. It holds the pump and `drain` until it ends after `stop`.
@@ -75,13 +80,15 @@ public final class MediaPump: Sendable {
     public var urgency: Urgency { Urgency(rawValue: granted.load(ordering: .relaxed)) ?? .normal }
 
     deinit {
-        for descriptor in [epoll, bell.rope, bell.clapper] where descriptor >= 0 { close(descriptor) }
+        for descriptor in [epoll, bell.rope, bell.clapper, alarm] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Reports `socket` from now on under `token`, which must not be `UInt64.max`. From any thread. Closing the socket ends it.
-    public func watch(_ socket: Int32, token: UInt64) throws(PumpError) {
+    /// Reports `socket` from now on under `token`, which must be less than `UInt64.max - 1`. From any thread. Closing the socket ends it.
+    public func watch(_ socket: Int32, token: UInt64) throws(PumpError) { try watch(socket, token: token, EPOLLIN.rawValue) }
+
+    private func watch(_ socket: Int32, token: UInt64, _ events: UInt32) throws(PumpError) {
         var event = epoll_event()
-        event.events = EPOLLIN.rawValue
+        event.events = events
         event.data.u64 = token
         guard epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event) == 0 else { throw PumpError(code: errno) }
     }
@@ -102,6 +109,7 @@ public final class MediaPump: Sendable {
     }
 
     private static let bellToken = UInt64.max
+    private static let alarmToken = UInt64.max - 1
 
     private func run(pacer initial: Pacer, drain: (UnsafeBufferPointer<UInt64>) -> Instant?) {
         var pacer = initial
@@ -112,24 +120,29 @@ public final class MediaPump: Sendable {
             tokens.deallocate()
         }
         var deadline: Instant?
+        var rings: Instant?
         while !stopped.load(ordering: .acquiring) {
-            if pacer.isPunctual { sleepThroughLastMillisecond(until: deadline) }
-            let reported = clinux_epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout(until: deadline, roundingUp: !pacer.isPunctual))
-            let ready = collect(events, reported: Int(max(0, reported)), into: tokens)
+            let isDue = pacer.isPunctual && sleepThroughLastMillisecond(until: deadline)
+            if !isDue, let deadline { setAlarm(&rings, to: pacer.isPunctual ? deadline : deadline.nextMillisecond) }
+            let reported = clinux_epoll_wait(epoll, events.baseAddress, Int32(events.count), isDue ? 0 : -1)
+            let ready = collect(events, reported: Int(max(0, reported)), into: tokens, &rings)
             deadline = drain(UnsafeBufferPointer(rebasing: tokens[..<ready]))
             if let pause = pacer.pause(after: ready, at: MonotonicClock.now) { sleep(until: min(pause, deadline ?? pause)) }
         }
     }
 
     /// Copies the sockets' tokens and silences the bell.
-    private func collect(_ events: UnsafeMutableBufferPointer<epoll_event>, reported: Int, into tokens: UnsafeMutableBufferPointer<UInt64>) -> Int {
+    private func collect(
+        _ events: UnsafeMutableBufferPointer<epoll_event>, reported: Int, into tokens: UnsafeMutableBufferPointer<UInt64>, _ rings: inout Instant?
+    ) -> Int {
         var ready = 0
         for index in 0..<reported {
-            let token = events[index].data.u64
-            if token == Self.bellToken {
-                var rings: UInt64 = 0
-                _ = read(bell.clapper, &rings, 8)
-            } else {
+            switch events[index].data.u64 {
+            case Self.bellToken:
+                var pulls: UInt64 = 0
+                _ = read(bell.clapper, &pulls, 8)
+            case Self.alarmToken: rings = nil
+            case let token:
                 tokens[ready] = token
                 ready += 1
             }
@@ -137,26 +150,30 @@ public final class MediaPump: Sendable {
         return ready
     }
 
-    /// Whole milliseconds, rounded up, so that it is not early, or down, where the rest is slept; -1 for ever.
-    private func timeout(until deadline: Instant?, roundingUp: Bool) -> Int32 {
-        guard let deadline else { return -1 }
-        let now = MonotonicClock.now
-        guard now < deadline else { return 0 }
-        let wait = deadline.nanoseconds - now.nanoseconds
-        return Int32(clamping: roundingUp ? (wait - 1) / 1_000_000 + 1 : wait / 1_000_000)
+    /// One that rings too early stays: it costs a look, and moving it each time would cost more.
+    private func setAlarm(_ rings: inout Instant?, to deadline: Instant) {
+        guard deadline < rings ?? .distantFuture else { return }
+        rings = deadline
+        _ = clinux_set_alarm(alarm, max(1, deadline.nanoseconds))
     }
 
-    /// epoll counts milliseconds; a sleep does better.
-    private func sleepThroughLastMillisecond(until deadline: Instant?) {
+    /// Whether the deadline has come, or came while it slept: packets gather meanwhile.
+    private func sleepThroughLastMillisecond(until deadline: Instant?) -> Bool {
         let now = MonotonicClock.now
-        guard let deadline, now < deadline, deadline.nanoseconds - now.nanoseconds < 1_000_000 else { return }
-        sleep(until: deadline)
+        guard let deadline, deadline.nanoseconds < now.nanoseconds + 1_000_000 else { return false }
+        if now < deadline { sleep(until: deadline) }
+        return true
     }
 
     private func sleep(until instant: Instant) {
         var time = timespec(tv_sec: Int(instant.nanoseconds / 1_000_000_000), tv_nsec: Int(instant.nanoseconds % 1_000_000_000))
         clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil)
     }
+}
+
+extension Instant {
+    /// What is due within the same millisecond is done at one visit.
+    fileprivate var nextMillisecond: Instant { Instant(nanoseconds: nanoseconds / 1_000_000 * 1_000_000 &+ 1_000_000) }
 }
 
 /// The operating system refused a descriptor, a thread or a place in the set; `code` is its errno.

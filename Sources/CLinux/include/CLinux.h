@@ -47,6 +47,11 @@ long clinux_recv(int socket, void *buffer, unsigned long capacity, int flags);
 long clinux_send_connected(int socket, const void *bytes, unsigned long count, int flags);
 int clinux_epoll_wait(int set, struct epoll_event *events, int count, int milliseconds);
 
+/// An alarm on the monotonic clock: a descriptor that is readable from the time on that was set last. -1 and errno on failure.
+int clinux_alarm(void);
+/// Nanoseconds of the monotonic clock, not 0; a time that has passed rings at once.
+int clinux_set_alarm(int alarm, uint64_t nanoseconds);
+
 /// Processor time and peak memory of this process since it started.
 struct clinux_usage { uint64_t user_microseconds; uint64_t system_microseconds; uint64_t peak_kilobytes; };
 void clinux_get_usage(struct clinux_usage *usage);
