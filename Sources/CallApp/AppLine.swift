@@ -113,6 +113,8 @@ public final class AppLine: SignallingEndpoint {
         settle()
     }
 
+    public func answersMalformed(over flow: Flow, at now: Instant) -> Bool { agent.answersMalformed(over: flow, at: now) }
+
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)
         agent.failed(flow, at: self.now)

@@ -196,6 +196,12 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    public func answersMalformed(over flow: Flow, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        return userAgent.answersMalformed(over: flow, at: self.now)
+    }
+
     /// A flow broke, or a connection could not be opened.
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)

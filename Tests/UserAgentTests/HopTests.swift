@@ -64,6 +64,29 @@ import UserAgent
         #expect([alice, bob, carol].allSatisfy { $0.agent.counts == nothingLeft })
     }
 
+    @Test func `a server that answers late and asks who ends its call is told`() {
+        var heard: [String] = []
+        link.place(.raw { [link, bob] bytes, flow in
+            guard let message = try? Message(parsing: bytes) else { return }
+            heard.append(message.summary + (message.headers.contains(.proxyAuthorization) ? " with credentials" : ""))
+            guard message.isRequest, message.method == .invite && heard.count == 1 || message.method == .bye else { return }
+            let asks = message.method == .bye && !message.headers.contains(.proxyAuthorization)
+            var response = Message.response(to: message, status: asks ? 407 : 200, toTag: "late", contact: NameAddress(uri: bob.uri()))
+            if asks { response.append(.proxyAuthenticate, DigestChallenge(realm: "carrier", nonce: "n", algorithm: .md5).value) }
+            let answer = response.serialized()
+            link.plan(after: message.method == .invite ? .milliseconds(5_500) : .zero) { _ in link.carry(answer, over: flow) }
+        }, at: bob.address)
+        let call = alice.call(bob) {
+            $0.credentials = Credentials(username: "1001", password: "secret")
+            $0.alternatives = [toCarol]
+        }
+        link.run(seconds: 10)
+        #expect(call.state == .confirmed && heard.suffix(3) == ["ACK", "BYE", "BYE with credentials"], "\(heard)")
+        call.bye(at: link.now)
+        link.run()
+        #expect(alice.agent.counts == nothingLeft)
+    }
+
     @Test func `a server that was passed over and never says anything is sent nothing more`() {
         link.leave(bob.address)
         let call = alice.call(bob) { $0.alternatives = [toCarol] }

@@ -118,6 +118,15 @@ import Testing
         #expect(bye.flow == flow(.tcp, port: 32_200) && bye.message.via.transport == "TCP")
     }
 
+    @Test func `a BYE whose peer has closed its side is tried once over a new connection`() throws {
+        let session = try answered(over: flow(.tcp, port: 40_000, connection: 7), contact: "<sip:caller@198.51.100.7:5070;transport=tcp>", acknowledgedOver: flow(.tcp, port: 40_000, connection: 7))
+        notes.closed = [7]
+        notes.carrier = 9
+        session.bye(at: .zero)
+        agent.failed(flow(.tcp, connection: 9), at: .zero)
+        #expect(notes.sent.count { $0.message.summary == "BYE" } == 1 && session.state == .ended)
+    }
+
     private func ring(over way: Flow, via: String = "SIP/2.0/TCP 198.51.100.7:32300;branch=z9hG4bKring") -> RawRequest {
         var request = RawRequest()
         request.via = via

@@ -92,6 +92,15 @@ import UserAgent
         #expect(bench.phone.events == ["incoming"])
     }
 
+    @Test func `a proxy that was refused may come back for another target`() {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in session.respond(status: 486, at: now) }
+        bench.send(RawRequest().text)
+        bench.send(RawRequest(uri: "sip:mailbox@192.0.2.2", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKother;rport").text)
+        #expect(bench.statuses == [486, 486])
+        #expect(bench.phone.events == ["incoming", "incoming"])
+    }
+
     @Test func `an INVITE that comes again after its ACK is answered again, and not once the call is over`() {
         let bench = Bench()
         bench.send(RawRequest().text)

@@ -31,6 +31,26 @@ import UserAgent
         pair.finish()
     }
 
+    @Test func `a PRACK goes where the response says that it acknowledges, though one before said nothing`() throws {
+        let pair = Pair(), link = pair.link
+        var prack: Message?
+        link.place(.raw { bytes, flow in
+            guard let message = try? Message(parsing: bytes), message.isRequest else { return }
+            if message.method == .prack { prack = message }
+            guard message.method == .invite else { return }
+            link.carry(Message.response(to: message, status: 180, toTag: "x").serialized(), over: flow)
+            var reliable = Message.response(to: message, status: 183, toTag: "x", contact: NameAddress(uri: URI(user: "deep", host: "198.51.100.9")))
+            reliable.append(.recordRoute, "<sip:192.0.2.2;lr>")
+            reliable.append(.require, "100rel")
+            reliable.append(.rseq, "1")
+            link.carry(reliable.serialized(), over: flow)
+        }, at: pair.bob.address)
+        pair.alice.call(pair.bob)
+        link.run(seconds: 0.3)
+        let sent = try #require(prack)
+        #expect(sent.requestURI?.text == "sip:deep@198.51.100.9" && sent.routes.map(\.uri.text) == ["sip:192.0.2.2;lr"], "\(sent)")
+    }
+
     @Test func `without a wish of the caller the 180 is as it was, and with Require it is reliable`() {
         for (headers, isReliable) in [([], false), ([(HeaderName.require, "100rel" as Text)], true)] {
             let (pair, call) = ringing(.whenRequired) { $0.headers = headers }

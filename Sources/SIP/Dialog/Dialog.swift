@@ -85,6 +85,13 @@ public struct Dialog: Sendable {
         refreshTarget(by: response)
     }
 
+    /// A further 101–199 of an early dialog, with a Contact: its routes and target replace those of earlier ones (§12.1.2).
+    public mutating func renew(by response: Message) {
+        guard state == .early, response.target != nil else { return }
+        routeSet = response.routesRecorded.reversed()
+        refreshTarget(by: response)
+    }
+
     /// A target refresh: a re-INVITE or UPDATE of the peer, or the 2xx to one of ours (§12.2.1.2, §12.2.2).
     public mutating func refreshTarget(by message: Message) {
         if let target = message.target { remoteTarget = target.asRequestURI.detached }

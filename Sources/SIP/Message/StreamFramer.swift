@@ -26,8 +26,8 @@ public struct StreamFramer: Sendable {
     /// The length of the message at the beginning of the buffer, when its head is complete.
     private var expected: Int?
     private var hasFailed = false
-    /// Pings of ours that were not answered: a single CRLF answers one, where otherwise it may be the half of theirs.
-    private var unanswered = 0
+    /// A ping of ours was not answered: a single CRLF answers it, where otherwise it may be the half of theirs.
+    private var awaitsPong = false
 
     public init() {}
 
@@ -35,7 +35,7 @@ public struct StreamFramer: Sendable {
     public var pendingBytes: Int { buffer == [0x0D] || buffer == Self.pong ? 0 : buffer.count }
 
     /// A ping leaves on the connection.
-    public mutating func sentPing() { unanswered += 1 }
+    public mutating func sentPing() { awaitsPong = true }
 
     /// Takes what was read from the connection; the outputs are in the order of the stream.
     public mutating func receive(_ bytes: [UInt8]) -> [Output] {
@@ -80,9 +80,10 @@ public struct StreamFramer: Sendable {
 
     /// A double CRLF is a ping; a single one in front of a message means nothing (RFC 3261 §7.5). What may become either waits.
     private mutating func skipLineEnds(_ start: inout Int) -> Output? {
-        if unanswered > 0, start + 1 < buffer.count, buffer[start] == 0x0D, buffer[start + 1] == 0x0A {
+        // There are peers that ping and answer no ping: a double CRLF is theirs, also where ours waits for its answer.
+        if awaitsPong, buffer[start...].starts(with: Self.pong), !buffer[start...].starts(with: Self.ping) {
             start += 2
-            unanswered -= 1
+            awaitsPong = false
             return .answered
         }
         while start + 2 < buffer.count, buffer[start] == 0x0D {

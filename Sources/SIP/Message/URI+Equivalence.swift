@@ -23,18 +23,24 @@ extension URI {
 
     private func parametersAgree(with other: URI) -> Bool {
         let mine = parameters
-        let theirs = other.parameters
-        for name in ["user", "ttl", "method", "maddr", "transport"] as [StaticString] where mine.contains(name) != theirs.contains(name) { return false }
+        for name in ["user", "ttl", "method", "maddr", "transport"] as [StaticString] where mine.contains(name) != other.parameters.contains(name) { return false }
+        let theirs = Self.byName(other.parameters)
         return mine.all.allSatisfy { name, value in
-            guard let counterpart = theirs[name] else { return true }
+            guard let counterpart = theirs[name.lowercased] else { return true }
             return counterpart.percentDecoded.equalsIgnoringCase(value.percentDecoded)
         }
     }
 
+    /// The first of each name: looking for each in the text would take the square of what a stranger sends.
+    private static func byName(_ parameters: Parameters) -> [Text: Text] {
+        Dictionary(parameters.all.map { ($0.name.lowercased, $0.value) }) { first, _ in first }
+    }
+
     private func telParametersAgree(with other: URI) -> Bool {
         let mine = parameters.all
-        let theirs = other.parameters
-        return mine.count == theirs.all.count && mine.allSatisfy { name, value in theirs[name].map { Self.digits($0) == Self.digits(value) } ?? false }
+        let theirs = Self.byName(other.parameters)
+        return mine.count == other.parameters.all.count
+            && mine.allSatisfy { name, value in theirs[name.lowercased].map { Self.digits($0) == Self.digits(value) } ?? false }
     }
 
     private func headersAgree(with other: URI) -> Bool {

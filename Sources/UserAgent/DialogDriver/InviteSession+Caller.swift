@@ -102,7 +102,12 @@ extension InviteSession {
 
     /// Several forks may ring; 199 ends one of them (RFC 6228).
     private func noteEarlyDialog(_ response: Message) {
-        guard let tag = response.to.tag, !earlyDialogs.contains(where: { $0.dialog.remoteTag == tag }) else { return }
+        guard let tag = response.to.tag else { return }
+        if let known = earlyDialogs.firstIndex(where: { $0.dialog.remoteTag == tag }) {
+            // Its PRACK goes where this response says (RFC 3262 §4); an earlier one may have said nothing.
+            if response.reliableSequence != nil { earlyDialogs[known].dialog.renew(by: response) }
+            return
+        }
         guard earlyDialogs.count < ClientTransaction.maximumForks else { return agent.refusals.forks += 1 }
         earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport == .tls)))
     }
@@ -136,7 +141,8 @@ extension InviteSession {
         acknowledge(fork, invite: invite, sequence: response.cseq.number, body: [], over: way, at: now)
         let sequence = fork.takeSequence()
         let bye = fork.request(.bye, sequence: sequence, via: agent.makeVia(for: fork.nextHop, over: way))
-        agent.transact(Boxed(bye), over: way, session: self, at: now) { _, _ in }
+        let exchange = Exchange(bye, over: way, authentication: authentication, session: self, agent: agent) { fork.takeSequence() }
+        exchange.start(at: now) { _, _ in }
     }
 
     /// A server that was passed over because it said nothing answers after all: the call goes on elsewhere, or has ended (RFC 3261 §9.1, §13.2.2.4).

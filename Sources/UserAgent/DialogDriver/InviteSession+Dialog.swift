@@ -79,7 +79,7 @@ extension InviteSession {
         (state, ringing, unacknowledged) = (.ending, nil, [])
         withdrawOffers(at: now)
         refreshAlarm()
-        let wentOverConnection = flow.connection != 0
+        let wentOverConnection = exchange.flow.connection != 0
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
             case .response(let response, _): if let status = response.status, status >= 200 { completeBye(status, at: now) }

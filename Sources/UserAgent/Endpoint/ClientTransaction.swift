@@ -1,4 +1,5 @@
 import Primitives
+import Runtime
 import SIP
 
 /// Names a request of ours: RFC 3261 §17.1.3. A CANCEL has the branch of its INVITE.
@@ -62,6 +63,9 @@ final class ClientTransaction {
     }
 
     var request: Message { sent.value }
+
+    /// No datagram takes it: it has failed, and that concerns nobody else who speaks with its peer (RFC 3261 §17.1.4).
+    var isTooLong: Bool { flow.transport == .udp && bytes.count > UDPSocket.longestDatagram }
 
     /// Whether what was sent is lost with a flow that failed: an older connection to the same peer may end after it was sent.
     func isCarried(by failed: Flow) -> Bool { carrier == 0 ? flow.isCarried(by: failed) : carrier == failed.connection }

@@ -20,6 +20,7 @@ extension UserAgent {
         transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         clientTransactions[id] = transaction
         step(transaction, response: nil, at: now) { $0.start(at: now) } other: { $0.start(at: now) }
+        if transaction.isTooLong { limit(transaction, to: now) }
         return transaction
     }
 
@@ -65,6 +66,7 @@ extension UserAgent {
     private func advance(_ transaction: ClientTransaction, to now: Instant) {
         if let patience = transaction.patience, now >= patience {
             transaction.patience = nil
+            if transaction.isTooLong { return transportFailed(transaction, at: now) }
             if !transaction.hasFinalResponse { return giveUp(transaction, at: now) }
         }
         step(transaction, response: nil, at: now) { $0.advance(to: now) } other: { $0.advance(to: now) }

@@ -20,6 +20,8 @@ extension UserAgent {
     func respond(_ response: Message, to transaction: ServerTransaction, at now: Instant) {
         guard let status = response.status else { preconditionFailure("a request is no response") }
         if status >= 200 { transaction.close() }
+        // A proxy that was refused goes on to its next target, which may be ours as well (RFC 3261 §8.2.2.2: merged is what is under way).
+        if status >= 300, let key = transaction.mergeKey { (transaction.mergeKey, unmerged[key]) = (nil, nil) }
         switch transaction.machine {
         case .invite(var machine):
             let outputs = machine.respond(status: status, at: now)

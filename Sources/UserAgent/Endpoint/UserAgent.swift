@@ -70,11 +70,15 @@ public final class UserAgent {
             receiveRequest(message, via, over: flow, at: now)
         } catch {
             guard case .reject(var rejection) = error else { return noteUnreadable(bytes) }
-            refusals.malformed += 1
-            guard delegate?.userAgent(self, answersMalformedOver: flow, at: now) ?? true else { return }
+            guard answersMalformed(over: flow, at: now) else { return }
             rejection.via.stamp(source: flow.remote)
             network.send(rejection.response(toTag: makeStatelessTag(rejection.via, rejection.headers)), over: flow.responseFlow(to: rejection.via))
         }
+    }
+
+    public func answersMalformed(over flow: Flow, at now: Instant) -> Bool {
+        refusals.malformed += 1
+        return delegate?.userAgent(self, answersMalformedOver: flow, at: now) ?? true
     }
 
     /// What keeps a way open is no message, and none was meant (RFC 5626 §3.5.1; many send blanks or NULs instead of line ends).

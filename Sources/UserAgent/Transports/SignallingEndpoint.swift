@@ -4,6 +4,8 @@ import Primitives
 public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     /// One whole message as it came over the flow, or the CRLF that answers a ping of ours (RFC 5626 §4.4.1); over UDP whatever came.
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant)
+    /// Whether who sends what cannot be read is told so; counts it.
+    func answersMalformed(over flow: Flow, at now: Instant) -> Bool
     /// The flow is gone, or nothing could be sent over it.
     func failed(_ flow: Flow, at now: Instant)
     /// The network says that nobody takes a datagram of ours where it went (ICMP, RFC 3261 §18.4). It quotes the beginning of it, and anybody may have

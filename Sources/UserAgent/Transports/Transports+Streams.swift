@@ -164,7 +164,7 @@ extension Transports {
 
     /// Answers what can be answered; the rest of the stream means nothing any more (RFC 3261 §18.3).
     private func refuse(_ error: Message.ParseError, from stream: MessageStream, at now: Instant) {
-        if case .reject(var rejection) = error {
+        if case .reject(var rejection) = error, endpoint?.answersMalformed(over: stream.flow, at: now) ?? true {
             rejection.via.stamp(source: stream.flow.remote)
             stream.connection.send(rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey)), at: now)
         }

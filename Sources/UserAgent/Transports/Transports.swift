@@ -173,6 +173,8 @@ extension Transports {
     }
 
     private func sendDatagram(_ bytes: [UInt8], over flow: Flow) {
+        // It says nothing of its peer, with whom others speak; who sent it knows.
+        guard bytes.count <= UDPSocket.longestDatagram else { return tally.failed += 1 }
         guard let socket = socket(for: flow) else { return lost.append(flow) }
         do throws(SocketError) {
             try socket.send(bytes, to: flow.remote, from: flow.local.address)

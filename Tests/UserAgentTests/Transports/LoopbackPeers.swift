@@ -28,6 +28,8 @@ final class NotingEndpoint: SignallingEndpoint {
     let transports: Transports
     private let note: AsyncStream<Arrival>.Continuation
     private var isSending = false
+    /// Says nothing to who sends what cannot be read.
+    var isSilent = false
     /// How long each message lay unread.
     private(set) var backlogs: [Duration] = []
 
@@ -43,6 +45,8 @@ final class NotingEndpoint: SignallingEndpoint {
         backlogs.append(transports.backlog)
         note.yield(.message(bytes, flow))
     }
+
+    func answersMalformed(over flow: Flow, at now: Instant) -> Bool { !isSilent }
 
     func failed(_ flow: Flow, at now: Instant) {
         #expect(!isSending, "a failure is told later")

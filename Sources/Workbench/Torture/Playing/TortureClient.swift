@@ -207,6 +207,8 @@ public final class TortureClient: SignallingEndpoint {
         settle(at: now)
     }
 
+    public func answersMalformed(over flow: Flow, at now: Instant) -> Bool { true }
+
     /// A target that goes down later is found out by its silence.
     public func undelivered(_ beginning: [UInt8], at now: Instant) {
         if opening != nil { failed(plan.flow, at: now) }
