@@ -270,8 +270,15 @@ extension Gateway: UserAgentDelegate {
         leg.scribe.trace(session.request, .received, false, over: leg.way, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
-        callingLine?.features.outgoing.insert(leg.uuid)
+        if !isAnotherPart(session, ofConversationOf: callingLine) { callingLine?.features.outgoing.insert(leg.uuid) }
         return leg
+    }
+
+    /// A call of ours to ourselves, made for one that the line had begun: whoever was called sent it on, or it was transferred.
+    private func isAnotherPart(_ session: InviteSession, ofConversationOf line: Line?) -> Bool {
+        let made = userAgent.ownCall(session.request)?.delegate as? Leg
+        guard let line, let origin = made.flatMap(leg(ofBridge:))?.origin else { return false }
+        return origin.line === line
     }
 
     func admit(_ leg: Leg, _ callees: [Destination]) {
@@ -288,9 +295,13 @@ extension Gateway: UserAgentDelegate {
         // Who takes a call over that is up does not ask to be let in.
         leg.line.features.isOpen = leg.replaced != nil
         if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
-        leg.line.provider.hookswitchReport(leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
+        let provider = leg.line.provider, takesOver = leg.replaced != nil
+        // Until the call that is taken over ends, whoever takes it over is there beside it.
+        if takesOver { provider.widen(by: 1) }
+        provider.hookswitchReport(leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
+        if takesOver { provider.widen(by: -1) }
     }
 
     /// A call that is not even reported.
@@ -368,5 +379,14 @@ extension Gateway: UserAgentDelegate {
         update.remoteHandle = CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)
         update.localizedCallerName = caller.displayName?.description
         return update
+    }
+}
+
+extension CXProvider {
+    /// Room for so many more conversations.
+    fileprivate func widen(by groups: Int) {
+        let wider = configuration
+        wider.maximumCallGroups += groups
+        configuration = wider
     }
 }

@@ -42,7 +42,9 @@ extension Gateway {
     /// In how many conversations the line has part, whoever began them; that of `bridge` is not counted.
     func conversations(of line: Line, beside bridge: UUID? = nil) -> Int {
         func counts(_ leg: Leg?) -> Bool { bridge == nil || leg?.bridge != bridge }
-        return line.legs.values.count { $0.direction == .incoming && counts($0) } + line.features.outgoing.count { counts(leg($0)) }
+        // Who took a call over is in the conversation that it was.
+        let arrived = Set(line.legs.values.lazy.filter { $0.direction == .incoming && counts($0) }.map { $0.bridge ?? $0.uuid })
+        return arrived.count + line.features.outgoing.count { counts(leg($0)) }
     }
 
     /// Whom the callee will talk with whose place is taken while it rings.

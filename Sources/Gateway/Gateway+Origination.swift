@@ -23,15 +23,18 @@ extension Gateway {
         guard let line = line(numbered: number) else { throw .noLine }
         let dialled = try dialled(request, of: line)
         guard !isDraining, legCount < configuration.limits.legs else { throw .noRoom }
-        let target = routing.line(for: dialled, host: configuration.domain).map { lines[$0] }
+        let domain = line.configuration.domain ?? configuration.domain
+        let target = routing.line(for: dialled, host: domain).map { lines[$0] }
         let caller = CallerIdentity(user: dialled, host: configuration.domain, displayName: target?.configuration.name)
         let devices = line.configuration.endpoint == .devices ? destinations(of: line, dialled: number, caller: caller, maxForwards: 70) : []
         let own = CallerIdentity(user: number, host: configuration.domain, displayName: line.configuration.name)
-        guard let destination = toOurselves(dialled, from: own), !devices.isEmpty else { throw .noDevice }
+        guard let destination = toOurselves(dialled, at: domain, from: own), !devices.isEmpty else { throw .noDevice }
         let id = randomUUID()
         originations[id] = Origination(line: line, destination: destination)
-        let first = devices.map { ring($0, for: id, of: line) }[0]
+        let first = ring(devices[0], for: id, of: line)
+        for device in devices.dropFirst() { ring(device, for: id, of: line, with: first) }
         settle()
+        guard lineOfCall[first] != nil else { throw .noRoom }
         return first
     }
 
@@ -47,27 +50,30 @@ extension Gateway {
         }
         let value = Text(handle.value)
         let dialled = (try? URI(parsing: value)).flatMap { routing.dialledNumber($0) } ?? value
-        guard routing.line(for: dialled, host: configuration.domain) != nil else { throw .noRoute }
+        guard routing.line(for: dialled, host: line.configuration.domain ?? configuration.domain) != nil else { throw .noRoute }
         return dialled
     }
 
-    /// A call of ours to a number of ours, which arrives as anybody's does; nil where we listen over TLS alone.
-    func toOurselves(_ dialled: Text, from caller: CallerIdentity) -> Destination? {
+    /// A call of ours to a number of ours at a domain of ours, which arrives as anybody's does; nil where we listen over TLS alone.
+    func toOurselves(_ dialled: Text, at domain: Text, from caller: CallerIdentity) -> Destination? {
         guard let listener = listeners.first(where: { $0.transport != .tls }) else { return nil }
         let own = listener.address
         let remote = listener.reachable
-        let target = URI(user: dialled, address: remote)
+        // The flow says where it goes; which line is meant its domain says, too.
+        let target = URI(user: dialled, host: domain)
         return Destination(
-            target: target, addressOfRecord: URI(user: dialled, host: configuration.domain), flow: Flow(transport: listener.transport, local: own, remote: remote),
+            target: target, addressOfRecord: target, flow: Flow(transport: listener.transport, local: own, remote: remote),
             caller: caller, isToOurselves: true)
     }
 
-    private func ring(_ device: Destination, for id: UUID, of line: Line) -> UUID {
+    /// All devices ring for one call: those after the first are in its group.
+    @discardableResult
+    private func ring(_ device: Destination, for id: UUID, of line: Line, with group: UUID? = nil) -> UUID {
         let leg = makeLeg(to: device, on: line)
         (leg.origination, leg.mayTransfer) = (id, true)
         originations[id]?.candidates.insert(leg.uuid)
         add(leg)
-        line.calls.start(leg.uuid, to: CXHandle(type: .generic, value: device.target.text.description)) { [unowned self] in
+        line.calls.start(leg.uuid, to: CXHandle(type: .generic, value: device.target.text.description), with: group) { [unowned self] in
             discard(leg)
             forget(leg, of: id)
         }

@@ -37,6 +37,8 @@ extension Gateway {
         leg.timers.append((timer, timers.arm(.leg(leg.uuid, timer), at: now + delay)))
     }
 
+    func isArmed(_ timer: LegTimer, of leg: Leg) -> Bool { leg.timers.contains { $0.timer == timer } }
+
     func disarm(_ timer: LegTimer, of leg: Leg) {
         guard let index = leg.timers.firstIndex(where: { $0.timer == timer }) else { return }
         _ = timers.cancel(leg.timers.remove(at: index).token)

@@ -71,7 +71,7 @@ extension Gateway {
         case .devices, .trunk: return found
         case .application, .script, .group: break
         }
-        return [toOurselves(dialled, from: staying.party)].compactMap(\.self)
+        return [toOurselves(dialled, at: target.configuration.domain ?? configuration.domain, from: staying.party)].compactMap(\.self)
     }
 
     /// Attended: both calls of whoever asks are with us, and their other ends are joined.
@@ -86,6 +86,7 @@ extension Gateway {
         bridges[bridge] = Bridge(id: bridge, joining: staying.uuid, with: other.uuid)
         (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
         connect(staying, with: other)
+        for leg in [staying, other] where leg.state == .connected { beginRecording(leg) }
         for held in [staying, other] where held.isHeld || held.isEntertained { putOnHold(held, false) }
         for (holder, _) in holders { tell(bridge, .remoteHold(holder.uuid, true)) }
         conclude(leg)
@@ -200,7 +201,10 @@ extension Gateway {
 
 extension Leg {
     /// An application of ours is at the far end, behind a call of ours. Two of these with each other would never hang up.
-    fileprivate var isToOurselves: Bool { session?.isToOurselves ?? false }
+    fileprivate var isToOurselves: Bool {
+        guard let session, session.isToOurselves else { return false }
+        return gateway.leg(ofAttempt: session)?.isWithApplication ?? true
+    }
 
     /// It is up, and its line answers itself.
     fileprivate var isWithApplication: Bool {

@@ -74,6 +74,8 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.sipSent, alice, [.method: "BYE", .cseq: 4], after: the(.mediaStopped))
         },
         BrokenJournal(.R8, "CANCEL before the end is performed", .cancelCrossing) { $0.move(the(.sipSent, method: "CANCEL"), before: the(.performEnd)) },
+        BrokenJournal(.R8, "CANCEL of the server that is being asked", .passedOver) { $0.set(the(.sipSent, method: "CANCEL"), .cseq, 2) },
+        BrokenJournal(.R8, "BYE to the server that is being asked", .passedOver) { $0.set(the(.sipSent, method: "BYE"), .remoteTag, "won") },
         BrokenJournal(.R8, "a refusal before the end is performed", .declined) { $0.move(the(.sipSent, status: 603), before: the(.performEnd)) },
         BrokenJournal(.R9, "a remote end is not reported", .busy) { $0.remove(the(.reportEnded)) },
         BrokenJournal(.R9, "a remote end is reported twice", .busy) { $0.duplicate(the(.reportEnded)) },
@@ -81,6 +83,10 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.actionFulfilled, bob, [.action: 901], after: the(.reportEnded))
             $0.insert(.performEnd, bob, [.action: 901], after: the(.reportEnded))
             $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "end:901"], after: the(.reportEnded))
+        },
+        BrokenJournal(.R9, "the end of a call that nobody sent on is reported twice", .redirected) {
+            $0.insert(.reportEnded, bob, [.reason: "failed"], after: the(.sipReceived, status: 302))
+            $0.insert(.reportEnded, bob, [.reason: "failed"], after: the(.sipReceived, status: 302))
         },
         BrokenJournal(.R10, "ended twice", .echo) { $0.duplicate(the(.callEnded)) },
         BrokenJournal(.R10, "never ended", .localHangUp) { $0.remove(the(.callEnded)) },

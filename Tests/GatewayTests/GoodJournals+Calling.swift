@@ -88,6 +88,37 @@ extension GoodJournal {
         s.sent("ACK", bob)
     }
 
+    static let redirected = GoodJournal("the user gives up while the place is looked for that a 3xx names") { s in
+        let start = s.request("start")[0]
+        s.call(bob, start)
+        s.received("INVITE", bob, status: 302)
+        s.sent("ACK", bob)
+        let end = s.request("end")[0]
+        s.perform(.performEnd, bob, end)
+        s.fulfil(bob, end)
+        s.add(.callEnded, bob)
+        s.release(bob)
+    }
+
+    static let passedOver = GoodJournal("a server that said nothing answers when the next is called") { s in
+        let start = s.request("start")[0]
+        s.call(bob, start)
+        s.add(.inviteUnanswered, bob, [.status: 408])
+        s.sent("INVITE", bob, cseq: 2)
+        s.received("INVITE", bob, status: 180, cseq: 2, tag: "won")
+        s.add(.reportConnecting, bob)
+        s.received("INVITE", bob, status: 180, cseq: 1, tag: "late")
+        s.sent("CANCEL", bob, cseq: 1)
+        s.received("INVITE", bob, status: 200, cseq: 1, tag: "late")
+        s.sent("ACK", bob, cseq: 1, tag: "late")
+        s.sent("BYE", bob, cseq: 3, tag: "late")
+        s.received("INVITE", bob, status: 486, cseq: 2)
+        s.sent("ACK", bob, cseq: 2)
+        s.add(.reportEnded, bob, [.reason: "unanswered"])
+        s.add(.callEnded, bob)
+        s.release(bob)
+    }
+
     static let forkedUpstream = GoodJournal("a proxy forked: two 200s, and an early answer in the 183") { s in
         let start = s.request("start")[0]
         s.call(bob, start)

@@ -48,6 +48,62 @@ import UserAgent
         #expect(forwarding.request(.invite) != nil)
     }
 
+    @Test func `a stranger whom a telephone names has nobody transferred`() throws {
+        let stage = Self.stage(), stranger = RawPeer(stage, 77)
+        let (caller, _) = try forward(stage, to: "sip:x@192.0.2.77")
+        let invite = try stranger.received(.invite)
+        stranger.answer(invite, 200, body: stranger.description())
+        caller.request("ACK", "sip:2000@hookswitch.test", call: "forwarded", 1, toTag: caller.final(.invite, 1)?.to.tag)
+        stranger.request("REFER", in: invite, 1, headers: ["Refer-To: <sip:2001@hookswitch.test>"])
+        #expect(stranger.final(.refer, 1)?.status == 403)
+    }
+
+    /// Line 2002 calls 2000, which sends the call on to 2001, where it is answered.
+    private func forwarded(_ change: (inout LineConfiguration) -> Void = { _ in }) throws -> (stage: Stage, caller: RawPeer, other: RawPeer) {
+        let stage = Stage { configuration in
+            configuration.access.trusted = [IPNetwork("192.0.2.0/24")!]
+            var other = LineConfiguration(number: "2001"), third = LineConfiguration(number: "2002"), conference = LineConfiguration(number: "4000")
+            (other.isOpen, third.isOpen, conference.endpoint) = (true, true, .application(.conference))
+            change(&third)
+            configuration.lines += [other, third, conference]
+        }
+        let (caller, forwarding, other) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3)), sender = "<sip:2002@hookswitch.test>"
+        for (peer, number) in [(forwarding, "2000"), (other, "2001"), (caller, "2002")] {
+            peer.request("REGISTER", "sip:\(number)@hookswitch.test", call: number, 1, from: "<sip:\(number)@hookswitch.test>")
+        }
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description(), from: sender)
+        forwarding.answer(try forwarding.received(.invite), 302, contact: Text("<sip:2001@\(Cast.domain)>"))
+        other.answer(try other.received(.invite), 200, body: other.description())
+        stage.run(seconds: 0.5)
+        let answer = try #require(caller.final(.invite, 1))
+        #expect(answer.status == 200)
+        caller.request("ACK", "sip:2000@hookswitch.test", call: "forwarded", 1, toTag: answer.to.tag, from: sender)
+        return (stage, caller, other)
+    }
+
+    @Test func `a call that was sent on to a person may be transferred to an application`() throws {
+        let (stage, caller, _) = try forwarded()
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request(
+            "REFER", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: tag, headers: ["Refer-To: <sip:4000@hookswitch.test>"], from: "<sip:2002@hookswitch.test>")
+        stage.run(seconds: 1)
+        let told = caller.heard.last { $0.isRequest && $0.method == .notify }.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(told?.hasPrefix("SIP/2.0 200") == true, "\(told ?? "")")
+    }
+
+    @Test func `a call that was sent on is one conversation of its caller`() throws {
+        let (stage, caller, _) = try forwarded { $0.maximumCalls = 2 }
+        let third = RawPeer(stage, 9)
+        for call in ["second", "third"] {
+            third.request("INVITE", "sip:2002@hookswitch.test", call: call, 1, body: third.description())
+            if call == "second" {
+                caller.answer(try caller.received(.invite), 180)
+                #expect(third.heard.last { $0.callID == "second" }?.status == 180)
+            }
+        }
+        #expect(third.heard.last { $0.callID == "third" }?.status == 486)
+    }
+
     @Test(arguments: [
         "sip:2001@\(Cast.gateway)", "sip:2001@\(Cast.domain)", "sip:2001@\(Cast.gateway);transport=tcp", "sip:2001@\(Cast.domain);transport=tcp",
         "tel:20-01",

@@ -55,6 +55,25 @@ import Testing
         play.finish()
     }
 
+    @Test func `a line with room for one call has it taken, and room for no other`() throws {
+        let play = MappingPlay { configuration in
+            configuration.lines[0].maximumCalls = 1
+            var other = LineConfiguration(number: "3000")
+            other.isOpen = true
+            configuration.lines.append(other)
+        }
+        let phone = RawPeer(play.stage, 7)
+        play.invite()
+        let invite = try play.called
+        play.device.answer(invite, 180)
+        let dialog = "\(invite.callID);to-tag=\(invite.from.tag ?? "");from-tag=\(play.device.tag)"
+        phone.request(
+            "INVITE", Self.other, call: "pick", 1, body: phone.description("0 8"), headers: ["Replaces: \(dialog)", "Require: replaces"], from: "<sip:3000@hookswitch.test>")
+        let line = play.stage.gateway.lines[0]
+        #expect(phone.final(.invite, 1)?.status == 200 && play.stage.gateway.conversations(of: line) == 1)
+        #expect(line.provider.configuration.maximumCallGroups == 1)
+    }
+
     @Test func `after a call was taken its line is as much in quiet as before`() throws {
         let phone = phone()
         play.invite()

@@ -178,6 +178,20 @@ import Testing
         over()
     }
 
+    @Test func `of a line with room for one call all devices ring for it, and no other is begun`() throws {
+        let stage = Stage { configuration in configuration.lines[0].maximumCalls = 1 }
+        let (one, two) = (RawPeer(stage, 1), RawPeer(stage, 2)), echo = CallRequest(url: URL(string: "tel:9196")!)!
+        for (peer, call) in [(one, "one"), (two, "two")] { peer.request("REGISTER", BridgedCall.line, call: call, 1) }
+        try stage.gateway.start(echo, ofLine: "2000", at: stage.world.now)
+        stage.run(seconds: 1)
+        let invite = try one.received(.invite)
+        two.answer(try two.received(.invite), 180)
+        one.answer(invite, 200, body: one.description())
+        stage.run(seconds: 1)
+        #expect(two.request(.cancel) != nil)
+        #expect(throws: CallRequestError.noRoom) { try stage.gateway.start(echo, ofLine: "2000", at: stage.world.now) }
+    }
+
     @Test func `a call by URL that the device declines ends there`() throws {
         try stage.gateway.start(CallRequest(url: URL(string: "sip:9196@hookswitch.test")!)!, ofLine: "2000", at: stage.world.now)
         stage.run(seconds: 1)

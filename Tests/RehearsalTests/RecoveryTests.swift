@@ -27,6 +27,23 @@ import Testing
         #expect(stage.endReasons == ["remoteEnded", "action"])
     }
 
+    @Test func `a hold that comes while a refused resume waits for its next attempt holds`() throws {
+        let call = try stage.bridge()
+        call.callerOffers("sendonly")
+        call.deviceAnswers(200, "recvonly")
+        call.callerOffers("sendrecv")
+        call.deviceAnswers(488)
+        call.callerOffers("sendonly")
+        call.deviceAnswers(200, "recvonly")
+        stage.run(seconds: 3)
+        #expect(text(call.device.request(.invite)).contains("a=sendonly") && stage.gateway.counts(at: stage.world.now).media.started == 1)
+        call.callerOffers("sendrecv")
+        call.deviceAnswers(200, "sendrecv")
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 2)
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
     @Test func `a MESSAGE to a device that is gone is 480 soon`() {
         let device = RawPeer(stage, 2), sender = RawPeer(stage, 1)
         device.request("REGISTER", BridgedCall.line, call: "register", 1)

@@ -34,6 +34,19 @@ import UserAgent
         return stage
     }
 
+    @Test func `a member of a group that has calls enough is passed over`() throws {
+        let stage = Stage { configuration in
+            var group = LineConfiguration(number: "4000"), member = LineConfiguration(number: "2001")
+            configuration.lines[0].maximumCalls = 1
+            (group.endpoint, member.isOpen) = (.group(RingGroup([.init("2000"), .init("2001")])), true)
+            configuration.lines += [group, member]
+        }
+        let call = try stage.bridge(), member = RawPeer(stage, 8), other = RawPeer(stage, 9)
+        member.request("REGISTER", "sip:2001@hookswitch.test", call: "member", 1)
+        other.request("INVITE", "sip:4000@hookswitch.test", call: "group", 1, body: other.description("0"))
+        #expect(member.request(.invite) != nil && call.device.heard.count { $0.isRequest && $0.method == .invite } == 1)
+    }
+
     /// The gateway calls itself over TCP where that is what it listens to first, and where a name makes the INVITE too long for a datagram. A call that is
     /// up goes on while no new one is taken.
     @Test(arguments: [([Transport.tcp, .udp], 1, false), ([.udp, .tcp], 1_200, false), ([.udp], 1, true)])
@@ -101,6 +114,21 @@ import UserAgent
         #expect(stage.gateway.counts(at: stage.world.now).media.started == 3)
         call.fromDevice("BYE")
         stage.expectQuiet()
+    }
+
+    @Test func `a call is transferred to a group that has a domain of its own`() throws {
+        let stage = Stage { configuration in
+            configuration.access.trusted = [1, 2].map { IPNetwork("192.0.2.\($0)/32")! }
+            var sales = LineConfiguration(number: "sales"), member = LineConfiguration(number: "2001")
+            (sales.domain, sales.endpoint, member.isOpen) = ("sales.example.test", .group(RingGroup([.init("2001")])), true)
+            configuration.lines += [sales, member]
+        }
+        let call = try stage.bridge(), member = RawPeer(stage, 8)
+        member.request("REGISTER", "sip:2001@hookswitch.test", call: "member", 1)
+        call.fromDevice("REFER", headers: ["Refer-To: <sip:sales@sales.example.test>"])
+        stage.run(seconds: 1)
+        member.answer(try member.received(.invite), 200, body: member.description("0"))
+        #expect(fragments(call.device).last == "SIP/2.0 200 OK")
     }
 
     @Test func `a call is transferred to a ring group`() throws {

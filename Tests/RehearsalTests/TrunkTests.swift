@@ -309,6 +309,32 @@ import UserAgent
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
+    @Test(arguments: [180, 200])
+    func `a server that answers when the next is called already is told so, and why is in the journal`(status: Int) throws {
+        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)])
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        let invite = try first.received(.invite)
+        stage.run(seconds: 5)
+        let other = try second.received(.invite)
+        second.answer(other, 180)
+        first.answer(invite, status, body: status == 200 ? first.description() : "")
+        if status == 200 {
+            #expect(first.request(.ack) != nil)
+            first.answer(try first.received(.bye), 200)
+        } else {
+            first.answer(try first.received(.cancel), 200)
+            first.answer(invite, 487)
+        }
+        second.answer(other, 200, body: second.description())
+        stage.run(seconds: 0.5)
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", "sip:+39055@gateway.test", call: "one", 1, toTag: tag)
+        caller.request("BYE", "sip:+39055@gateway.test", call: "one", 2, toTag: tag)
+        second.answer(try second.received(.bye), 200)
+        stage.expectQuiet()
+    }
+
     @Test func `a text goes to the next server, too, and is for it`() throws {
         let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)])
         let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)

@@ -83,8 +83,8 @@ extension Leg {
 
     /// stop, then tell the far end; its answer is not waited for (mapping §6).
     func performHold() {
-        guard state == .connected, !isHeld || resume != nil else { return }
-        // A resume that still waits for its answer is overtaken.
+        guard state == .connected, !isHeld || resume != nil || gateway.isArmed(.resume, of: self) else { return }
+        // A resume that still waits for its answer, or for its next attempt, is overtaken.
         resume?.fail()
         resume = nil
         resumeAttempts = 0

@@ -203,6 +203,8 @@ final class Leg {
         // Sent on to a number of ours: who calls has proved who it is already, and a port of ours is at both ends.
         let isOurs = gateway.isOurs(hop)
         session?.isToOurselves = isOurs
+        // Whom a device names is no device of ours.
+        if !isOurs { mayTransfer = false }
         negotiation.local.targets.ownPorts = isOurs ? [] : gateway.targets.ownPorts
         let address = gateway.addresses.media(hop)
         guard address != negotiation.local.address, negotiation.state == .haveLocalOffer else { return nil }

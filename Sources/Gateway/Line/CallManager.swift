@@ -9,15 +9,11 @@ final class CallManager {
 
     init(controller: CXCallController) { self.controller = controller }
 
-    /// Starts an outgoing call in the group of the call that it is made for.
-    func start(_ call: UUID, to handle: CXHandle, with group: UUID, refused: @escaping () -> Void) {
-        let start = CXStartCallAction(call: call, handle: handle)
-        let join = CXSetGroupCallAction(call: call, callUUIDToGroupWith: group)
-        request([start, join], refused: refused)
+    /// Starts an outgoing call in the group of the call that it is made for; nil: in one of its own.
+    func start(_ call: UUID, to handle: CXHandle, with group: UUID?, refused: @escaping () -> Void) {
+        let join = group.map { CXSetGroupCallAction(call: call, callUUIDToGroupWith: $0) }
+        request([CXStartCallAction(call: call, handle: handle)] + [join].compactMap(\.self), refused: refused)
     }
-
-    /// Starts an outgoing call in a group of its own.
-    func start(_ call: UUID, to handle: CXHandle, refused: @escaping () -> Void) { request([CXStartCallAction(call: call, handle: handle)], refused: refused) }
 
     func answer(_ call: UUID) { request([CXAnswerCallAction(call: call)]) }
 

@@ -13,7 +13,7 @@ extension Gateway {
         let wanting = [leg.line, leg.origin?.line].lazy.compactMap { $0?.configuration }.first { $0.recording != nil }
         guard let line = wanting, let place = line.recording else { return }
         let called = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
-        let path = place.path(of: leg.uuid, caller: leg.party.user ?? .empty, called: called, line: line.number, at: date)
+        let path = place.path(of: leg.uuid, caller: leg.party.isPrivate ? .empty : leg.party.user ?? .empty, called: called, line: line.number, at: date)
         let order = RecordingWriter.Order(path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000)
         leg.media.recording = LegRecording(order, by: writer, leg.scribe, at: now)
         leg.media.update(leg.plan(for: audio), at: now)

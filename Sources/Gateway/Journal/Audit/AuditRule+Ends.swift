@@ -4,7 +4,8 @@ import SIP
 // Rules about how a call ends.
 extension AuditRule {
     /// BYE, CANCEL and a final refusal of the INVITE need a reason in the journal: `perform.end`, `report.ended`, a reset, a failed answer or start,
-    /// refused media, an end by the far end, or (refusal) a call that was not reported. The dialogs of lost forks are exempt.
+    /// refused media, an end by the far end, or (refusal) a call that was not reported. The dialogs of lost forks are exempt, and those of servers
+    /// that we went on without because their INVITE had no answer in time (`sip.unanswered`).
     static let r8 = AuditRule(
         .R8, "we end a dialog only for a reason that the journal shows before", on: [.sipSent],
         check: { _, facts in
@@ -24,6 +25,8 @@ extension AuditRule {
             let call = facts.current
             switch event.kind {
             case .performEnd:
+                // A 3xx may be followed, as long as nothing says that it was not.
+                if call.wasRedirected, call.endedReports == 0 { return nil }
                 guard let end = call.remoteEnd, let accepted = event.action.flatMap({ facts.actions[$0]?.acceptedSequence }) else { return nil }
                 return accepted > end ? "the far end had ended the call: no perform.end" : nil
             case .reportEnded:

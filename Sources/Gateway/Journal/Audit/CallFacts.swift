@@ -28,6 +28,10 @@ struct CallFacts: Sendable {
     var receivedEarly = false
     var sentFinal: Int64?
     var receivedFinal: Int64?
+    /// The last INVITE had no answer in time.
+    private var isUnanswered = false
+    /// The numbers of INVITEs that had no answer in time and were followed by another, and who answered one of them later.
+    private var passedOver: Set<Int64> = [], passedOverTags: Set<Text> = []
     var sentACK = false, receivedACK = false
     var sentCancel = false, receivedCancel = false
     var sentBye = false, receivedBye = false
@@ -71,6 +75,9 @@ extension CallFacts {
         beganEnd || endedReports > 0 || ended != nil || remoteEnd != nil || resetAt != nil || failedStartOrAnswer || isRefused
     }
 
+    /// The last answer to our INVITE named other places.
+    var wasRedirected: Bool { direction == .outgoing && receivedFinal.map { (300..<400).contains($0) } ?? false }
+
     /// All of it is in the journal, from its INVITE or its start on.
     var hasBegun: Bool { isWhole && (report != .none || beganStart) }
 
@@ -86,10 +93,17 @@ extension CallFacts {
 
     var isOver: Bool { (ended != nil || wasRefusedUnreported) && ports.isEmpty && !isOpen }
 
-    /// A dialog of a fork that another 2xx had won.
+    /// A dialog of a fork that another 2xx had won, or of a server that had been passed over.
     func isLostFork(_ message: AuditMessage) -> Bool {
+        if isPassedOver(message) { return true }
         guard let winnerTag, let tag = message.remoteTag else { return false }
         return tag != winnerTag
+    }
+
+    /// Of an INVITE of ours that had no answer in time, and that we went on without.
+    private func isPassedOver(_ message: AuditMessage) -> Bool {
+        if message.isRequest(.cancel), message.isSent { return message.cseq.map(passedOver.contains) ?? false }
+        return message.remoteTag.map(passedOverTags.contains) ?? false
     }
 
     /// Belongs to the transaction of the INVITE that makes the dialog.
@@ -117,6 +131,8 @@ extension CallFacts {
             message.isSent ? noteSentResponse(message, at: event.time) : noteReceivedResponse(message, of: event)
         } else if !message.isSent, message.isInviteResponse(100..<200) {
             laterProvisional = message.cseq
+        } else if !message.isSent, message.isInviteResponse(200..<300), let cseq = message.cseq, passedOver.contains(cseq), let tag = message.remoteTag {
+            passedOverTags.insert(tag.detached)
         } else if message.isSent, message.method == .bye {
             noteAnswerToBye(message.status ?? 0)
         }
@@ -142,6 +158,9 @@ extension CallFacts {
         }
     }
 
+    /// What RFC 3261 §8.1.3.1 takes for a final response.
+    mutating func noteUnanswered(_ status: Int64?) { (receivedFinal, isUnanswered) = (status, true) }
+
     private mutating func noteAnswerToBye(_ status: Int64) {
         guard let bye = openBye, status >= 200 else { return }
         openBye = nil
@@ -153,9 +172,11 @@ extension CallFacts {
         case .invite where !isEstablished:
             if direction == .unknown { direction = .outgoing }
             invitesSent += 1
+            if isUnanswered, let inviteCSeq, inviteCSeq != message.cseq { passedOver.insert(inviteCSeq) }
+            isUnanswered = false
             (inviteCSeq, receivedProvisional, receivedFinal, remoteEnd) = (message.cseq, false, nil, nil)
         case .ack where receivedOK && !isLostFork(message): sentACK = true
-        case .cancel: sentCancel = true
+        case .cancel where !isLostFork(message): sentCancel = true
         case .bye where !isLostFork(message): sentBye = true
         default: break
         }
