@@ -144,6 +144,24 @@ private struct Checker {
         #expect(!bench.network.take(to: control).isEmpty)
     }
 
+    @Test mutating func `the handshake of RTCP is taken from where that was nominated alone`() throws {
+        let identity = DTLSIdentity(), control = SocketAddress(elsewhere.address, port: 7_001), stranger = SocketAddress("203.0.113.66:5")!
+        let leg = try open(mux: false)
+        try bench.update(leg) { $0.audio.security = .dtls(begins: false, peer: Fingerprint(.sha256, identity.fingerprint)!) }
+        try bench.start(leg)
+        bench.arrive(checker.request(nominates: true), from: elsewhere, at: 20_000)
+        bench.arrive(checker.request(nominates: true, transaction: 3), from: control, at: 20_001)
+        bench.network.sent = []
+        let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        for case .send(let hello) in far.start() {
+            bench.arrive(hello, from: stranger, at: 20_001)
+            #expect(bench.network.sent.isEmpty)
+            bench.arrive(hello, from: control, at: 20_001)
+            #expect(!bench.network.take(to: control).isEmpty)
+        }
+        #expect(try bench.statistics(leg).refused.stranger == 1)
+    }
+
     @Test mutating func `a handshake waits for the nomination, and is taken from there alone`() throws {
         let identity = DTLSIdentity()
         let leg = try open()

@@ -192,6 +192,27 @@ private struct SecureFarEnd {
         #expect(refused.forged + refused.malformed + refused.stranger == 0)
     }
 
+    /// RFC 5764 §4.1: what comes and goes on one port has the keys of one handshake.
+    @Test mutating func `reports that join the port of RTP later have its keys`() throws {
+        let identity = DTLSIdentity(), leg = try open(begins: false, identity, mux: false), control = SocketAddress(alice.address.address, port: alice.address.port + 1)
+        var keys: [(send: SRTPKey, receive: SRTPKey)] = []
+        for (address, port) in [(alice.address, 20_000 as UInt16), (control, 20_001)] {
+            let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+            keys.append(try #require(shakeHands(far, far.start(), from: address, to: port)))
+        }
+        let secure = SecureFarEnd(alice, sends: keys[0].send, receives: keys[0].receive), home = alice.address
+        bench.arrive(try secure.sealed(alice.packet(0)), from: home, at: 20_000)
+        try bench.update(leg) { ($0.audio.rtcpMux, $0.audio.remoteRTCP) = (true, home) }
+        bench.pass(.seconds(12))
+        let told = bench.network.take(to: home)
+        #expect(!told.isEmpty && bench.network.take(to: control).isEmpty)
+        for report in told { #expect([200, 201].contains(try secure.opened(report)[1])) }
+        var session = RTCPSession(ssrc: alice.ssrc, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
+        bench.arrive(try secure.sealed(session.goodbye(at: bench.now)), from: home, at: 20_000)
+        let refused = try bench.statistics(leg).refused
+        #expect(refused.forged + refused.malformed + refused.stranger + refused.sendFailed == 0)
+    }
+
     @Test mutating func `a handshake with another certificate gives no keys and is told of`() throws {
         let a = try bench.open(1, port: 20_000, far: alice.address)
         try bench.update(a) { $0.audio.security = .dtls(begins: false, peer: Fingerprint(.sha256, DTLSIdentity().fingerprint)!) }

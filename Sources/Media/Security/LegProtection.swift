@@ -11,7 +11,7 @@ final class LegProtection {
     /// Where keys come from a handshake between the sockets.
     private(set) var handshake: DTLSAssociation?
     /// What protects RTCP on a port of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the same keys.
-    let control: LegProtection?
+    private(set) var control: LegProtection?
     private let begins: Bool, peer: [UInt8]
     private var hasBegun = false
     /// It was broken off, and its beginning is to be sent again.
@@ -75,6 +75,9 @@ final class LegProtection {
         other = handshake.map { ($0, last) }
         if let known { handshake = known } else { beginAnew() }
     }
+
+    /// RTCP comes and goes with RTP from here on, under the same keys.
+    func forgetControl() { control = nil }
 
     /// Whoever takes part in the handshake is not where the far end said that it is.
     var isWithStranger: Bool { guest?.isAtHome == false }

@@ -13,7 +13,7 @@ extension MediaEngine {
         guard let first = datagram.first, 20...63 ~= first else { return false }
         guard let protection = leg.protection(of: channel), let handshake = protection.handshake else { return false }
         if leg.connectivity != nil {
-            guard channel == .rtcp || leg.latch.source == remote else {
+            guard (channel == .rtp ? leg.latch.source : leg.rtcpSource) == remote else {
                 leg.refused.stranger += 1
                 return true
             }

@@ -99,9 +99,10 @@ extension LocalSecurity {
         switch (agreed, RemoteSecurity.Profile(proto) ?? .plain) {
         case (.some(.none), _): []
         case (.some(.dtls), _), (nil, .dtls): handshake(.actpass)
-        case (.some(.keys), _), (nil, .secure): cryptoOffer
+        case (.some(.keys(let send, _)), _): cryptoOffer(beside: send.suite)
+        case (nil, .secure): cryptoOffer(beside: nil)
         case (nil, .plain) where policy == .off: []
-        case (nil, .plain): keying == .dtls ? handshake(.actpass) : cryptoOffer
+        case (nil, .plain): keying == .dtls ? handshake(.actpass) : cryptoOffer(beside: nil)
         }
     }
 
@@ -138,8 +139,11 @@ extension LocalSecurity {
     }
 
     /// All suites where encryption is required; where it is not, the two that most others speak, so that an INVITE still fits into a datagram.
-    private var cryptoOffer: [SessionDescription.Attribute] {
-        keys.enumerated().filter { policy == .required || SRTPSuite.common.contains($1.suite) }.map { CryptoAttribute(tag: $0 + 1, key: $1).attribute }
+    ///
+    /// - Parameter used: what is in use stays on offer (RFC 3264 §8).
+    private func cryptoOffer(beside used: SRTPSuite?) -> [SessionDescription.Attribute] {
+        let offered = keys.enumerated().filter { policy == .required || $1.suite == used || SRTPSuite.common.contains($1.suite) }
+        return offered.map { CryptoAttribute(tag: $0 + 1, key: $1).attribute }
     }
 
     private func handshake(_ setup: DTLSSetup) -> [SessionDescription.Attribute] {

@@ -194,6 +194,16 @@ import Testing
 
     // MARK: Later
 
+    /// RFC 3264 §8: an offer in the middle of a call contains what is in use.
+    @Test(arguments: SRTPSuite.allCases) func `the suite that the far end chose is in our later offers`(suite: SRTPSuite) throws {
+        var caller = engine(.required, seed: 2) { $0.keys.removeAll { $0.suite != suite } }, callee = engine(.optional)
+        try callee.receive(offer: caller.offer().serialized())
+        let (answer, first) = try callee.answer()
+        try caller.receive(answer: answer.serialized())
+        try caller.receive(offer: callee.offer().serialized())
+        #expect(try callee.receive(answer: caller.answer().description.serialized()).security == first?.security)
+    }
+
     @Test func `hold and resume keep the keys, and a new key of the peer is news`() throws {
         var callee = engine(.required)
         try callee.receive(offer: offer(over: "RTP/SAVP", Self.crypto80))
