@@ -39,7 +39,10 @@ extension MediaEngine {
         guard mixDue <= now else { return }
         mixDue = .distantFuture
         for mixer in mixers.values {
-            if now - mixer.due > Self.greatestLateness { mixer.due = now }
+            if now - mixer.due > Self.greatestLateness {
+                mixer.due = now
+                for leg in mixer.members { leg.stream.pause() }   // its clock went on
+            }
             while mixer.due <= now {
                 mixFrame(mixer, at: now)
                 mixer.due += .milliseconds(Int64(frameMilliseconds))
@@ -60,8 +63,7 @@ extension MediaEngine {
                 leg.stream.leaveOut(samples: samples, at: now)
                 continue
             }
-            let header = leg.stream.originate(payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: samples, payloadCount: count, at: now)
-            sendMade(header, count, on: leg, at: now)
+            sendFrame(count, lasting: samples, on: leg, at: now)
         }
     }
 }

@@ -106,9 +106,9 @@ extension MediaEngine {
             if partner.isTranscoding || partner.isSendingKey { endKey(of: leg, by: header, role, over: partner, at: now) }
             if leg.inbandKeys?.isSuspected == true, mutes(packet, header, role, from: leg, over: partner, at: now) { return }
             if role == .keys || partner.isTranscoding, transcode(packet, header, role, from: leg, over: partner, at: now) { return }
-            relay(packet, header, from: leg, over: partner, at: now)
+            relay(packet, header, role, from: leg, over: partner, at: now)
         } else if leg.plan.source == .echo {
-            relay(packet, header, from: leg, over: leg, at: now)
+            relay(packet, header, role, from: leg, over: leg, at: now)
         } else if leg.isRelaying {
             leg.refused.noReceiver += 1
         }
@@ -168,14 +168,17 @@ extension MediaEngine {
         heardKeys(leg.keys.stop(), on: leg, at: now)
     }
 
-    private func relay(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {
+    private func relay(
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
+    ) {
         guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
+        if case .audio(let codec) = role { other.turn(to: UInt32(codec.clockRate)) }
         switch other.stream.rewrite(packet, header, at: now) {
         case .unmapped: leg.refused.payloadType += 1
         case .stale, .strayed: leg.refused.outOfSequence += 1
         case .rewritten:
             let timestamp = UInt32(bigEndian: packet.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-            send(packet, timestamp: timestamp, octets: header.payloadCount, timed: leg.role(of: header.payloadType) != .keys, on: other, at: now)
+            send(packet, timestamp: timestamp, octets: header.payloadCount, timed: role != .keys, on: other, at: now)
         }
     }
 

@@ -80,6 +80,7 @@ extension MediaEngine {
         if now - leg.nextFrame > Self.greatestLateness {
             leg.lateFrames += 1
             leg.nextFrame = now
+            leg.stream.pause()   // its clock went on
             guard phases == nil else { return takePhase(leg) }
         }
         while leg.nextFrame <= now {
@@ -102,11 +103,7 @@ extension MediaEngine {
             report(.digitsSent, of: leg)
             return false
         }
-        if leg.canSend {
-            let header = leg.stream.originate(
-                payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: player.timestampStep, payloadCount: count, at: now)
-            sendMade(header, count, on: leg, at: now)
-        }
+        if leg.canSend { sendFrame(count, lasting: player.timestampStep, on: leg, at: now) }
         return true
     }
 
@@ -120,9 +117,7 @@ extension MediaEngine {
             report(.sourceFinished, of: leg)
             return false
         }
-        let header = leg.stream.originate(
-            payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: player.timestampStep, payloadCount: count, at: now)
-        sendMade(header, count, on: leg, at: now)
+        sendFrame(count, lasting: player.timestampStep, on: leg, at: now)
         return true
     }
 
@@ -132,12 +127,10 @@ extension MediaEngine {
         guard leg.canSend else { return true }
         let isPressing = leg.isSendingKey || leg.isKeyPassing(at: now)
         switch transcoder.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]), at: now) {
-        case .payload(let count) where !isPressing:
-            let header = leg.stream.originate(
-                payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
-            sendMade(header, count, on: leg, at: now)
+        case .payload(let count) where !isPressing: sendFrame(count, lasting: transcoder.timestampStep, on: leg, at: now)
         case .noise(let count) where !isPressing:
             guard let noise = leg.plan.audio.comfortNoise(for: leg.plan.audio.primary.codec) else { return true }
+            leg.turn(to: leg.plan.audio.primary.codec.clockRate)
             let header = leg.stream.originateNoise(payloadType: noise.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
             sendMade(header, count, on: leg, at: now)
         case .silence where !isPressing: leg.stream.leaveOut(samples: transcoder.timestampStep, at: now)
@@ -147,6 +140,13 @@ extension MediaEngine {
         case .payload, .silence, .noise, .nothing: break
         }
         return true
+    }
+
+    /// Sends a frame that was made here, whose payload stands in `outgoing` behind the place of a header: in the clock of our codec, whatever was relayed before.
+    func sendFrame(_ count: Int, lasting samples: UInt32, on leg: MediaLeg, at now: Instant) {
+        leg.turn(to: leg.plan.audio.primary.codec.clockRate)
+        let header = leg.stream.originate(payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: samples, payloadCount: count, at: now)
+        sendMade(header, count, on: leg, at: now)
     }
 
     /// Sends the payload that stands in `outgoing` behind a header.

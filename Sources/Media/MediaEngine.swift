@@ -91,9 +91,8 @@ public final class MediaEngine {
         started -= 1
         disarmAll(leg)
         leg.stream.pause()
-        leg.member?.receiver.pause()
         leg.transcoder?.receiver.pause()
-        leg.partner?.transcoder?.receiver.pause()
+        leg.pauseIncoming()
         leg.converter?.stop()
         endKeys(of: leg, at: now)
         (leg.digits, leg.keyPlayer) = (nil, nil)

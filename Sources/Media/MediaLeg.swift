@@ -164,8 +164,13 @@ final class MediaLeg {
         } else if old.audio.remoteHold != .none {
             seek()
         }
-        if new.source != old.source || new.audio.isSilenced != old.audio.isSilenced { stream.pause() }
-        if new.audio.primary.codec.clockRate != stream.clockRate || isSealedAnew { renewStream(using: &random, at: now) }
+        if new.source != old.source || new.audio.isSilenced != old.audio.isSilenced {
+            stream.pause()
+            transcoder?.receiver.pause()
+        }
+        if new.audio.receives != old.audio.receives { pauseIncoming() }
+        let rate = new.audio.primary.codec.clockRate
+        if rate != old.audio.primary.codec.clockRate && rate != stream.clockRate || isSealedAnew { renewStream(using: &random, at: now) }
         if old.audio.keyRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
     }
@@ -224,7 +229,7 @@ final class MediaLeg {
     /// Of all RTCP sessions.
     private var figures: (sending: RTPFigures, receiving: RTPFigures) {
         guard let earlier = earlier?.value else { return (rtcp.sending, rtcp.receiving) }
-        return (rtcp.sending + earlier.sending, rtcp.receiving + earlier.receiving)
+        return (rtcp.sending.after(earlier.sending, isSent: true), rtcp.receiving.after(earlier.receiving, isSent: false))
     }
 
     /// What leaves needs a frame every so often.
@@ -335,14 +340,16 @@ extension MediaSource {
 }
 
 extension RTPFigures {
-    /// This one's, with the counts of an earlier stretch.
-    static func + (later: RTPFigures, earlier: RTPFigures) -> RTPFigures {
-        guard earlier.packets > 0 else { return later }
-        var sum = later
+    /// These, with the counts of an earlier stretch.
+    ///
+    /// - Parameter isSent: what was lost is a part of the packets, which it is not where they were received.
+    func after(_ earlier: RTPFigures, isSent: Bool) -> RTPFigures {
+        guard earlier.packets > 0 else { return self }
+        var sum = self
         sum.packets += earlier.packets
         sum.octets += earlier.octets
-        if let lost = earlier.lost { sum.lost = lost + (later.lost ?? 0) }
-        if let lost = sum.lost, sum.packets + lost > 0 { sum.lossFraction = Double(lost) / Double(sum.packets + lost) }
+        if let lost = earlier.lost { sum.lost = lost + (self.lost ?? 0) }
+        if let lost = sum.lost { sum.lossFraction = min(1, Double(lost) / Double(isSent ? sum.packets : sum.packets + lost)) }
         return sum
     }
 }

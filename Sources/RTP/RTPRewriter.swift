@@ -27,8 +27,8 @@ public struct RTPRewriter: Sendable {
     @usableFromInline static let timestampTolerance: Int64 = 10
 
     public let ssrc: UInt32
-    /// Ticks per second of the outgoing codec's clock.
-    public let clockRate: UInt32
+    /// Ticks per second of the clock of the codec that leaves.
+    public internal(set) var clockRate: UInt32
 
     /// The highest sequence number that was sent, and the newest timestamp with the time at which it was.
     @usableFromInline var lastSequence: UInt16
@@ -90,6 +90,9 @@ public struct RTPRewriter: Sendable {
         feed = .none
         suspect = nil
     }
+
+    /// What leaves next is in the clock of another codec (RFC 7160).
+    public mutating func turn(to rate: UInt32) { clockRate = rate }
 
     /// Makes a source's packet one of this stream, in place. `header` is what was parsed from the same packet.
     @inlinable public mutating func rewrite(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, at now: Instant) -> Outcome {

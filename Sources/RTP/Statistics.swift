@@ -99,6 +99,9 @@ public struct ReceiverStatistics: Sendable {
         epoch?.received += 1
     }
 
+    /// What comes next is not measured against what came last: a sender's clock may stand still while it is held.
+    public mutating func rest() { epoch?.transit = nil }
+
     /// RFC 3550 A.1; false for a packet that is not believed.
     @inlinable mutating func updateSequence(_ header: RTPHeader) -> Bool {
         guard let current = epoch else { return false }
@@ -209,7 +212,8 @@ public struct ReceiverStatistics: Sendable {
 
 /// Counts what we send, and keeps what the peer reports of it.
 public struct SenderStatistics: Sendable {
-    public let clockRate: UInt32
+    /// Ticks per second of the clock of the codec that leaves.
+    public private(set) var clockRate: UInt32
     @usableFromInline var packets: UInt64 = 0
     @usableFromInline var octets: UInt64 = 0
     @usableFromInline var last: (timestamp: UInt32, at: Instant)?
@@ -222,6 +226,9 @@ public struct SenderStatistics: Sendable {
     private var jitters: Boxed<Spread<UInt16>>?, losses: Boxed<Spread<UInt16>>?, roundTrips: Boxed<Spread<UInt16>>?
 
     public init(clockRate: UInt32) { self.clockRate = clockRate }
+
+    /// What leaves next is in the clock of another codec (RFC 7160).
+    public mutating func turn(to rate: UInt32) { clockRate = rate }
 
     /// Counts one packet as it leaves. `timed` as in `ReceiverStatistics`.
     @inlinable public mutating func sent(_ timestamp: UInt32, sequence: UInt16, octets count: Int, timed: Bool = true, at now: Instant) {

@@ -94,6 +94,22 @@ import Testing
         #expect(figures.refused.total == 0)
     }
 
+    /// Of what was sent, as before: what was lost is a part of it.
+    @Test func `what the far end lost stays the same part of what was sent when the stream gives way to another`() throws {
+        let leg = try bench.open(1, port: 20_000, far: alice.address, source: .tone(.dial))
+        try bench.start(leg)
+        bench.pass(.milliseconds(1_990))
+        let first = try header(#require(bench.heard(by: alice.address).first))
+        let block = RTCPPacket.ReportBlock(
+            ssrc: first.ssrc, fractionLost: 128, cumulativeLost: 50, highestSequence: UInt32(first.sequence.rawValue) + 99, jitter: 0, lastSenderReport: 0, delaySinceSenderReport: 0)
+        bench.arrive(RTCPPacket.make([.receiverReport(ssrc: 7, [block])]), from: alice.address, at: 20_000)
+        #expect(try bench.statistics(leg).sending.lossFraction == 0.5)
+        try bench.update(leg) { $0.audio.codecs = [.opus()] }
+        bench.pass(.milliseconds(2_000))
+        let figures = try bench.statistics(leg).sending
+        #expect(figures.packets == 200 && figures.lost == 50 && figures.lossFraction == 0.25)
+    }
+
     @Test(arguments: [true, false]) mutating func `reports leave our name out, but now and then, for a far end that takes it`(reduced: Bool) throws {
         let leg = try bench.open(1, port: 20_000, far: alice.address, source: .echo)
         try bench.update(leg) { $0.audio.reducedSizeRTCP = reduced }

@@ -1,0 +1,20 @@
+import RTP
+
+// Where a stream begins anew, and in which clock it goes on.
+extension MediaLeg {
+    /// What comes is passed on no more, or again: what did not go on meanwhile is no loss for whoever it goes to.
+    func pauseIncoming() {
+        rtcp.receiver.rest()
+        member?.receiver.pause()
+        guard let partner, partner.isRelaying else { return }
+        partner.stream.pause()
+        partner.transcoder?.receiver.pause()
+    }
+
+    /// What leaves next is of a codec with this clock.
+    func turn(to rate: UInt32) {
+        guard rate != stream.clockRate else { return }
+        stream.turn(to: rate)
+        rtcp.sender.turn(to: rate)
+    }
+}
