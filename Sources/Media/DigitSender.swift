@@ -3,7 +3,7 @@ import RTP
 
 /// Digits on their way out of one leg: the presses, and the number and the timestamp that their packets carry. An object: few legs have one at a time.
 final class DigitSender {
-    let payloadType: UInt8
+    var payloadType: UInt8
     private var presses: TelephoneEventSender
     private var timestamp: UInt32 = 0
 
@@ -12,6 +12,7 @@ final class DigitSender {
         presses = TelephoneEventSender(clockRate: clockRate)
     }
 
+    var clockRate: UInt32 { presses.clockRate }
     var deadline: Instant? { presses.deadline }
     /// A key is down: other sound waits.
     var isPressing: Bool { presses.isPressing }
@@ -31,6 +32,9 @@ final class DigitSender {
     func press(_ digit: DTMFDigit, at now: Instant) -> Bool { presses.press(digit, at: now) }
 
     func release() { presses.release() }
+
+    /// The stream is another one: what is left of a key that is down has this timestamp there.
+    func move(to timestamp: UInt32) { self.timestamp = timestamp }
 
     /// Writes the packet that is due and returns its header; nil when none is.
     func advance(_ stream: inout RTPRewriter, into packet: UnsafeMutableRawBufferPointer, at now: Instant) -> RTPHeader? {

@@ -112,6 +112,17 @@ extension MediaLeg {
         if let receiver = transcoder?.receiver, !receiver.isIdle { receiver.pass(header, at: now) }
     }
 
+    /// Keys of ours that wait go on as was agreed on now; those that the far end would not understand are dropped.
+    func updateKeys() {
+        if let player = keyPlayer, AudioCodec(plan.audio.primary.codec) != player.codec { keyPlayer = nil }
+        guard let sender = digits else { return }
+        if let event = plan.audio.telephoneEvents.first(where: { $0.sendPayloadType < 128 && max(1, $0.codec.clockRate) == sender.clockRate }) {
+            sender.payloadType = event.sendPayloadType
+        } else {
+            digits = nil
+        }
+    }
+
     /// What tells the far end of keys as events, made now where there is none yet; nil where it knows none.
     fileprivate var digitSender: DigitSender? {
         guard let event = plan.audio.telephoneEvent(for: plan.audio.primary.codec), event.sendPayloadType < 128 else { return nil }

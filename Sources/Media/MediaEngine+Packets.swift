@@ -127,9 +127,8 @@ extension MediaEngine {
             defer { armFrames(other, at: now) }
             transcoder.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
         case .keys:
-            let isTranscoded = other.transcoder?.receiver.isIdle == false
-            guard isTranscoded || other.stream.payloadTypes[header.payloadType] == nil else { return false }
-            if isTranscoded { other.transcoder?.receiver.pass(header, at: now) }
+            other.skipKey(header, at: now)
+            guard converts(header, over: other) else { return false }
             convert(payload(packet, header), header, from: leg, over: other, at: now)
         case .audio:
             if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }   // the sender changed its codec
@@ -140,6 +139,12 @@ extension MediaEngine {
         case .otherAudio, .unknown: return false
         }
         return true
+    }
+
+    /// A press goes one way as a whole (RFC 4733 §2.2.1), whatever becomes of the sound beside it meanwhile: as it is where the sound does so, too.
+    private func converts(_ header: RTPHeader, over other: MediaLeg) -> Bool {
+        if other.stream.payloadTypes[header.payloadType] == nil || other.converter?.knows(header) == true { return true }
+        return other.isTranscoding && (other.transcoder?.receiver.isIdle == false || !other.stream.follows(header.ssrc))
     }
 
     /// Keys go over with the other side's number, clock and timestamps.

@@ -35,6 +35,7 @@ extension MediaEngine {
     func armAll(_ leg: MediaLeg, at now: Instant) {
         continueHandshake(leg, at: now)
         armFrames(leg, at: now)
+        arm(leg, .digit, at: leg.digits?.deadline)
         arm(leg, .report, at: leg.rtcp.deadline)
         arm(leg, .silence, at: leg.plan.silenceLimit.map { now + $0 })
     }
@@ -92,18 +93,19 @@ extension MediaEngine {
         arm(leg, .frame, at: leg.nextFrame)
     }
 
-    /// False when no key is to be heard. What the leg's transcoder has meanwhile goes by unheard.
+    /// False when no key is to be heard. What the leg's transcoder has meanwhile goes by unheard. While the far end does not listen the keys wait.
     private func playKey(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let player = leg.keyPlayer else { return false }
         leg.transcoder?.skip(at: now)
         if let partner = leg.partner { heardKeys(partner.keys.advance(to: now), on: partner, at: now) }   // whose end was lost
+        guard leg.canSend else { return true }
         guard let count = player.next(into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])) else {
             leg.keyPlayer = nil
             leg.stream.pause()
             report(.digitsSent, of: leg)
             return false
         }
-        if leg.canSend { sendFrame(count, lasting: player.timestampStep, on: leg, at: now) }
+        sendFrame(count, lasting: player.timestampStep, on: leg, at: now)
         return true
     }
 
@@ -156,7 +158,9 @@ extension MediaEngine {
         send(packet, timestamp: header.timestamp, octets: count, timed: timed, on: leg, at: now)
     }
 
+    /// While the far end does not listen they wait. A key that was down goes on after that: it is the same one, by its timestamp.
     private func sendDigits(_ leg: MediaLeg, at now: Instant) {
+        guard leg.canSend else { return }
         while let header = leg.digits?.advance(&leg.stream, into: outgoing, at: now) {
             let packet = UnsafeMutableRawBufferPointer(rebasing: outgoing[..<(RTPHeader.fixedSize + TelephoneEvent.size)])
             send(packet, timestamp: header.timestamp, octets: TelephoneEvent.size, timed: false, on: leg, at: now)

@@ -169,7 +169,6 @@ public final class MediaEngine {
         if leg.state == .started {
             started += 1
             armAll(leg, at: now)
-            arm(leg, .digit, at: leg.digits?.deadline)
         }
         do throws(SocketError) {
             try binder.adopt(leg.rtpSocket, token: leg.slot.token(.rtp))

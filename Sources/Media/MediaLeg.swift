@@ -173,6 +173,7 @@ final class MediaLeg {
         if rate != old.audio.primary.codec.clockRate && rate != stream.clockRate || isSealedAnew { renewStream(using: &random, at: now) }
         if old.audio.keyRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
+        updateKeys()
     }
 
     /// A hold is over: a far end behind a translator may come from another port than before.
@@ -296,6 +297,8 @@ final class MediaLeg {
         let old = rtcp
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: old.cname, clockRate: stream.clockRate, seed: UInt64(stream.ssrc), at: now)
         rtcp.take(over: old)
+        keyTimestamp = stream.beginEvent(at: now)   // for what is left of a key that is down
+        digits?.move(to: keyTimestamp)
     }
 }
 

@@ -91,6 +91,9 @@ public struct RTPRewriter: Sendable {
         suspect = nil
     }
 
+    /// Whether what left last was relayed from that source: what comes of it next keeps its place behind it.
+    public func follows(_ ssrc: UInt32) -> Bool { if case .source(let source) = feed { source.ssrc == ssrc } else { false } }
+
     /// What leaves next is in the clock of another codec (RFC 7160).
     public mutating func turn(to rate: UInt32) { clockRate = rate }
 

@@ -51,6 +51,12 @@ public struct TelephoneEventConverter: Sendable {
         press = current
     }
 
+    /// Whether a packet is of the press that was converted last, or comes while its key is down.
+    public func knows(_ header: RTPHeader) -> Bool {
+        guard let press, press.ssrc == header.ssrc else { return false }
+        return !press.isOver || press.timestamp == header.timestamp
+    }
+
     /// No more of the press that is under way will come.
     public mutating func stop() { press?.isOver = true }
 
