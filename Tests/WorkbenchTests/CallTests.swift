@@ -112,6 +112,20 @@ import Workbench
         #expect(!result.isGood && result.failure == (dies ? "nothing came in the last 5.1 s" : "the BYE was not answered"), "\(result.failure ?? "")")
     }
 
+    @Test func `a call whose BYE nobody answers is told of where its end is not waited for`() throws {
+        let pair = Pair()
+        pair.start()
+        pair.room.run(seconds: 1)
+        pair.room.place(at: Room.address(1)) { _, _ in nil }
+        pair.callee.stop(at: pair.room.now)
+        pair.room.run(seconds: 1)
+        #expect(pair.answered.isEmpty && !pair.calleeFinished)
+        pair.callee.abandon(at: pair.room.now)
+        pair.room.run(seconds: 0.1)
+        #expect(try #require(pair.answered.first).result().failure == "the BYE was not answered")
+        #expect(pair.calleeFinished && pair.calleeSeat.plane.counts(at: pair.room.now).isIdle)
+    }
+
     @Test(arguments: [1.0, 3])
     func `an echo that stops is not taken for any other sound`(seconds: Double) throws {
         var script = CallScript()

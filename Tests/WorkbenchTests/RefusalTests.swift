@@ -55,6 +55,18 @@ import Workbench
         #expect(pair.leftovers == [])
     }
 
+    @Test func `a ringing call that we hang up is over`() throws {
+        let pair = Pair { $0.answersAfter = nil }
+        pair.start()
+        pair.room.run(seconds: 1)
+        pair.callee.stop(at: pair.room.now)
+        pair.room.run(seconds: 1)
+        let result = try #require(pair.answered.first).result()
+        #expect(result.status == 480 && result.endedBy == .us && pair.calleeFinished)
+        #expect(try #require(pair.finished?.record).status == 480)
+        #expect(neverHadMedia(pair) && pair.leftovers == [])
+    }
+
     @Test func `nobody is there: 408 after half a minute`() throws {
         let pair = Pair(patience: .seconds(60))
         pair.room.place(at: Room.address(2)) { _, _ in nil }

@@ -116,7 +116,7 @@ import Workbench
     @Test func `the demo's speech arrives both ways, its journal is clean, and nothing is left`() throws {
         let report = try DemoRun(DemoSettings(duration: .seconds(2)), teller: Teller(nil)).perform()
         #expect(report.isGood, "\(report.text)")
-        #expect(report.callerHeard > 0.7 && report.calleeHeard > 0.7 && report.events > 40)
+        #expect(try #require(report.callerHeard) > 0.7 && #require(report.calleeHeard) > 0.7 && report.events > 40)
         #expect(report.ladder.contains("media started") && report.ladder.contains("║ ║"))
         #expect(report.text.contains("audio both ways"))
     }
@@ -144,7 +144,7 @@ import Workbench
         if isCallersUnplugged { settings.caller = .silence } else { settings.callee = .silence }
         let report = try DemoRun(settings, teller: Teller(nil)).perform()
         #expect(!report.isGood && !report.isSpeechBothWays)
-        let heard = isCallersUnplugged ? report.callerHeard : report.calleeHeard
+        let heard = try #require(isCallersUnplugged ? report.callerHeard : report.calleeHeard)
         #expect(heard > 0.7, "\(report.text)")
         #expect(report.isClean && report.leftovers.isEmpty && report.failures.isEmpty)
         #expect(report.text.contains("verdict   speech did not arrive both ways"))

@@ -64,7 +64,7 @@ public final class LoadClient: PhoneClient {
     static let patienceForCallee = Duration.seconds(5)
     private static let registrationsAtOnce = 50
     /// How long registrars have to hear that we leave.
-    private static let patienceForRegistrars = Duration.seconds(5)
+    private var patienceForRegistrars = Duration.seconds(5)
 
     public init(phone: Phone, plan: LoadPlan) {
         (self.phone, self.plan, random) = (phone, plan, SeededRandom(seed: plan.seed))
@@ -95,6 +95,13 @@ public final class LoadClient: PhoneClient {
         }
         for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.hangUp(at: now) }
         leaveIfDone(at: now)
+    }
+
+    /// Waits for nobody after a `stop`: calls whose hang-up is not answered are over as they are, and registrars have heard what they were told.
+    public func abandon(at now: Instant) {
+        patienceForRegistrars = .zero
+        if farewell != nil { farewell = now }
+        for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.abandon(at: now) }
     }
 
     /// Begins no more; what is up goes on to its end.
@@ -196,7 +203,7 @@ extension LoadClient {
         (progress.phase, self.failure) = (.over, failure)
         registrations = registrations.filter(\.isRegistered)
         progress.registered = registrations.count
-        if !registrations.isEmpty { farewell = now + Self.patienceForRegistrars }
+        if !registrations.isEmpty { farewell = now + patienceForRegistrars }
         for registration in registrations { registration.unregister(at: now) }
         conclude(at: now)
     }

@@ -96,8 +96,18 @@ public final class PhoneCall {
         record.endedBy = .us
         end(at: now)
         session?.bye(at: now)
-        if session == nil { close(at: now) }
+        // A callee that rings has refused by that, and no event follows.
+        if state == .ending, session?.state ?? .ended == .ended {
+            if session != nil, record.status == 0 { record.status = 480 }
+            close(at: now)
+        }
         if state == .ending, isUnheard { givesUpAt = now + Self.patienceAfterHangUp }
+    }
+
+    /// It is over as it is, though our BYE or its like is not answered; nothing but what has been sent is said to the other side.
+    func abandon(at now: Instant) {
+        hangUp(at: now)
+        if state != .closed { close(at: now) }
     }
 
     /// We call, and nothing has come back.

@@ -9,8 +9,8 @@ struct DemoReport: Encodable {
     /// 1001's and 1002's sides of the call.
     var caller: CallResult?
     var callee: CallResult?
-    /// How much of what one said was heard by the other, 0…1.
-    var callerHeard = 0.0, calleeHeard = 0.0
+    /// How much of what one said was heard by the other, 0…1; nil where they never spoke.
+    var callerHeard: Double?, calleeHeard: Double?
     var isSpeechBothWays = false
     var events = 0
     var violations: [String] = []
@@ -28,7 +28,7 @@ struct DemoReport: Encodable {
     private enum CodingKeys: CodingKey { case caller, callee, callerHeard, calleeHeard, isSpeechBothWays, events, violations, leftovers, failures, ladder }
 
     mutating func judge(_ caller: CallRecord?, _ callee: CallRecord?) {
-        if let caller, let callee {
+        if let caller, let callee, caller.answered != nil, callee.answered != nil {
             (calleeHeard, callerHeard, isSpeechBothWays) = CallRecord.bothWays(caller, callee)
         }
         (self.caller, self.callee) = (caller?.result(), callee?.result())
@@ -51,7 +51,7 @@ struct DemoReport: Encodable {
             lines.append("\(name)      \(CallText.status(side))")
             if let packets = side.packets { lines.append("          \(CallText.figures(packets))\(side.codec.map { ", \($0)" } ?? "")") }
         }
-        lines.append("speech    1002 heard \(percent(calleeHeard)) of 1001, 1001 heard \(percent(callerHeard)) of 1002")
+        if let callerHeard, let calleeHeard { lines.append("speech    1002 heard \(percent(calleeHeard)) of 1001, 1001 heard \(percent(callerHeard)) of 1002") }
         lines.append("audit     \(events) events, \(violations.isEmpty ? "clean" : "\(violations.count) violations")")
         lines += violations.map { "          \($0)" }
         lines.append("after     \(leftovers.isEmpty ? "nothing of the call is left in the gateway" : "left: " + leftovers.joined(separator: ", "))")

@@ -24,7 +24,7 @@ struct LoadRun {
         var process = try order.targetProcess.map(TargetProcess.init)
         let tlsFailure = Mutex<TLSError?>(nil)
         let began = Date(), load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
-        let signals = HangupSignals(teller) {
+        let signals = HangupSignals(teller, exitCodeAtOnce: 3) {
             stopped.withLock { $0 = true }
             load.stop()
         }

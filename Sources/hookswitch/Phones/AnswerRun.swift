@@ -40,7 +40,8 @@ struct AnswerRun {
         let desk = desk
         let signals = HangupSignals(teller) {
             phone.stop()
-            desk.finish(after: .seconds(5))   // a peer that does not answer our BYE must not keep us
+            // A peer that does not answer our BYE must not keep us.
+            desk.after(.seconds(5)) { phone.post { client, now in client.abandon(at: now) } }
         }
         desk.waitUntilFinished()
         phone.close()
@@ -134,7 +135,7 @@ private final class Desk: Sendable {
 
     private func note(_ failure: any Error) { state.withLock { $0.failure = $0.failure ?? failure } }
 
-    func finish(after delay: Duration) { queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay.wholeMilliseconds))) { self.finished.signal() } }
+    func after(_ delay: Duration, do work: @escaping @Sendable () -> Void) { queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay.wholeMilliseconds)), execute: work) }
 
     func waitUntilFinished() {
         finished.wait()

@@ -29,7 +29,7 @@ struct TortureRun {
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
-        let signals = HangupSignals(teller) { torture.stop() }
+        let signals = HangupSignals(teller, exitCodeAtOnce: 3) { torture.stop() }
         let (results, failure) = torture.run()
         withExtendedLifetime(signals) {}
         if let failure { throw Failure.cannotRun(failure) }
