@@ -53,6 +53,13 @@ import UserAgent
         ("lines:\n  - { number: \"1\", trunk: { transport: sctp, targets: [{ host: a.test }] } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'sctp' (did you mean 'tcp'?)"),
         ("lines:\n  - { number: \"1\", trunk: { transport: udp, tcp: true, host: a.test } }", "FILE:2: trunk.tcp: 'tcp' and 'transport' say the same thing: leave one out"),
         ("sip:\n  session-expires: 100\n  min-se: 200", "FILE:2: sip.session-expires: 100 is shorter than sip.min-se, which is 200: we would refuse ourselves"),
+        ("sip: { min-se: 2000 }", "FILE:1: sip.min-se: 2000 is longer than sip.session-expires, which is 1800 where nothing is set: we would refuse ourselves"),
+        ("lines:\n  - { numbr: \"1\" }", "FILE:2: numbr: unknown setting (did you mean 'number'?)"),
+        ("lines:\n  - { number: \"1\", trunk: { host: a.test, rewrite: [{ mach: \"^0\" }] } }", "FILE:2: rewrite.mach: unknown setting (did you mean 'match'?)"),
+        ("lines:\n  - { number: \"1\", trunk: { targets: [{ hots: b }] } }", "FILE:2: trunk.targets.hots: unknown setting (did you mean 'host'?)"),
+        ("lines:\n  - { number: \"1\", group: { member: [\"2\"] } }", "FILE:2: group.member: unknown setting (did you mean 'members'?)"),
+        ("lines:\n  - { number: \"1\", group: { members: [{ numbr: \"2\" }] } }", "FILE:2: group.members.numbr: unknown setting (did you mean 'number'?)"),
+        ("directories:\n  block: [spam=b.csv, spam=a.csv]", "FILE:2: directories.block: names the directory 'spam' twice"),
         ("headers:\n  copy: []", "FILE:2: headers.copy: takes one header or more, got none; write none"),
         ("metrics:\n  listen: 239.1.1.1:9464", "FILE:2: metrics.listen: takes an address of this machine, got '239.1.1.1:9464', which is for several"),
         ("sip:\n  udp: [\"127.0.0.1:5060\"]\nsip.udp: \"127.0.0.1:5062\"", "FILE:3: 'sip.udp' is set twice"),
@@ -216,7 +223,23 @@ import UserAgent
         #expect(loaded.gateway.media.ports == 21000...21099)
     }
 
+    @Test func `a list of directories replaces that of a weaker source, and not the other list`() throws {
+        let yaml = "directories: { block: [spam=a.csv, both=b.csv], identify: [both=c.csv] }"
+        let loaded = try load(yaml, environment: ["HOOKSWITCH_DIRECTORIES_BLOCK": "other=d.csv"])
+        #expect(loaded.directories == [DirectorySource(name: "both", identify: "c.csv"), DirectorySource(name: "other", block: "d.csv")])
+    }
+
+    @Test(arguments: [
+        ("HOOKSWITCH_SERVICE_HOST", "10.0.0.11"), ("HOOKSWITCH_SERVICE_PORT", "5060"), ("HOOKSWITCH_SERVICE_PORT_SIP", "5060"), ("HOOKSWITCH_PORT", "udp://10.0.0.11:5060"),
+        ("HOOKSWITCH_PORT_5060_UDP", "udp://10.0.0.11:5060"), ("HOOKSWITCH_PORT_5060_UDP_ADDR", "10.0.0.11"), ("HOOKSWITCH_METRICS_SERVICE_HOST", "10.0.0.12"),
+        ("HOOKSWITCH_METRICS_PORT", "tcp://10.0.0.12:9464"), ("HOOKSWITCH_TEST_FUZZ", "0"), ("HOOKSWITCH_FIRST_SEED", "7"),
+    ])
+    func `variables of an orchestrator's services and of our tests are no settings`(name: String, text: String) {
+        #expect(complaint("", environment: [name: text]) == "no complaint")
+    }
+
     @Test func `an unknown variable and an unknown flag are refused`() {
+        #expect(complaint("", environment: ["HOOKSWITCH_MEDIA_PORT": "20000-20099"]) == "environment: unknown variable HOOKSWITCH_MEDIA_PORT (did you mean 'HOOKSWITCH_MEDIA_PORTS'?)")
         #expect(complaint("", environment: ["HOOKSWITCH_SIP_UPD": "x"]) == "environment: unknown variable HOOKSWITCH_SIP_UPD (did you mean 'HOOKSWITCH_SIP_UDP'?)")
         #expect(complaint("", flags: ["sip.upd=x"]) == "--set: unknown setting 'sip.upd' (did you mean 'sip.udp'?)")
     }
@@ -253,8 +276,8 @@ import UserAgent
     }
 
     @Test func `TLS needs a certificate to listen, and a key for each`() {
-        #expect(complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }") == "sip.tls: needs a 'certificate' and a 'key' to listen")
-        #expect(complaint("sip:\n  tls: { certificate: \(#filePath) }") == "sip.tls: takes as many keys as certificates, got 0 and 1")
+        #expect(complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }") == "FILE:2: sip.tls.listen: needs a 'certificate' and a 'key' to listen")
+        #expect(complaint("sip:\n  tls: { certificate: \(#filePath) }") == "FILE:2: sip.tls.certificate: takes as many keys as certificates, got 0 and 1")
         #expect(complaint("sip:\n  tls: { lisen: [] }") == "FILE:2: unknown setting 'sip.tls.lisen' (did you mean 'sip.tls.listen'?)")
     }
 

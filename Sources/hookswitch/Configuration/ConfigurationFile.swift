@@ -17,7 +17,7 @@ struct ConfigurationFile {
 
     /// - Parameters:
     ///   - file: a path; nil: no file, and then lines are the fallback's.
-    ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error.
+    ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error, unless an orchestrator or a script of ours sets it.
     ///   - flags: `key=value` pairs of `--set`; `--some-key=value` where a flag of that name was typed.
     static func load(_ file: String?, environment: [String: String], flags: [String]) throws -> ServeConfiguration {
         var reader = ConfigurationFile()
@@ -141,12 +141,20 @@ struct ConfigurationFile {
 
     /// Variables of our scripts and tests, which a server that they start may inherit.
     private static let otherVariables: Set<String> = [
-        "HOOKSWITCH_BUILD", "HOOKSWITCH_CONTAINERS", "HOOKSWITCH_REHEARSALS", "HOOKSWITCH_SEED", "HOOKSWITCH_TEST_IMAGE",
+        "HOOKSWITCH_BUILD", "HOOKSWITCH_CONTAINERS", "HOOKSWITCH_FIRST_SEED", "HOOKSWITCH_REHEARSALS", "HOOKSWITCH_SEED", "HOOKSWITCH_TEST_FUZZ",
+        "HOOKSWITCH_TEST_IMAGE",
     ]
+
+    /// What Kubernetes sets beside Services whose names begin with ours. A port of theirs is a URL, and not a number.
+    private static func isOfService(_ name: String, _ text: String) -> Bool {
+        let isOwnForm = name.wholeMatch(of: /HOOKSWITCH_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)/) != nil
+        return isOwnForm || name.hasSuffix("_PORT") && text.contains("://")
+    }
 
     private mutating func readEnvironment(_ environment: [String: String]) throws {
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("HOOKSWITCH_") && !Self.otherVariables.contains(name) {
             guard let setting = Setting.all.first(where: { $0.environmentName == name }) else {
+                if Self.isOfService(name, text) { continue }
                 let known = Setting.all.map(\.environmentName)
                 throw ConfigurationError(place: "environment", message: "unknown variable \(name)\(Nearest.hint(for: name, among: known))")
             }

@@ -143,8 +143,17 @@ extension SettingValue {
         }
     }
 
+    /// Each name once.
+    var namedFiles: [(name: String, file: String)] {
+        get throws {
+            let files = try list { try $0.namedFile }
+            for (index, (name, _)) in files.enumerated() where files[..<index].contains(where: { $0.name == name }) { throw fail("names the directory '\(name)' twice") }
+            return files
+        }
+    }
+
     /// `spam=spam.csv`; without a name, the file's own.
-    var namedFile: (String, String) {
+    private var namedFile: (name: String, file: String) {
         get throws {
             let parts = try text.split(separator: "=", maxSplits: 1).map { String($0).trimmingSpaces }
             guard let file = parts.last, !file.isEmpty else { throw fail("is written as name=file") }

@@ -28,7 +28,10 @@ struct LineReader {
     init(file: String, place: String) { (self.file, self.place) = (file, place) }
 
     mutating func read(_ mapping: Node.Mapping) throws -> LineConfiguration {
-        guard let number = mapping[Node("number")]?.scalar?.string, !number.isEmpty else { throw error("a line needs a 'number'") }
+        guard let number = mapping[Node("number")]?.scalar?.string, !number.isEmpty else {
+            try mapping.refuseUnknown(among: Self.keys) { "\(file):\($0.mark?.line ?? 0): \($0.string ?? "")" }
+            throw error("a line needs a 'number'")
+        }
         guard number.utf8.count <= 64, !number.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || "@<>\"".utf8.contains($0) }) else {
             throw error("the 'number' of a line is what is dialled, as 1001 or alice: at most 64 bytes without spaces, @, <, > and quotes")
         }
@@ -106,26 +109,22 @@ struct LineReader {
 
     private func group(_ node: Node, _ value: SettingValue) throws -> RingGroup {
         let usage = "is written as { members: [\"1001\", { number: \"1002\", delay: 5 }] }, with 'in-turn: 20' for one after the other"
-        guard case .mapping(let mapping) = node, case .sequence(let members)? = mapping[Node("members")], !members.isEmpty else { throw value.fail(usage) }
+        guard case .mapping(let mapping) = node else { throw value.fail(usage) }
+        try mapping.refuseUnknown(among: ["members", "in-turn"]) { item($0, "group", node).place }
+        guard case .sequence(let members)? = mapping[Node("members")], !members.isEmpty else { throw value.fail(usage) }
         var group = RingGroup(try members.map { try member($0, value, usage) })
-        for (key, node) in mapping where key.string != "members" {
-            let setting = item(key, "group", node)
-            guard key.string == "in-turn" else { throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: ["members", "in-turn"]))") }
-            group.strategy = .inTurn(try setting.duration(1...600))
-        }
+        for (key, node) in mapping where key.string == "in-turn" { group.strategy = .inTurn(try item(key, "group", node).duration(1...600)) }
         if case .inTurn = group.strategy, group.members.contains(where: { $0.delay > .zero }) { throw value.fail("has members in turn, and so none with a 'delay'") }
         return group
     }
 
     private func member(_ node: Node, _ value: SettingValue, _ usage: String) throws -> RingGroup.Member {
         if let number = node.scalar?.string { return RingGroup.Member(Text(number)) }
-        guard case .mapping(let mapping) = node, let number = mapping[Node("number")]?.scalar?.string else { throw value.fail(usage) }
+        guard case .mapping(let mapping) = node else { throw value.fail(usage) }
+        try mapping.refuseUnknown(among: ["number", "delay"]) { item($0, "group.members", node).place }
+        guard let number = mapping[Node("number")]?.scalar?.string else { throw value.fail(usage) }
         var member = RingGroup.Member(Text(number))
-        for (key, node) in mapping where key.string != "number" {
-            let setting = item(key, "group.members", node)
-            guard key.string == "delay" else { throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: ["number", "delay"]))") }
-            member.delay = try setting.duration(0...600)
-        }
+        for (key, node) in mapping where key.string == "delay" { member.delay = try item(key, "group.members", node).duration(0...600) }
         return member
     }
 

@@ -67,10 +67,14 @@ struct ServeConfiguration {
         return configuration
     }
 
-    /// One of the files of a directory; the directory is there from the first on.
-    mutating func setFile(_ file: String, of list: WritableKeyPath<DirectorySource, String?>, directory name: String) {
-        if !directories.contains(where: { $0.name == name }) { directories.append(DirectorySource(name: name)) }
-        for index in directories.indices where directories[index].name == name { directories[index][keyPath: list] = file }
+    /// One of the two files of each directory, in place of all that were set before; a directory is there as long as it has one.
+    mutating func setFiles(_ files: [(name: String, file: String)], of list: WritableKeyPath<DirectorySource, String?>) {
+        for index in directories.indices { directories[index][keyPath: list] = nil }
+        for (name, file) in files {
+            if !directories.contains(where: { $0.name == name }) { directories.append(DirectorySource(name: name)) }
+            for index in directories.indices where directories[index].name == name { directories[index][keyPath: list] = file }
+        }
+        directories.removeAll { $0.block == nil && $0.identify == nil }
     }
 
     /// Everything that is listened on.
@@ -100,12 +104,16 @@ struct ServeConfiguration {
         try checkAddresses()
         let sip = gateway.sip
         if let interval = sip.sessionTimer?.interval, interval < sip.leastSessionInterval {
-            throw ConfigurationError(place: place(of: "sip.session-expires"), message: "\(interval) is shorter than sip.min-se, which is \(sip.leastSessionInterval): we would refuse ourselves")
+            let least = sip.leastSessionInterval
+            guard let place = places["sip.session-expires"] else {
+                throw ConfigurationError(place: place(of: "sip.min-se"), message: "\(least) is longer than sip.session-expires, which is \(interval) where nothing is set: we would refuse ourselves")
+            }
+            throw ConfigurationError(place: place, message: "\(interval) is shorter than sip.min-se, which is \(least): we would refuse ourselves")
         }
         guard certificates.count == keys.count else {
-            throw ConfigurationError(place: "sip.tls", message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
+            throw ConfigurationError(place: place(of: keys.isEmpty ? "sip.tls.certificate" : "sip.tls.key"), message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
         }
-        guard tls.isEmpty || !certificates.isEmpty else { throw ConfigurationError(place: "sip.tls", message: "needs a 'certificate' and a 'key' to listen") }
+        guard tls.isEmpty || !certificates.isEmpty else { throw ConfigurationError(place: place(of: "sip.tls.listen"), message: "needs a 'certificate' and a 'key' to listen") }
         guard let settings = tlsSettings else { return }
         do throws(TLSError) { _ = try TLSContexts(settings) } catch {
             throw ConfigurationError(place: "sip.tls", message: error.description, kind: .environment)

@@ -144,10 +144,10 @@ struct Setting: Sendable {
 
     private static let directories: [Setting] = [
         Setting(path: "directories.block", takes: "name=file, …", help: "call directories of numbers to block, ascending; lines enable them") {
-            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.block, directory: name) }
+            $0.setFiles(try $1.namedFiles, of: \.block)
         },
         Setting(path: "directories.identify", takes: "name=file, …", help: "call directories of numbers and names, ascending; lines enable them") {
-            for (name, file) in try $1.list({ try $0.namedFile }) { $0.setFile(file, of: \.identify, directory: name) }
+            $0.setFiles(try $1.namedFiles, of: \.identify)
         },
         Setting(path: "directories.call-info", takes: "https://…", help: "jCard that a 608 names for redress (RFC 8688)") {
             $0.gateway.callInfo = Text(try $1.secureURL)

@@ -19,9 +19,7 @@ struct TrunkReader {
     /// - Parameter value: where the entry stands.
     func read(_ node: Node, _ value: SettingValue) throws -> TrunkConfiguration {
         guard case .mapping(let mapping) = node else { throw value.fail("is written as { host: sip.example.test }") }
-        for (key, _) in mapping where !Self.keys.contains(key.string ?? "") {
-            throw item(key, "trunk").fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.keys))")
-        }
+        try mapping.refuseUnknown(among: Self.keys) { item($0, "trunk").place }
         var trunk = TrunkConfiguration(targets: try targets(of: mapping, value))
         for (key, node) in mapping { try apply(key.string ?? "", item(key, "trunk", node), node, to: &trunk) }
         try finish(&trunk, mapping, value)
@@ -85,18 +83,20 @@ struct TrunkReader {
     }
 
     private func readTarget(_ node: Node, _ value: SettingValue, _ usual: Transport?) throws -> TrunkConfiguration.Target {
-        guard case .mapping(let mapping) = node, let host = mapping[Node("host")] else { throw value.fail("a target is written as { host: a.example.test, priority: 1 }") }
+        let usage = "a target is written as { host: a.example.test, priority: 1 }"
+        guard case .mapping(let mapping) = node else { throw value.fail(usage) }
+        try mapping.refuseUnknown(among: Self.targetKeys) { item($0, "trunk.targets").place }
+        guard let host = mapping[Node("host")] else { throw value.fail(usage) }
         let (name, port) = try hostName(SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.targets.host"))
         var target = TrunkConfiguration.Target(host: name, port: port)
         target.transport = usual
         for (key, node) in mapping {
             let setting = item(key, "trunk.targets", node)
             switch key.string ?? "" {
-            case "host": break
             case "transport": target.transport = try transport(setting)
             case "priority": target.priority = try setting.integer(0...65_535)
             case "weight": target.weight = try setting.integer(0...65_535)
-            default: throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.targetKeys))")
+            default: break
             }
         }
         return target
@@ -129,6 +129,7 @@ struct TrunkReader {
     private func rewrites(_ node: Node, _ value: SettingValue) throws -> [NumberRewrite] {
         guard case .sequence(let sequence) = node else { throw value.fail("takes a list as [{ match: \"^0\", strip: 1, prefix: \"+49\" }]") }
         return try sequence.map { element in
+            if case .mapping(let mapping) = element { try mapping.refuseUnknown(among: Self.rewriteKeys) { item($0, "rewrite").place } }
             guard case .mapping(let mapping) = element, let match = mapping[Node("match")]?.scalar?.string, let pattern = NumberPattern(Text(match)) else {
                 throw value.fail("a rule needs a 'match' as \"^0\"")
             }
@@ -136,10 +137,9 @@ struct TrunkReader {
             for (key, node) in mapping {
                 let setting = item(key, "rewrite", node)
                 switch key.string ?? "" {
-                case "match": break
                 case "strip": rule.strip = try setting.integer(0...64)
                 case "prefix": rule.prefix = Text(try setting.text)
-                default: throw setting.fail("unknown setting\(Nearest.hint(for: key.string ?? "", among: Self.rewriteKeys))")
+                default: break
                 }
             }
             return rule
