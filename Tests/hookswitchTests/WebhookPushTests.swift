@@ -102,6 +102,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("http://[::1]:17080/push", "Host: [::1]:17080", nil), ("https://push.example.test", "Host: push.example.test", nil),
+        ("http://user:t%40k@127.0.0.1:8090/push", "Host: 127.0.0.1:8090", "Authorization: Basic dXNlcjp0QGs="),
+    ] as [(String, String, String?)])
+    func `the address is told as HTTP wants it, with the user that it names`(address: String, host: String, authorization: String?) throws {
+        let lines = HTTPPost(try #require(URL(string: address)), timeout: 1).head(length: 2).components(separatedBy: "\r\n")
+        #expect(lines[1] == host && lines.first { $0.hasPrefix("Authorization") } == authorization, "\(lines)")
+    }
+
+    @Test(arguments: [
         ("HTTP/1.1 410 Gone\r\n\r\n", "the push service answered 410"), ("220 mail.example.test\r\n", "the push service does not speak HTTP"),
         ("", "the push service does not answer"),
     ])

@@ -44,8 +44,11 @@ struct Serve: ParsableCommand {
         ProcessResources.raiseDescriptorLimit()
         let stop = StopSignals()
         let store = try Self.openStore(configuration, log)
+        let running = Mutex<GatewayServer?>(nil)
+        // Before the server, which registers with carriers at once, and which a port that is taken would end without taking that back.
+        let monitor = try Self.monitor(configuration) { running.withLock(\.self)?.figures }, memory = MemoryKeeper()
         let server = try Self.start(configuration, store, log)
-        let monitor = try Self.monitor(server, configuration), memory = MemoryKeeper()
+        running.withLock { $0 = server }
         let summary = StartupSummary(configuration, listeners: server.listeners, ephemeral: EphemeralPortRange.current)
         // It serves whether anybody reads this or not.
         if json {
@@ -118,9 +121,9 @@ struct Serve: ParsableCommand {
         } catch { throw Failure.cannotRun(error.description) }
     }
 
-    private static func monitor(_ server: GatewayServer, _ configuration: ServeConfiguration) throws -> MonitorServer? {
+    private static func monitor(_ configuration: ServeConfiguration, figures: @escaping @Sendable () -> GatewayFigures?) throws -> MonitorServer? {
         guard let address = configuration.metricsAddress else { return nil }
-        do throws(SocketError) { return try MonitorServer(listening: address) { server.figures } } catch { throw Failure.cannotRun(error.description) }
+        do throws(SocketError) { return try MonitorServer(listening: address, figures: figures) } catch { throw Failure.cannotRun(error.description) }
     }
 
     private static func log(_ outcome: DirectoryOutcome, _ log: NoticeLog) {

@@ -22,13 +22,19 @@ struct HTTPPost {
 
     private var host: String { (address.host(percentEncoded: false) ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "[]")) }
 
-    private func head(length: Int) -> String {
+    /// The request without its body of so many bytes. What the address has of a user and a password is said as RFC 7617 wants it.
+    func head(length: Int) -> String {
         let path = address.path(percentEncoded: true), query = address.query(percentEncoded: true).map { "?" + $0 } ?? ""
-        let host = (address.host(percentEncoded: true) ?? "") + (address.port.map { ":\($0)" } ?? "")
-        return [
-            "POST \(path.isEmpty ? "/" : path)\(query) HTTP/1.1", "Host: \(host)", "User-Agent: Hookswitch", "Content-Type: application/json",
-            "Content-Length: \(length)", "Connection: close", "", "",
-        ].joined(separator: "\r\n")
+        let name = host.contains(":") ? "[\(host)]" : address.host(percentEncoded: true) ?? ""
+        var lines = ["POST \(path.isEmpty ? "/" : path)\(query) HTTP/1.1", "Host: \(name)\(address.port.map { ":\($0)" } ?? "")"]
+        if let credentials { lines.append("Authorization: Basic \(Data(credentials.utf8).base64EncodedString())") }
+        lines += ["User-Agent: Hookswitch", "Content-Type: application/json", "Content-Length: \(length)", "Connection: close", "", ""]
+        return lines.joined(separator: "\r\n")
+    }
+
+    private var credentials: String? {
+        let user = address.user(percentEncoded: false), password = address.password(percentEncoded: false)
+        return user == nil && password == nil ? nil : "\(user ?? ""):\(password ?? "")"
     }
 
     private func connect() throws(Failure) -> Int32 {
