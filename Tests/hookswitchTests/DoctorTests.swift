@@ -81,6 +81,29 @@ import Workbench
         let configuration = try ConfigurationFile.load(docker.appending(path: "hookswitch.yaml").path, environment: [:], flags: [])
         let findings = Examination(configuration, machine()).all(try ComposePorts(path: docker.appending(path: "compose.yaml").path)).filter { $0.subject == "compose" }
         #expect(findings.count == 2 && findings.allSatisfy { $0.grade == .good }, "\(findings)")
+        let text = try String(contentsOf: docker.appending(path: "compose.yaml"), encoding: .utf8)
+        for service in ["  bridge:", "  host:"] {
+            let part = try #require(text.components(separatedBy: service + "\n").last?.components(separatedBy: "\n\n").first)
+            #expect(part.contains("HOOKSWITCH_ADVERTISE_ADDRESS"), "\(service) cannot be told its address")
+        }
+    }
+
+    @Test(arguments: [
+        (["sip.udp=0.0.0.0:5060"], "dns: { ports: [\"5353:53/udp\"] }\n  gateway: { ports: [\"5060:5060/udp\", \"20000-20199:20000-20199/udp\"] }", [nil]),
+        (["sip.tcp=0.0.0.0:5060"], "gateway: { ports: [\"20000-20199:20000-20199/udp\"] }", ["does not publish SIP's 5060/tcp"]),
+        (["sip.tcp=0.0.0.0:5060"], "gateway: { ports: [\"5060:5060\", \"20000-20199:20000-20199/udp\"] }", [nil]),
+        (["sip.tcp=0.0.0.0:5060"], "dns: { ports: [\"5353:53/udp\"] }", ["does not publish SIP's 5060/tcp"]),
+    ] as [([String], String, [String?])])
+    func `services that publish nothing of ours are not judged, and SIP over TCP is`(settings: [String], services: String, complaints: [String?]) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "compose-\(UUID()).yaml")
+        try "services:\n  \(services)\n".write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let configuration = try ConfigurationFile.load(nil, environment: [:], flags: settings + ["domain=192.0.2.7"] + (settings == ["sip.tcp=0.0.0.0:5060"] ? ["sip.udp="] : ["sip.tcp="]))
+        let findings = Examination(configuration, machine()).all(try ComposePorts(path: file.path)).filter { $0.subject == "compose" }
+        #expect(findings.count == complaints.count, "\(findings)")
+        for (finding, complaint) in zip(findings, complaints) {
+            #expect((finding.grade == .good) == (complaint == nil) && finding.text.contains(complaint ?? "gateway publishes"), "\(finding)")
+        }
     }
 
     @Test func `whatever a start needs is tried: sockets of every kind, and the folder`() throws {
@@ -133,8 +156,11 @@ import Workbench
         Case(verdict: "all four ways work", dead: []),
         Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "is it running") { tone, _ in tone = ProbeEvidence(number: "9197") },
         Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2") { tone, _ in
-            (tone.repeatedAcceptances, tone.contact) = (4, SocketAddress("172.17.0.2:5060", defaultPort: 1))
+            (tone.repeatedAcceptances, tone.isByeAnswered, tone.contact) = (4, false, SocketAddress("172.17.0.2:5060", defaultPort: 1))
         },
+        Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "let UDP 5060 through both ways") { _, echo in echo.isByeAnswered = false },
+        Case(verdict: "all four ways work", dead: []) { tone, _ in (tone.endedBy, tone.isByeAnswered) = (.them, false) },
+        Case(verdict: "all four ways work", dead: []) { tone, _ in tone.repeatedAcceptances = 1 },
         Case(verdict: "dead: RTP out", dead: ["RTP out"], remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2") { tone, echo in
             (tone.isOwnHeard, echo.isOwnHeard, echo.received, tone.media, echo.media) = (false, false, 0, SocketAddress("172.17.0.2:20000", defaultPort: 1), nil)
         },

@@ -8,7 +8,7 @@ struct Probe: ParsableCommand {
         discussion: """
             Run it where callers are, not on the gateway's machine or in its container. Calls a number that plays a tone and one that echoes, and tells from
             both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead,
-            3 when one is not known.
+            3 when one is not known, or the probe was stopped.
 
             Examples:
               hookswitch probe 203.0.113.5

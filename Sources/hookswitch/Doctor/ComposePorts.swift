@@ -1,26 +1,36 @@
 import Foundation
 import Yams
 
-/// The UDP ports that the services of a compose file publish.
+/// The ports that the services of a compose file publish.
 struct ComposePorts {
+    enum Kind: String { case udp, tcp }
+
+    /// Of the host, and of the container.
+    struct Published {
+        var kind: Kind
+        var outer: ClosedRange<UInt16>, inner: ClosedRange<UInt16>
+    }
+
     struct Service {
         var name: String
         var usesHostNetwork = false
-        /// Of the host, and of the container.
-        var published: [(outer: ClosedRange<UInt16>, inner: ClosedRange<UInt16>)] = []
+        var published: [Published] = []
 
-        func publishes(_ port: UInt16) -> Bool { published.contains { $0.inner.contains(port) } }
+        func publishes(_ port: UInt16, _ kind: Kind) -> Bool { published.contains { $0.kind == kind && $0.inner.contains(port) } }
 
-        /// The first run of these ports that is not published; nil: all are.
+        /// Any of these UDP ports.
+        func publishes(someOf ports: ClosedRange<UInt16>) -> Bool { published.contains { $0.kind == .udp && $0.inner.overlaps(ports) } }
+
+        /// The first run of these UDP ports that is not published; nil: all are.
         func missing(_ ports: ClosedRange<UInt16>) -> ClosedRange<UInt16>? {
-            guard let first = ports.first(where: { !publishes($0) }) else { return nil }
-            let last = ports.drop { $0 < first }.first { publishes($0) }.map { $0 - 1 } ?? ports.upperBound
+            guard let first = ports.first(where: { !publishes($0, .udp) }) else { return nil }
+            let last = ports.drop { $0 < first }.first { publishes($0, .udp) }.map { $0 - 1 } ?? ports.upperBound
             return first...last
         }
 
-        /// The first of these ports that has another number outside.
+        /// The first of these UDP ports that has another number outside.
         func moved(_ ports: ClosedRange<UInt16>) -> String? {
-            published.first { $0.inner.overlaps(ports) && $0.inner != $0.outer }.map { "\($0.inner.lowerBound)-\($0.inner.upperBound)" }
+            published.first { $0.kind == .udp && $0.inner.overlaps(ports) && $0.inner != $0.outer }.map { "\($0.inner.lowerBound)-\($0.inner.upperBound)" }
         }
     }
 
@@ -35,23 +45,22 @@ struct ComposePorts {
         for (name, node) in services {
             var service = Service(name: name.string ?? "?")
             service.usesHostNetwork = node["network_mode"]?.string == "host"
-            for entry in node["ports"]?.sequence.map(Array.init) ?? [] {
-                if let ports = Self.ports(entry) { service.published.append(ports) }
-            }
+            service.published = node["ports"]?.sequence.map { $0.compactMap(Self.ports) } ?? []
             if service.usesHostNetwork || !service.published.isEmpty { self.services.append(service) }
         }
     }
 
-    /// `5060:5060/udp`, `127.0.0.1:20000-20099:20000-20099/udp`, `${BIND:-127.0.0.1}:…`, or the long form; nil for what is not UDP.
-    private static func ports(_ node: Node) -> (outer: ClosedRange<UInt16>, inner: ClosedRange<UInt16>)? {
+    /// `5060:5060/udp`, `127.0.0.1:20000-20099:20000-20099/udp`, `${BIND:-127.0.0.1}:…`, or the long form; what names no kind is TCP.
+    private static func ports(_ node: Node) -> Published? {
         if let inner = node["target"]?.string.flatMap(range) {
-            guard node["protocol"]?.string == "udp" else { return nil }
-            return (node["published"]?.string.flatMap(range) ?? inner, inner)
+            guard let kind = Kind(rawValue: node["protocol"]?.string ?? "tcp") else { return nil }
+            return Published(kind: kind, outer: node["published"]?.string.flatMap(range) ?? inner, inner: inner)
         }
-        guard let text = node.string, text.hasSuffix("/udp") else { return nil }
-        let ranges = text.dropLast(4).split(separator: ":").map(String.init).suffix(2).compactMap(range)
+        let parts = node.string?.split(separator: "/").map(String.init) ?? []
+        guard let text = parts.first, parts.count <= 2, let kind = Kind(rawValue: parts.count == 2 ? parts[1] : "tcp") else { return nil }
+        let ranges = text.split(separator: ":").map(String.init).suffix(2).compactMap(range)
         guard let inner = ranges.last else { return nil }
-        return (ranges.first ?? inner, inner)
+        return Published(kind: kind, outer: ranges.first ?? inner, inner: inner)
     }
 
     private static func range(_ text: String) -> ClosedRange<UInt16>? {

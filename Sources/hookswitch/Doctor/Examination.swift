@@ -79,20 +79,32 @@ struct Examination {
         return Finding(grade: legs < 4 ? .note : .good, subject: "capacity", text: "\(legs) legs at a time with rtcp-mux, \(legs / 2) without; a bridged call has two", remedy: legs < 4 ? "a wider media.ports" : nil)
     }
 
+    /// Of a file that has services besides the gateway, those that publish something of it are meant.
     private func compose(_ published: ComposePorts) -> [Finding] {
         if published.services.isEmpty { return [Finding(grade: .note, subject: "compose", text: "\(published.path) publishes no port")] }
-        return published.services.map { service in
-            if service.usesHostNetwork { return Finding(grade: .good, subject: "compose", text: "\(service.name) is on the host's network: nothing is in the way") }
-            let missing = service.missing(ports), sip = configuration.udp.map(\.port).filter { !service.publishes($0) }
-            if let port = sip.first { return Finding(grade: .bad, subject: "compose", text: "\(service.name) does not publish SIP's \(port)/udp", remedy: "ports: \"\(port):\(port)/udp\"") }
-            if let missing {
-                return Finding(
-                    grade: .bad, subject: "compose", text: "\(service.name) does not publish media ports \(missing.lowerBound)-\(missing.upperBound)/udp: calls there have no sound",
-                    remedy: "ports: \"\(ports.lowerBound)-\(ports.upperBound):\(ports.lowerBound)-\(ports.upperBound)/udp\", or a smaller media.ports")
-            }
-            if let moved = service.moved(ports) { return Finding(grade: .bad, subject: "compose", text: "\(service.name) publishes \(moved) under another number: SDP names the inner one", remedy: "the same number on both sides") }
-            return Finding(grade: .good, subject: "compose", text: "\(service.name) publishes SIP and all media ports")
+        let meant = published.services.filter { service in service.publishes(someOf: ports) || signalling.contains { service.publishes($0.port, $0.kind) } }
+        return published.services.filter { service in meant.isEmpty || service.usesHostNetwork || meant.contains { $0.name == service.name } }.map(compose)
+    }
+
+    private var signalling: [(port: UInt16, kind: ComposePorts.Kind)] { configuration.listeners.map { ($0.address.port, $0.transport == .udp ? .udp : .tcp) } }
+
+    private func compose(_ service: ComposePorts.Service) -> Finding {
+        func bad(_ text: String, _ remedy: String) -> Finding { Finding(grade: .bad, subject: "compose", text: "\(service.name) \(text)", remedy: remedy) }
+        if service.usesHostNetwork { return Finding(grade: .good, subject: "compose", text: "\(service.name) is on the host's network: nothing is in the way") }
+        let hidden = signalling.filter { !service.publishes($0.port, $0.kind) }
+        // TCP is for few, and may be kept inside where devices come over UDP.
+        if let (port, kind) = hidden.first(where: { port, kind in kind == .udp || configuration.udp.isEmpty || configuration.tls.contains { $0.port == port } }) {
+            return bad("does not publish SIP's \(port)/\(kind)", "ports: \"\(port):\(port)/\(kind)\"")
         }
+        if let missing = service.missing(ports) {
+            let remedy = "ports: \"\(ports.lowerBound)-\(ports.upperBound):\(ports.lowerBound)-\(ports.upperBound)/udp\", or a smaller media.ports"
+            return bad("does not publish media ports \(missing.lowerBound)-\(missing.upperBound)/udp: calls there have no sound", remedy)
+        }
+        if let moved = service.moved(ports) { return bad("publishes \(moved) under another number: SDP names the inner one", "the same number on both sides") }
+        if let (port, kind) = hidden.first {
+            return Finding(grade: .note, subject: "compose", text: "\(service.name) publishes SIP over UDP and all media ports, and not \(port)/\(kind)", remedy: "ports: \"\(port):\(port)/\(kind)\", where devices speak TCP")
+        }
+        return Finding(grade: .good, subject: "compose", text: "\(service.name) publishes SIP and all media ports")
     }
 
     private func buffers() -> Finding {

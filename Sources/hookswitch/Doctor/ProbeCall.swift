@@ -17,6 +17,8 @@ struct ProbeEvidence: Sendable, Equatable {
     /// The 200 came again and again: our ACK did not arrive.
     var repeatedAcceptances = 0
     var isByeAnswered = false
+    /// A BYE of theirs waits for our ACK (RFC 3261 §15).
+    var endedBy = CallEnder.us
     /// What the gateway said of itself, in its Contact and in its SDP.
     var contact: SocketAddress?
     var media: SocketAddress?
@@ -38,18 +40,18 @@ struct ProbeCall {
     var patience: Duration
 
     /// SIGINT and SIGTERM hang up.
-    /// - Throws: exit code 1 when it was stopped: what it would show then is nobody's fault.
+    /// - Throws: exit code 3 when it was stopped: what it would show then is nobody's fault.
     func evidence() throws -> ProbeEvidence {
         let ending = DispatchSemaphore(value: 0), shared = Shared(number), wasStopped = Mutex(false)
         let phone = try start(shared, ending)
-        let signals = HangupSignals(Teller(nil)) {
+        let signals = HangupSignals(Teller(nil), exitCodeAtOnce: 3) {
             wasStopped.withLock { $0 = true }
             phone.stop()
         }
         if ending.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds) + 40_000)) == .timedOut { phone.stop() }
         withExtendedLifetime(signals) {}
         phone.close()
-        if wasStopped.withLock(\.self) { throw Failure(message: "the probe was stopped", exitCode: 1) }
+        if wasStopped.withLock(\.self) { throw Failure(message: "the probe was stopped", exitCode: 3) }
         return shared.told()
     }
 
@@ -82,7 +84,7 @@ struct ProbeCall {
         func told() -> ProbeEvidence {
             var evidence = state.withLock { $0 }
             guard let record = record.withLock({ $0 }) else { return evidence }
-            evidence.status = record.status
+            (evidence.status, evidence.endedBy) = (record.status, record.endedBy)
             guard let statistics = record.statistics else { return evidence }
             (evidence.sent, evidence.received) = (statistics.sending.packets, statistics.receiving.packets)
             evidence.isOursReported = statistics.sending.lost.map { $0 < statistics.sending.packets } ?? false

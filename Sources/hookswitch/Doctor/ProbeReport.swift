@@ -1,4 +1,5 @@
 import Primitives
+import Workbench
 
 /// Which of the four ways between here and a gateway works.
 struct ProbeReport: Codable, Equatable {
@@ -57,13 +58,14 @@ private struct ProbeJudge {
                 name: "SIP out", state: .dead, text: "no answer at all from \(server): the question or its answer is lost",
                 remedy: "is it running, on this transport, on more than loopback (sip.udp: [\"0.0.0.0:\(server.port)\"]), is \(server.port) published and let through? Its journal has 'sip.rx' when the question arrives")
         }
-        if connected.contains(where: { $0.repeatedAcceptances > 0 }) {
+        let unended = connected.filter { $0.endedBy != .them && !$0.isByeAnswered }
+        if unended.contains(where: { $0.repeatedAcceptances > 0 }) {
             return Way(name: "SIP out", state: .dead, text: "the call is answered, but our ACK does not arrive: the gateway names \(contact.map { "\($0)" } ?? "no address") in its Contact", remedy: advertiseRemedy)
         }
-        if let call = connected.first(where: { !$0.isByeAnswered }) {
+        if let call = unended.first {
             return Way(name: "SIP out", state: .dead, text: "the BYE to \(call.number) is not answered: the gateway names \(contact.map { "\($0)" } ?? "no address") in its Contact", remedy: advertiseRemedy)
         }
-        return Way(name: "SIP out", state: .alive, text: connected.isEmpty ? "questions arrive" : "INVITE, ACK and BYE arrive")
+        return Way(name: "SIP out", state: .alive, text: connected.isEmpty ? "questions arrive" : connected.contains(where: \.isByeAnswered) ? "INVITE, ACK and BYE arrive" : "INVITE and ACK arrive")
     }
 
     var sipIn: Way {
