@@ -70,4 +70,18 @@ import Workbench
     func `a file that cannot be played says why`(path: String, error: WAVFileError) {
         #expect(throws: error) { _ = try WAV(contentsOf: path) }
     }
+
+    /// Seven minutes of 24 bits in stereo are as long; what is beside the samples is cheaper to read.
+    @Test func `a file is not called too long for its bytes`() throws {
+        let path = NSTemporaryDirectory() + "hookswitch-long-\(UUID()).wav", sound = WAV(sampleRate: 8_000, samples: [1, 2, 3]), padding: UInt32 = 121_000_000
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let size = withUnsafeBytes(of: padding.littleEndian) { Array($0) }, bytes = sound.serialized()
+        try Data(bytes[..<12] + Array("JUNK".utf8) + size).write(to: URL(filePath: path))
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.truncate(atOffset: 20 + UInt64(padding))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(bytes[12...]))
+        try file.close()
+        #expect(try WAV(contentsOf: path).samples == [1, 2, 3])
+    }
 }

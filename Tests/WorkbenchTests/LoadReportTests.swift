@@ -10,14 +10,23 @@ import Testing
             answer: seconds.map { _ in 0 }, duration: seconds.map { $0 * 1_000 }, retransmissions: 0, findings: [])
     }
 
-    private func report(_ calls: [CallFigures], leftOut: Int = 0, slo: String? = nil, leaks: LeakReport = LeakReport(leftovers: [])) throws -> LoadReport {
+    private func report(_ calls: [CallFigures], leftOut: Int = 0, slo: String? = nil, findsKnee: Bool = false, leaks: LeakReport = LeakReport(leftovers: [])) throws -> LoadReport {
         var state = LoadLedger.State()
         for call in calls { state.tally.add(call) }
         (state.calls, state.callsLeftOut) = (calls, leftOut)
         let reading = MachineReading.now, evidence = ValidityEvidence(before: reading, after: reading, elapsed: .seconds(10), mediaPorts: 40_000...40_999)
         let outcome = LiveLoad.Outcome(failure: nil, state: state, progress: LoadProgress(), elapsed: .seconds(10), evidence: evidence, leaks: leaks)
         let run = LoadReport.Run(command: "", target: "", transport: "udp", version: "", began: "", elapsed: 10, wasStopped: true, seed: 1)
-        return try #require(outcome.report(run, plan: LoadPlan(), slo: try slo.map { try ServiceLevel(parsing: $0) }, findsKnee: false))
+        return try #require(outcome.report(run, plan: LoadPlan(), slo: try slo.map { try ServiceLevel(parsing: $0) }, findsKnee: findsKnee))
+    }
+
+    @Test(arguments: [(nil, false, 2), ("failed<90%", false, 0), ("failed<1%", false, 2), ("failed<1%", true, 0)] as [(String?, Bool, Int)])
+    func `what the exit code allows is no failure for JUnit, and told there`(slo: String?, findsKnee: Bool, failures: Int) throws {
+        var refused = call(1, began: 0, seconds: nil, .failed)
+        refused.findings = [Finding(.refused, "486 Busy Here"), Finding(.lateAnswer, "the answer took 2 s")]
+        let report = try report([refused, call(2, began: 0, seconds: 1)], slo: slo, findsKnee: findsKnee), text = LoadJUnit.text(report)
+        #expect(text.contains("failures=\"\(failures)\"") && (findsKnee || (failures > 0) == (report.exitCode == 1)), "\(text)")
+        #expect(text.contains("486 Busy Here") && text.contains("late answer does not occur\"><system-out>1 calls: the answer took 2 s</system-out>"))
     }
 
     @Test func `the calls that are up are those at one time, and not all of a second`() {

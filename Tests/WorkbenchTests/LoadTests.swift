@@ -85,6 +85,15 @@ import UserAgent
         load.expectNothingLeft()
     }
 
+    @Test(arguments: [(CallStep.hold, 1), (.reinvite, 0), (.resume, 0)])
+    func `keys that cannot be pressed make no good call`(first: CallStep, failures: Int) throws {
+        let keys = [DTMFDigit("1"), .init("2")].compactMap(\.self)
+        let load = Load(playsItself: true) { ($0.calls, $0.steps) = (1, [.wait(.milliseconds(500)), first, .press(keys), .resume, .wait(.milliseconds(500)), .hangUp]) }
+        load.run(seconds: 10)
+        let findings = load.calls.flatMap(\.findings).map(\.text)
+        #expect(load.calls.count == 1 && findings == [String](repeating: "no keys are pressed: our sound is stopped", count: failures), "\(findings)")
+    }
+
     @Test func `keys that the end of the call came before are missed by nobody`() throws {
         let keys = [DTMFDigit("1"), .init("2"), .init("#")].compactMap(\.self)
         let load = Load(playsItself: true) { ($0.calls, $0.hold, $0.steps) = (2, .fixed(.seconds(3)), [.wait(.seconds(1)), .press(keys), .wait(.seconds(9)), .press(keys)]) }

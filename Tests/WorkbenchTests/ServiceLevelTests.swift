@@ -47,6 +47,15 @@ import Testing
         #expect(found.pattern == pattern)
     }
 
+    @Test func `a call with two findings of a kind counts once, also when its number is not kept any more`() {
+        var found = FoundCalls()
+        for number in 1...1_010 as ClosedRange<UInt32> {
+            found.add(number, "one")
+            found.add(number, "other")
+        }
+        #expect(found.count == 1_010 && found.numbers.count == 1_000)
+    }
+
     private func call(_ number: UInt32, setup: Double? = nil, status: Int = 200, isGood: Bool = true) -> CallFigures {
         CallFigures(
             number: number, kind: .plain, step: 0, began: 0, callID: "", outcome: isGood ? .good : .faulty, status: status, setup: setup, duration: status == 200 ? 1_000 : nil,

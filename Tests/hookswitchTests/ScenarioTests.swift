@@ -44,6 +44,7 @@ import Workbench
         ("steps:\n  - wait: 1\n  - pres: 12\n", ":3: step 2: unknown step 'pres' (did you mean 'press'?); there are wait, press, hold, resume, reinvite, hang-up"),
         ("steps:\n  - wait\n", ":2: step 1: 'wait' needs a value, as wait: 1"),
         ("steps:\n  - press: 12x\n", ":2: step 1: 'press' takes up to 32 keys of 0-9, *, # and A-D, got '12x'"),
+        ("rate: 1\nsteps:\n  - hold\n  - press: 12\n  - resume\n", ":3: steps: 'press' between 'hold' and 'resume' presses nothing: no sound of ours leaves then"),
         ("steps:\n  - reinvite\n  - hold: long\n", ":3: step 2: 'hold' takes seconds, got 'long'"),
         ("poisson: maybe\n", ":1: 'poisson' is true or false, got 'maybe'"),
         ("transport: tsl\n", ":1: --transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),

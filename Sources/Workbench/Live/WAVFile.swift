@@ -22,7 +22,8 @@ extension WAV {
     /// Reads a WAV or Ogg Opus file of at most ten minutes of 48 kHz stereo.
     public init(contentsOf path: String) throws(WAVFileError) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .cannotRead(path) }
-        let limit = 120_000_000
+        // Ten minutes of the widest samples, in both channels, and what is beside them; the parser counts samples.
+        let limit = 28_800_000 * 2 * 4 + 1_000_000
         let data: Data
         do { data = try file.read(upToCount: limit) ?? Data() } catch { throw .cannotRead(path) }
         guard data.count < limit else { throw .tooLong(path) }

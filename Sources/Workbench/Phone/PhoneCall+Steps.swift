@@ -16,17 +16,29 @@ extension PhoneCall {
         while state == .connected, nextStep < script.steps.count {
             let step = script.steps[nextStep]
             nextStep += 1
-            switch step {
-            case .wait(let time):
-                stepsAt = now + time
-                return
-            case .press(let digits): if pressStep(digits, at: now) { return }
-            case .hold: if setHold(true, at: now) { return }
-            case .resume: if setHold(false, at: now) { return }
-            case .reinvite: if reoffer(at: now) { return }
-            case .hangUp: return hangUp(at: now)
-            }
+            if step == .hangUp { return hangUp(at: now) }
+            if take(step, at: now) { return }
         }
+    }
+
+    /// - Returns: true where it has to be waited for; false also where it could not be done, which the record says.
+    private func take(_ step: CallStep, at now: Instant) -> Bool {
+        switch step {
+        case .wait(let time):
+            stepsAt = now + time
+            return true
+        case .press(let digits): return pressStep(digits, at: now) || isUndone("no keys are pressed: our sound is stopped")
+        // It may have been refused before.
+        case .hold, .resume: return isHolding != (step == .hold) && (setHold(step == .hold, at: now) || isUndone("hold or resume: another offer was under way"))
+        case .reinvite: return reoffer(at: now) || isUndone("reinvite: another offer was under way")
+        case .hangUp: return false
+        }
+    }
+
+    /// - Returns: false.
+    private func isUndone(_ failure: Text) -> Bool {
+        if state == .connected { record.failure = record.failure ?? failure }
+        return false
     }
 
     /// The next step waits for the keys, and so does the end of the call; not for ever, where the other side holds us meanwhile.

@@ -79,9 +79,11 @@ public struct FoundCalls: Sendable {
     public private(set) var numbers: [UInt32] = []
     /// Of the first one.
     public private(set) var text = ""
+    private var last: UInt32?
 
     mutating func add(_ number: UInt32, _ text: String) {
-        if numbers.last == number { return }
+        if last == number { return }
+        last = number
         count += 1
         if numbers.count < Self.kept { numbers.append(number) }
         if self.text.isEmpty { self.text = text }

@@ -9,6 +9,10 @@ enum CallSteps {
     static func parse(_ text: String) throws -> [CallStep] {
         let steps = try text.split(separator: ",").flatMap { try step(String($0)) }
         guard !steps.isEmpty else { throw Failure.usage("there are no steps") }
+        let presses = steps.indices.filter { if case .press = steps[$0] { true } else { false } }
+        if presses.contains(where: { steps[..<$0].last { $0 == .hold || $0 == .resume } == .hold }) {
+            throw Failure.usage("'press' between 'hold' and 'resume' presses nothing: no sound of ours leaves then")
+        }
         return steps.last == .hangUp ? steps : steps + [.hangUp]
     }
 

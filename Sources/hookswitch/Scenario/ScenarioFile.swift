@@ -75,7 +75,7 @@ enum ScenarioFile {
 
     private static func steps(_ node: Node, _ file: String) throws -> String {
         guard case .sequence(let sequence) = node else { throw Failure.usage("\(file):\(node.mark?.line ?? 0): steps are a list, as '- wait: 1'") }
-        return try sequence.enumerated().map { index, node in
+        let steps = try sequence.enumerated().map { index, node in
             let place = "\(file):\(node.mark?.line ?? 0): step \(index + 1)"
             let text: String
             if let word = node.string {
@@ -88,5 +88,7 @@ enum ScenarioFile {
             do { _ = try CallSteps.parse(text) } catch let failure as Failure { throw Failure.usage("\(place): \(failure.message)") }
             return text
         }.joined(separator: ",")
+        do { _ = try CallSteps.parse(steps) } catch let failure as Failure { throw Failure.usage("\(file):\(node.mark?.line ?? 0): steps: \(failure.message)") }
+        return steps
     }
 }
