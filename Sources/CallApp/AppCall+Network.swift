@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Media
 import Primitives
+import RTP
 import SDP
 import SIP
 import UserAgent
@@ -27,8 +28,14 @@ extension AppCall: InviteSessionDelegate {
         case .offerWithdrawn: negotiation.rollback()
         case .transferRequested(let request): transferRequested(request)
         case .transferProgress(let status): line.tell(.transferProgress(status: status), of: self)
+        case .info(let request): informed(request)
         default: break
         }
+    }
+
+    /// A key that INFO tells is heard as one in the media is.
+    private func informed(_ request: Message) {
+        if let digit = KeyPress(request).flatMap({ DTMFDigit(Character(Unicode.Scalar($0.key))) }) { heard(.digit(digit)) }
     }
 
     // MARK: Incoming

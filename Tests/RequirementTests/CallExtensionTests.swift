@@ -52,6 +52,20 @@ import UserAgent
         return (far, call)
     }
 
+    @Test(arguments: [("application/dtmf-relay", "Signal=5\r\nDuration=160\r\n", "5"), ("application/dtmf", "11", "#"), ("text/plain", "5", "")])
+    func `a key that INFO tells is heard as one in the media is`(type: Text, body: String, keys: String) throws {
+        let stage = Stage()
+        let app = PlainApp(stage)
+        let (far, call) = try answered(stage)
+        far.session?.info(contentType: type, body: Array(body.utf8), at: stage.now)
+        stage.run(0.5)
+        let heard = app.heard.compactMap { if case .digit(let key) = $0 { key } else { nil } }
+        #expect(String(heard) == keys)
+        stage.request(CXEndCallAction(call: call))
+        stage.run(0.5)
+        #expect(stage.leftovers() == [])
+    }
+
     @Test("Remote hold reaches the delegate in order, and the call is not on hold for CallKit") func remoteHold() throws {
         let stage = Stage()
         let app = PlainApp(stage)

@@ -11,7 +11,7 @@ public enum CallExtension: Hashable, Sendable {
     case progress(status: Int)
     /// The far end holds us, or takes us back.
     case remoteHold(Bool)
-    /// The far end pressed a key: `0`–`9`, `*`, `#`, `A`–`D`. Once, whichever way it came.
+    /// The far end pressed a key: `0`–`9`, `*`, `#`, `A`–`D`. Once, whether it came in the media (RFC 4733) or by INFO.
     case digit(Character)
     /// The far end asks that we call somebody else in its place.
     case transferRequested(to: String)
