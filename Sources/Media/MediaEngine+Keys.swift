@@ -35,7 +35,8 @@ extension MediaEngine {
         for output in outputs {
             switch output {
             case .began(let digit): began(digit, on: leg, at: now)
-            case .ended(_, let length): hearer(of: leg).map { release($0, lasting: length, at: now) }
+            // Also where nobody listens just then: the key would stay down until the hold is over.
+            case .ended(_, let length): leg.partner.map { release($0, lasting: length, at: now) }
             }
         }
     }
@@ -44,7 +45,7 @@ extension MediaEngine {
         leg.inbandKeys?.receive(payload, codec: codec) { output in
             switch output {
             case .began(let key): if let digit = DTMFDigit(key) { began(digit, on: leg, at: now) }
-            case .ended: hearer(of: leg).map { release($0, lasting: .zero, at: now) }
+            case .ended: leg.partner.map { release($0, lasting: .zero, at: now) }
             }
         }
     }
@@ -53,7 +54,7 @@ extension MediaEngine {
     func endKeys(of leg: MediaLeg, at now: Instant) {
         heardKeys(leg.keys.stop(), on: leg, at: now)
         guard let keys = leg.inbandKeys else { return }
-        if keys.isDown { hearer(of: leg).map { release($0, lasting: .zero, at: now) } }
+        if keys.isDown { leg.partner.map { release($0, lasting: .zero, at: now) } }
         keys.reset()
     }
 
@@ -114,7 +115,10 @@ extension MediaLeg {
 
     /// Keys of ours that wait go on as was agreed on now; those that the far end would not understand are dropped.
     func updateKeys() {
-        if let player = keyPlayer, AudioCodec(plan.audio.primary.codec) != player.codec { keyPlayer = nil }
+        if let player = keyPlayer, AudioCodec(plan.audio.primary.codec) != player.codec {
+            keyPlayer = nil
+            stream.pause()
+        }
         guard let sender = digits else { return }
         if let event = plan.audio.telephoneEvents.first(where: { $0.sendPayloadType < 128 && max(1, $0.codec.clockRate) == sender.clockRate }) {
             sender.payloadType = event.sendPayloadType

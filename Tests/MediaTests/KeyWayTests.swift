@@ -138,6 +138,25 @@ import Testing
         #expect((1...48_000).contains(sound.timestamp &- keys[0].timestamp))
     }
 
+    @Test mutating func `a key that ends during a hold is not down after it`() throws {
+        let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [.pcma()], keys: [.keys()])
+        let b = try bench.open(2, port: 20_002, far: bob.address, codecs: [.pcma()])
+        try bench.engine.link(a, b, at: bench.now)
+        try bench.start(a, b)
+        let start = alice.timestamp
+        for packet in 1...5 {
+            press(packet, since: start)
+            bench.pass(.milliseconds(20))
+        }
+        try bench.update(b) { ($0.audio.sends, $0.audio.remoteHold) = (false, .sendonly) }
+        for _ in 0..<3 { press(6, end: true, since: start) }
+        bench.pass(.seconds(1))
+        _ = bench.heard(by: bob.address)
+        try bench.update(b) { ($0.audio.sends, $0.audio.remoteHold) = (true, .none) }
+        bench.pass(.seconds(3))
+        #expect(bench.heard(by: bob.address).count < 25, "the rest of the key, and not five seconds of it")
+    }
+
     /// As it is without the hold; the far end knows a key that was down by its timestamp.
     @Test(arguments: [true, false]) func `keys wait while the far end does not listen, and none is lost`(asSound: Bool) throws {
         let held = try bench.open(1, port: 20_000, far: alice.address, keys: asSound ? [] : [.keys()], source: .silence)

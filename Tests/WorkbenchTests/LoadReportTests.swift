@@ -48,6 +48,7 @@ import Testing
     @Test(arguments: [nil, "failed<1%"]) func `a run that was stopped before a call was over says nothing of the target`(slo: String?) throws {
         let stopped = [call(1, began: 0, seconds: nil, .cutOff), call(2, began: 1, seconds: nil, .cutOff)]
         let none = try report(stopped, slo: slo), lines = LoadText.lines(none)
+        #expect(LoadJUnit.text(none).contains("failures=\"0\"") && LoadJUnit.text(none).contains("<error message=\"it was stopped before a call was over"))
         #expect(none.exitCode == 3 && none.counts.cutOff == 2 && lines.last == "verdict      none: it was stopped before a call was over")
         #expect(lines.contains { $0.contains("0 good, 0 faulty, 0 failed, 2 cut off by the stop; stopped early") })
         #expect(LoadPage.text(none).contains("cut off by the stop"))

@@ -133,6 +133,10 @@ extension LoadClient {
 
     /// A call of somebody else's.
     private func take(_ session: InviteSession, at now: Instant) {
+        if isAbandoned {
+            session.respond(status: 480, at: now)
+            return
+        }
         let began: (PhoneCall) -> Void = { [self] in ends[$0.leg] = End(number: 0, isCallee: true) }
         guard let policy = plan.answering, !isStopping else {
             progress.strangers += 1

@@ -64,6 +64,8 @@ public final class LoadClient: PhoneClient {
     static let patienceForCallee = Duration.seconds(5)
     private static let registrationsAtOnce = 50
     /// How long registrars have to hear that we leave.
+    /// Who calls now is refused without a record: each would be waited for.
+    private(set) var isAbandoned = false
     private var patienceForRegistrars = Duration.seconds(5)
 
     public init(phone: Phone, plan: LoadPlan) {
@@ -99,6 +101,7 @@ public final class LoadClient: PhoneClient {
 
     /// Waits for nobody after a `stop`: calls whose hang-up is not answered are over as they are, and registrars have heard what they were told.
     public func abandon(at now: Instant) {
+        isAbandoned = true
         patienceForRegistrars = .zero
         if farewell != nil { farewell = now }
         for call in phone.calls.values.sorted(by: { $0.leg.rawValue < $1.leg.rawValue }) { call.abandon(at: now) }

@@ -30,23 +30,22 @@ public enum LoadJUnit {
     }
 
     private static func cases(_ report: LoadReport) -> [Case] {
-        var cases = [
-            Case(
-                group: "validity", name: "the run can be believed", failure: report.validity.isBelievable ? nil : report.validity.reasons.joined(separator: "\n"),
-                isError: !report.validity.isBelievable)
-        ]
+        let isJudged = report.validity.isBelievable && !report.isNothingJudged
+        let reasons = report.validity.reasons + (report.isNothingJudged ? ["it was stopped before a call was over"] : [])
+        var cases = [Case(group: "validity", name: "the run can be believed", failure: isJudged ? nil : reasons.joined(separator: "\n"), isError: !isJudged)]
         // A search goes on until a term breaks.
         let isSearch = report.knee != nil, isAllowed = isSearch || !report.slo.isEmpty && report.isSLOKept
         cases += report.slo.map { verdict in
             let actual = verdict.actual.map { "was \(Number.text($0))" } ?? "was not measured"
-            return Case(group: "slo", name: verdict.term, failure: verdict.isKept ? nil : actual, isError: verdict.isToolsFault).excused(isSearch)
+            return Case(group: "slo", name: verdict.term, failure: verdict.isKept ? nil : actual, isError: verdict.isToolsFault || report.isNothingJudged).excused(isSearch)
         }
         if let knee = report.knee {
             cases.append(Case(group: "knee", name: "a rate is held", failure: knee.lastKept == nil ? LoadText.text(knee) : nil, isError: knee.lastKept == nil && knee.firstBroken == nil))
         }
         if report.slo.isEmpty, report.knee == nil {
             let bad = report.counts.failed + report.counts.faulty
-            cases.append(Case(group: "calls", name: "every call is good", failure: bad == 0 ? nil : "\(bad) of \(report.counts.begun) are not"))
+            let failure = bad > 0 ? "\(bad) of \(report.counts.begun) are not" : report.counts.begun == 0 ? "no call was begun" : nil
+            cases.append(Case(group: "calls", name: "every call is good", failure: failure))
         }
         cases += Finding.Kind.allCases.map { kind in
             let found = report.findings.first { $0.kind == kind }
