@@ -17,10 +17,7 @@ extension Gateway {
         invite.routes = destination.routes
         invite.headers = destination.headers
         if caller.isPrivate { invite.headers.append((.privacy, "id")) }
-        if caller.user != nil, !configuration.access.asserting.isEmpty {
-            invite.identityOver = { [access = configuration.access] hop in access.believes(hop.remote.address) ? own.text : nil }
-        }
-        invite.confidential = leg.trunk?.configuration.headers.set.map { HeaderName($0.name) } ?? []
+        invite.confidential = [.pAssertedIdentity] + (leg.trunk?.configuration.headers.set.map { HeaderName($0.name) } ?? [])
         invite.credentials = destination.credentials
         invite.maxForwards = destination.maxForwards
         invite.body = offer
@@ -37,6 +34,10 @@ extension Gateway {
         let origin = self.leg(ofBridge: leg)
         let (cause, trunk) = destination.referral.map { (Optional($0.refer), $0.trunk) } ?? (origin?.session?.request, origin?.trunk)
         invite.headers += headers(passedBy: cause, from: trunk, to: leg)
+        // What a trunk's rules say goes before what we would say, and to each of its servers.
+        if caller.user != nil, !configuration.access.asserting.isEmpty, !invite.headers.contains(where: { $0.0 == .pAssertedIdentity }) {
+            invite.identityOver = { [access = configuration.access] hop in access.believes(hop.remote.address) ? own.text : nil }
+        }
         invite.isToOurselves = destination.isToOurselves
         return userAgent.invite(invite, delegate: leg, at: now)
     }

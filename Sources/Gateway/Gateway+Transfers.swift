@@ -203,7 +203,9 @@ extension Leg {
     /// An application of ours is at the far end, behind a call of ours. Two of these with each other would never hang up.
     fileprivate var isToOurselves: Bool {
         guard let session, session.isToOurselves else { return false }
-        return gateway.leg(ofAttempt: session)?.isWithApplication ?? true
+        guard let arrived = gateway.leg(ofAttempt: session) else { return true }
+        // Whoever was called there may have sent it on to one.
+        return arrived.isWithApplication || gateway.peer(of: arrived)?.isToOurselves == true
     }
 
     /// It is up, and its line answers itself.

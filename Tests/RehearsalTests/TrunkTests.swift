@@ -108,6 +108,35 @@ import UserAgent
         #expect(try elsewhere.received(.invite).headers["X-Tenant"] == nil)
     }
 
+    @Test func `who calls is told a trunk by its rules, each of its servers, and nobody whom it names in a 302`() throws {
+        let field = try #require(HeaderRules.Field(name: "P-Asserted-Identity", value: "<sip:+49@provider.test>"))
+        let stage = Stage { configuration in
+            var trunk = TrunkConfiguration(targets: [Self.target(50), Self.target(51, priority: 1)]), line = LineConfiguration(number: "carrier")
+            trunk.headers.set = [field]
+            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+            configuration.lines.append(line)
+            configuration.access.asserting = [IPNetwork("192.0.2.99/32")!]
+        }
+        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), elsewhere = RawPeer(stage, 60), caller = RawPeer(stage, 9)
+        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
+        first.answer(try first.received(.invite), 503)
+        let invite = try second.received(.invite)
+        #expect(invite.headers.all(.pAssertedIdentity) == ["<sip:+49@provider.test>"])
+        second.answer(invite, 302, contact: Text("<sip:+39055@\(elsewhere.address)>"))
+        #expect(try elsewhere.received(.invite).headers[.pAssertedIdentity] == nil)
+    }
+
+    @Test func `a caller's identity that a trunk is passed goes to nobody whom it names in a 302`() throws {
+        let name = try #require(HeaderRules.NamePattern("P-Asserted-Identity")), stage = Self.stage([Self.target(50)]) { $0.headers.copy = [name] }
+        let carrier = RawPeer(stage, 50), elsewhere = RawPeer(stage, 60), caller = RawPeer(stage, 9)
+        caller.request(
+            "INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description(), headers: ["P-Asserted-Identity: <sip:4711@house.test>", "Privacy: id"])
+        let invite = try carrier.received(.invite)
+        #expect(invite.headers[.pAssertedIdentity] == "<sip:4711@house.test>")
+        carrier.answer(invite, 302, contact: Text("<sip:+39055@\(elsewhere.address)>"))
+        #expect(try elsewhere.received(.invite).headers[.pAssertedIdentity] == nil)
+    }
+
     @Test func `an empty line keeps the way open while it is registered`() throws {
         var lines = 0
         let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50)

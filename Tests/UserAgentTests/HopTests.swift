@@ -98,9 +98,10 @@ import UserAgent
         stall { $0.respond(status: 180, at: $1) }
         let call = alice.call(bob) { $0.alternatives = [toCarol] }
         link.run(seconds: 1)
-        call.cancel(at: link.now)
+        call.cancel(reasons: [.completedElsewhere], at: link.now)
         link.run(seconds: 10)
         #expect(call.state == .ended && carol.sessions.isEmpty && bob.sessions.map(\.state) == [.ended], "\(alice.traces)")
+        #expect(bob.events.contains("cancelled SIP/200"), "\(bob.events)")
         link.run()
         #expect([alice, bob].allSatisfy { $0.agent.counts == nothingLeft })
     }

@@ -152,7 +152,7 @@ extension InviteSession {
             let known = acknowledgements.firstIndex { $0.remoteTag == response.to.tag ?? .empty && $0.sequence == response.cseq.number }
             if let known { acknowledgeAgain(known, at: now) } else { endFork(response, of: transaction.request, over: flow, at: now) }
         case .response(let response, _):
-            if response.status.map({ $0 < 200 }) == true, transaction.patience == nil { cancel(transaction, [], at: now) }
+            if response.status.map({ $0 < 200 }) == true, transaction.patience == nil { cancel(transaction, cancellation?.reasons ?? [], at: now) }
         case .terminated: acknowledgements.removeAll { $0.sequence == transaction.request.cseq.number }
         case .timedOut, .transportFailed: break
         }

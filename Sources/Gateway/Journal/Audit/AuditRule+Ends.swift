@@ -18,7 +18,7 @@ extension AuditRule {
         })
 
     /// After the far end ended a call (BYE, CANCEL, a final error) there is exactly one `report.ended` and no `perform.end`, unless that action
-    /// was accepted before, or a failed action had ended the call.
+    /// was accepted before, a failed action had ended the call, or the final error was a 3xx of which no end was reported: it may be followed.
     static let r9 = AuditRule(
         .R9, "a remote end is reported exactly once and not performed", on: [.performEnd, .reportEnded, .callEnded],
         check: { event, facts in
