@@ -84,10 +84,6 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.performEnd, bob, [.action: 901], after: the(.reportEnded))
             $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "end:901"], after: the(.reportEnded))
         },
-        BrokenJournal(.R9, "the end of a call that nobody sent on is reported twice", .redirected) {
-            $0.insert(.reportEnded, bob, [.reason: "failed"], after: the(.sipReceived, status: 302))
-            $0.insert(.reportEnded, bob, [.reason: "failed"], after: the(.sipReceived, status: 302))
-        },
         BrokenJournal(.R10, "ended twice", .echo) { $0.duplicate(the(.callEnded)) },
         BrokenJournal(.R10, "never ended", .localHangUp) { $0.remove(the(.callEnded)) },
         BrokenJournal(.R10, "updated after the end", .echo) { $0.insert(.reportUpdated, alice, [:], after: the(.callEnded)) },

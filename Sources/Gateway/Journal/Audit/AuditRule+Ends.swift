@@ -18,15 +18,13 @@ extension AuditRule {
         })
 
     /// After the far end ended a call (BYE, CANCEL, a final error) there is exactly one `report.ended` and no `perform.end`, unless that action
-    /// was accepted before, a failed action had ended the call, or the final error was a 3xx of which no end was reported: it may be followed.
+    /// was accepted before, or a failed action had ended the call.
     static let r9 = AuditRule(
         .R9, "a remote end is reported exactly once and not performed", on: [.performEnd, .reportEnded, .callEnded],
         check: { event, facts in
             let call = facts.current
             switch event.kind {
             case .performEnd:
-                // A 3xx may be followed, as long as nothing says that it was not.
-                if call.wasRedirected, call.endedReports == 0 { return nil }
                 guard let end = call.remoteEnd, let accepted = event.action.flatMap({ facts.actions[$0]?.acceptedSequence }) else { return nil }
                 return accepted > end ? "the far end had ended the call: no perform.end" : nil
             case .reportEnded:

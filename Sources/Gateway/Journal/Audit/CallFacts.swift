@@ -75,9 +75,6 @@ extension CallFacts {
         beganEnd || endedReports > 0 || ended != nil || remoteEnd != nil || resetAt != nil || failedStartOrAnswer || isRefused
     }
 
-    /// The last answer to our INVITE named other places.
-    var wasRedirected: Bool { direction == .outgoing && receivedFinal.map { (300..<400).contains($0) } ?? false }
-
     /// All of it is in the journal, from its INVITE or its start on.
     var hasBegun: Bool { isWhole && (report != .none || beganStart) }
 
