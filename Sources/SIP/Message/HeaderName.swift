@@ -187,46 +187,74 @@ extension HeaderName {
         }
 
         /// Whoever looks up many names fetches the table once.
-        init(name: UnsafeBufferPointer<UInt8>, in table: UnsafePointer<Entry> = Self.table) {
-            self = .other
-            guard name.count > 1, let base = name.baseAddress else {
-                if let letter = name.first { self = Self.compact(letter) }
+        ///
+        /// - Parameter readable: bytes from the name's first on that may be read, whatever they are.
+        @inline(__always) init(name: UnsafeBufferPointer<UInt8>, readable: Int, in table: UnsafePointer<Entry>) {
+            guard name.count > 1, let base = name.baseAddress, readable >= Folded.size else { self.init(name: name); return }
+            self = Self.find(Folded(base), name.count, Self.slot(base, name.count), table)
+        }
+
+        init(name: UnsafeBufferPointer<UInt8>) {
+            guard name.count > 1, let base = name.baseAddress, name.count <= Folded.size else {
+                self = name.count == 1 ? Self.compact(name[0]) : .other
                 return
             }
-            var slot = Self.slot(base, name.count)
-            while case let entry = table[slot], entry.known != .other {
-                if entry.count == name.count, Self.isSame(base, entry.name, name.count) { self = entry.known; return }
-                slot = (slot + 1) & (Self.tableSize - 1)
-            }
+            self = Self.find(Folded(copying: name), name.count, Self.slot(base, name.count), Self.table)
         }
 
-        /// Names of two or more letters and hyphens, without regard to case: windows of up to eight bytes that may overlap.
-        @inline(__always) private static func isSame(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
-            let (left, right) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
-            if count >= 8 {
-                var position = 0
-                while position + 8 < count {
-                    if !isSame(left + position, right + position, UInt64.self) { return false }
-                    position &+= 8
-                }
-                return isSame(left + (count - 8), right + (count - 8), UInt64.self)
+        @inline(__always) private static func find(_ name: Folded, _ count: Int, _ first: Int, _ table: UnsafePointer<Entry>) -> Known {
+            var slot = first
+            while table[slot].known != .other {
+                if table[slot].isName(name, count) { return table[slot].known }
+                slot = (slot &+ 1) & (tableSize &- 1)
             }
-            if count >= 4 { return isSame(left, right, UInt32.self) && isSame(left + (count - 4), right + (count - 4), UInt32.self) }
-            return isSame(left, right, UInt16.self) && isSame(left + (count - 2), right + (count - 2), UInt16.self)
+            return .other
         }
 
-        /// 0x20 turns upper case into lower and leaves "-"; nothing else that may be in a line becomes a letter or "-" by it.
-        @inline(__always) private static func isSame<Word: FixedWidthInteger & UnsignedInteger>(
-            _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _: Word.Type
-        ) -> Bool {
-            let fold = Word.max / 0xFF * 0x20
-            return left.loadUnaligned(as: Word.self) | fold == right.loadUnaligned(as: Word.self) | fold
+        /// The first bytes of a name, and whatever is behind it, in lower case as far as names go: 0x20 turns upper case into lower and leaves "-";
+        /// nothing else that may be in a line becomes a letter or "-" by it.
+        struct Folded {
+            /// No known name is longer.
+            static var size: Int { 24 }
+
+            var words: (UInt64, UInt64, UInt64)
+
+            /// - Precondition: so many bytes can be read.
+            @inline(__always) init(_ bytes: UnsafePointer<UInt8>) {
+                let (bytes, fold) = (UnsafeRawPointer(bytes), UInt64(0x2020_2020_2020_2020))
+                words = (
+                    UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) | fold, UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) | fold,
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) | fold
+                )
+            }
+
+            /// - Precondition: no more bytes than its size.
+            init(copying name: UnsafeBufferPointer<UInt8>) {
+                var copy = InlineArray<24, UInt8>(repeating: 0)
+                for (index, byte) in name.enumerated() { copy[index] = byte }
+                self = copy.span.withUnsafeBufferPointer { Folded($0.baseAddress!) }
+            }
         }
 
         struct Entry {
             var known: Known
             var count: Int
-            var name: UnsafePointer<UInt8>
+            var name: Folded
+            /// Which bits of `name` belong to the name; the others are 0.
+            var mask: (UInt64, UInt64, UInt64)
+
+            init(_ known: Known) {
+                let bytes = known.bytes
+                (self.known, count, name) = (known, bytes.count, Folded(copying: bytes))
+                func bits(_ word: Int) -> UInt64 { ~0 >> UInt64(64 - 8 * min(8, max(0, bytes.count - 8 * word))) }
+                mask = (bits(0), bits(1), bits(2))
+                name.words = (name.words.0 & mask.0, name.words.1 & mask.1, name.words.2 & mask.2)
+            }
+
+            @inline(__always) func isName(_ other: Folded, _ length: Int) -> Bool {
+                let different = (other.words.0 & mask.0) ^ name.words.0 | (other.words.1 & mask.1) ^ name.words.1 | (other.words.2 & mask.2) ^ name.words.2
+                return length == count && different == 0
+            }
         }
 
         private static var tableSize: Int { 256 }
@@ -234,12 +262,12 @@ extension HeaderName {
         /// Open addressing by length, first and last letter; less than a quarter full. Made once and never freed or changed.
         nonisolated(unsafe) static let table: UnsafePointer<Entry> = {
             let table = UnsafeMutablePointer<Entry>.allocate(capacity: tableSize)
-            table.initialize(repeating: Entry(known: .other, count: 0, name: Known.other.literal.utf8Start), count: tableSize)
+            table.initialize(repeating: Entry(.other), count: tableSize)
             for known in allCases where known != .other {
                 let name = known.literal
                 var slot = slot(name.utf8Start, name.utf8CodeUnitCount)
                 while table[slot].known != .other { slot = (slot + 1) & (tableSize - 1) }
-                table[slot] = Entry(known: known, count: name.utf8CodeUnitCount, name: name.utf8Start)
+                table[slot] = Entry(known)
             }
             return UnsafePointer(table)
         }()

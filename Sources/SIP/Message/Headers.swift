@@ -15,7 +15,7 @@ public struct Headers: Sendable {
         var lineEnd: UInt32
     }
 
-    private(set) var buffer: [UInt8]
+    @usableFromInline private(set) var buffer: [UInt8]
     private(set) var fields: [Field]
     /// Set when a field that `Message` keeps parsed was touched; the message clears it.
     var touchedCore = false

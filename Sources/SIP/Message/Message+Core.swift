@@ -2,17 +2,17 @@ import Primitives
 
 extension Message {
     /// Where the headers are that every message needs, as positions in the buffer of its headers. Trivial to copy.
-    struct Core: Sendable {
-        var via = Via.Layout()
-        var from = NameAddress.Layout()
-        var to = NameAddress.Layout()
-        var callID = Extent.none
-        var cseqNumber: UInt32 = 0
-        var cseqMethod = Extent.none
+    @usableFromInline struct Core: Sendable {
+        @usableFromInline var via = Via.Layout()
+        @usableFromInline var from = NameAddress.Layout()
+        @usableFromInline var to = NameAddress.Layout()
+        @usableFromInline var callID = Extent.none
+        @usableFromInline var cseqNumber: UInt32 = 0
+        @usableFromInline var cseqMethod = Extent.none
         /// -1 without the header.
-        var maxForwards: Int16 = -1
-        var hasContact = false
-        var contact = NameAddress.Layout()
+        @usableFromInline var maxForwards: Int16 = -1
+        @usableFromInline var hasContact = false
+        @usableFromInline var contact = NameAddress.Layout()
         private var seen: Seen = []
 
         init() {}

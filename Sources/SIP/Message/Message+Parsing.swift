@@ -101,15 +101,15 @@ struct Draft: ~Copyable {
         let start = reader.at
         guard end &- start <= Limits.headerField else { return nil }
         var line = reader.part(from: start, to: end)
-        line.at = line.colon()
+        line.at = min(reader.colon(), end)
         var name = Extent(start, line.at)
-        var known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), in: names)
+        var known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), readable: reader.end &- start, in: names)
         if known == .other {
             // Not all that is before a colon is a name, and between them may be space.
             line.at = start
             name = line.take(.token)
             line.skipSpace()
-            known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), in: names)
+            known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), readable: reader.end &- start, in: names)
         }
         guard !name.isEmpty, line.skip(0x3A) else { return nil }
         line.skipSpace()

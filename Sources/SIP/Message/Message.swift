@@ -25,12 +25,12 @@ public struct Message: Sendable, CustomStringConvertible {
         }
     }
 
-    private var fields: Headers
+    @usableFromInline private(set) var fields: Headers
 
     /// The body, as a slice of the buffer it came in.
     public var content: Text
 
-    private(set) var core: Core
+    @usableFromInline private(set) var core: Core
 
     init(startLine: StartLine, headers: Headers, content: Text, core: Core) {
         (self.startLine, fields, self.content, self.core) = (startLine, headers, content, core)
@@ -91,22 +91,22 @@ extension Message {
 
     /// The topmost Via: where a response goes.
     public var via: Via {
-        get { Via(buffer: headers.buffer, layout: core.via) }
+        @inlinable get { Via(buffer: fields.buffer, layout: core.via) }
         set { headers.replaceFirstElement(of: .via, with: newValue.text) }
     }
 
     public var from: NameAddress {
-        get { NameAddress(buffer: headers.buffer, layout: core.from) }
+        @inlinable get { NameAddress(buffer: fields.buffer, layout: core.from) }
         set { headers.set(.from, newValue.text) }
     }
 
     public var to: NameAddress {
-        get { NameAddress(buffer: headers.buffer, layout: core.to) }
+        @inlinable get { NameAddress(buffer: fields.buffer, layout: core.to) }
         set { headers.set(.to, newValue.text) }
     }
 
     public var callID: Text {
-        get { headers.buffer[core.callID] }
+        @inlinable get { fields.buffer[core.callID] }
         set { headers.set(.callID, newValue) }
     }
 
@@ -117,13 +117,13 @@ extension Message {
 
     /// Nil when the header is missing (RFC 3261 §20.22).
     public var maxForwards: Int? {
-        get { core.maxForwards < 0 ? nil : Int(core.maxForwards) }
+        @inlinable get { core.maxForwards < 0 ? nil : Int(core.maxForwards) }
         set { if let newValue { headers.set(.maxForwards, Text(newValue)) } else { headers.remove(.maxForwards) } }
     }
 
     /// The first Contact that is an address.
     public var contact: NameAddress? {
-        get { core.hasContact ? NameAddress(buffer: headers.buffer, layout: core.contact) : nil }
+        @inlinable get { core.hasContact ? NameAddress(buffer: fields.buffer, layout: core.contact) : nil }
         set { if let newValue { headers.set(.contact, newValue.text) } else { headers.remove(.contact) } }
     }
 

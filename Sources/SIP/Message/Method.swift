@@ -70,7 +70,7 @@ public enum Method: Hashable, Sendable, CustomStringConvertible {
         return candidate
     }
 
-    init(_ name: Extent, in buffer: [UInt8]) {
+    init(_ name: Extent, in buffer: borrowing [UInt8]) {
         self = buffer.withUnsafeBufferPointer { Method.named(UnsafeBufferPointer(rebasing: $0[name.range])) } ?? .other(buffer[name])
     }
 

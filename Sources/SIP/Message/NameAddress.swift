@@ -5,20 +5,20 @@ import Primitives
 ///
 /// A buffer and where the parts are in it. Setting a part writes it anew, always with angle brackets.
 public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
-    struct Layout: Sendable {
-        var whole = Extent.none
-        var displayName = Extent.none
-        var isQuoted = false
-        var uri = URI.Layout()
-        var parameters = Extent.none
+    @usableFromInline struct Layout: Sendable {
+        @usableFromInline var whole = Extent.none
+        @usableFromInline var displayName = Extent.none
+        @usableFromInline var isQuoted = false
+        @usableFromInline var uri = URI.Layout()
+        @usableFromInline var parameters = Extent.none
         /// As `Reader.takeParameters(noting:)` has it.
-        var tag = Extent.none
+        @usableFromInline var tag = Extent.none
     }
 
-    private(set) var buffer: [UInt8]
-    private(set) var layout: Layout
+    @usableFromInline private(set) var buffer: [UInt8]
+    @usableFromInline private(set) var layout: Layout
 
-    init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
+    @inlinable init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
 
     public init(displayName: Text? = nil, uri: URI, parameters: Parameters = Parameters()) {
         var bytes: [UInt8] = []
@@ -45,7 +45,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    public var text: Text { buffer[layout.whole] }
+    @inlinable public var text: Text { buffer[layout.whole] }
     public var description: String { text.description }
 
     public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
@@ -62,7 +62,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var uri: URI {
-        get { URI(buffer: buffer, layout: layout.uri) }
+        @inlinable get { URI(buffer: buffer, layout: layout.uri) }
         set { self = NameAddress(displayName: displayName, uri: newValue, parameters: parameters) }
     }
 
@@ -74,7 +74,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The dialog tag of From and To (RFC 3261 §19.3); nil removes it.
     public var tag: Text? {
-        get { buffer.meaning(layout.tag) }
+        @inlinable get { buffer.meaning(layout.tag) }
         set { parameters["tag"] = newValue }
     }
 }

@@ -12,26 +12,26 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Where the parts are. An empty extent is an absent part.
-    struct Layout: Sendable {
-        enum SchemeKind: UInt8, Sendable { case sip, sips, tel, other }
+    @usableFromInline struct Layout: Sendable {
+        @usableFromInline enum SchemeKind: UInt8, Sendable { case sip, sips, tel, other }
 
-        var whole = Extent.none
-        var scheme = Extent.none
+        @usableFromInline var whole = Extent.none
+        @usableFromInline var scheme = Extent.none
         /// The number of a `tel:` URI; all of what follows the colon for other schemes.
-        var user = Extent.none
-        var password = Extent.none
-        var host = Extent.none
-        var parameters = Extent.none
-        var headers = Extent.none
+        @usableFromInline var user = Extent.none
+        @usableFromInline var password = Extent.none
+        @usableFromInline var host = Extent.none
+        @usableFromInline var parameters = Extent.none
+        @usableFromInline var headers = Extent.none
         /// -1 without a port.
-        var port: Int32 = -1
-        var kind = SchemeKind.other
+        @usableFromInline var port: Int32 = -1
+        @usableFromInline var kind = SchemeKind.other
     }
 
-    private(set) var buffer: [UInt8]
-    private(set) var layout: Layout
+    @usableFromInline private(set) var buffer: [UInt8]
+    @usableFromInline private(set) var layout: Layout
 
-    init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
+    @inlinable init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
 
     /// The whole text must be one URI.
     public init(parsing text: Text) throws(SyntaxError) {
@@ -58,7 +58,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The URI as it stands on the wire.
-    public var text: Text { buffer[layout.whole] }
+    @inlinable public var text: Text { buffer[layout.whole] }
     public var description: String { text.description }
 
     public static func == (left: URI, right: URI) -> Bool { left.text == right.text }
@@ -74,11 +74,11 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether it is `sip:` or `sips:`, with a host to send to.
-    public var isSIP: Bool { layout.kind == .sip || layout.kind == .sips }
+    @inlinable public var isSIP: Bool { layout.kind == .sip || layout.kind == .sips }
 
     /// The user part without password; the number of a `tel:` URI. Wire text.
     public var user: Text? {
-        get { layout.user.isEmpty ? nil : buffer[layout.user] }
+        @inlinable get { layout.user.isEmpty ? nil : buffer[layout.user] }
         set { remake(user: .some(newValue?.asWritten)) }
     }
 
@@ -100,13 +100,13 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     public var password: Text? { layout.password.isEmpty ? nil : buffer[layout.password] }
 
     /// Host name or address as written: IPv6 in brackets. Empty unless the scheme is sip or sips.
-    public var host: Text { buffer[layout.host] }
+    @inlinable public var host: Text { buffer[layout.host] }
 
     /// The host when it is an address.
     public var address: IPAddress? { host.referredAddress }
 
     public var port: UInt16? {
-        get { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
+        @inlinable get { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
         set { remake(port: .some(newValue)) }
     }
 

@@ -2,21 +2,21 @@ import Primitives
 
 /// One hop of a request's way, and where its response goes (RFC 3261 §20.42, RFC 3581).
 public struct Via: Hashable, Sendable, CustomStringConvertible {
-    struct Layout: Sendable {
-        var whole = Extent.none
-        var transport = Extent.none
-        var host = Extent.none
-        var parameters = Extent.none
+    @usableFromInline struct Layout: Sendable {
+        @usableFromInline var whole = Extent.none
+        @usableFromInline var transport = Extent.none
+        @usableFromInline var host = Extent.none
+        @usableFromInline var parameters = Extent.none
         /// As `Reader.takeParameters(noting:)` has it.
-        var branch = Extent.none
+        @usableFromInline var branch = Extent.none
         /// -1 without a port.
-        var port: Int32 = -1
+        @usableFromInline var port: Int32 = -1
     }
 
-    private(set) var buffer: [UInt8]
-    private(set) var layout: Layout
+    @usableFromInline private(set) var buffer: [UInt8]
+    @usableFromInline private(set) var layout: Layout
 
-    init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
+    @inlinable init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
 
     /// The Via of a request that we send.
     /// - Parameters:
@@ -77,17 +77,17 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
 
     private static let salvagedParameters = 16
 
-    public var text: Text { buffer[layout.whole] }
+    @inlinable public var text: Text { buffer[layout.whole] }
     public var description: String { text.description }
 
     public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    public var transport: Text { buffer[layout.transport] }
+    @inlinable public var transport: Text { buffer[layout.transport] }
     /// The sent-by host as written: IPv6 in brackets.
-    public var host: Text { buffer[layout.host] }
+    @inlinable public var host: Text { buffer[layout.host] }
     /// The sent-by port; nil means the transport's default.
-    public var port: UInt16? { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
+    @inlinable public var port: UInt16? { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
 
     /// Whether both name the same sender, however its address is spelled and whether or not a default port is written (RFC 3261 §18.1.2).
     public func hasSentBy(of other: Via) -> Bool {
@@ -103,7 +103,7 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Names the transaction (RFC 3261 §17.2.3).
-    public var branch: Text? { buffer.meaning(layout.branch) }
+    @inlinable public var branch: Text? { buffer.meaning(layout.branch) }
     /// What begins every branch of RFC 3261 (§8.1.1.7).
     public static let magicCookie: Text = "z9hG4bK"
 
