@@ -22,6 +22,9 @@ public enum RemoteHold: Hashable, Sendable {
     case inactive
     /// `c=0.0.0.0` or `c=::`: neither RTP nor RTCP may be sent (RFC 3264 §8.4).
     case zeroAddress
+
+    /// Whether the holder neither hears nor sends.
+    public var isSilent: Bool { self == .inactive || self == .zeroAddress }
 }
 
 /// What an offer and its answer agreed for the one audio stream of a session.

@@ -86,7 +86,7 @@ public struct OfferAnswer: Sendable {
         let formatsAgreed = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
         guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         var hold = remote.hold
-        if direction == .inactive, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // it had no choice
+        if direction != .sendrecv, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // what we hold may be answered so, and says no more
         let mux = local.offersMux && remote.offersMux
         let flow = direction.limited(to: remote.direction.reversed)
         var audio = agreement(remote, formatsAgreed, mux: mux, flow: flow, hold: hold)

@@ -37,6 +37,14 @@ extension JournalAuditTests {
         #expect(AuditRule.all.map(\.id) == AuditRule.ID.allCases)
     }
 
+    @Test func `numbers at the end of their range are numbers`() {
+        var events = GoodJournal.hold.events
+        for index in events.indices where events[index].kind == .mediaStopped { events[index].details[.packets] = .number(Int64.max) }
+        #expect(events.count { $0.kind == .mediaStopped } > 1)
+        for index in events.indices.suffix(2) { events[index].sequence = index == events.indices.last ? 0 : .max }
+        _ = Self.violations(of: events)
+    }
+
     @Test func `a killed process leaves unfinished calls, not violations`() {
         let cut = GoodJournal.hold.events.prefix { $0.kind != .performHeld }
         var audit = Audit()

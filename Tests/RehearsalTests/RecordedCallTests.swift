@@ -10,13 +10,16 @@ import Testing
 /// Which calls of a line are recorded, and under what name.
 @Suite struct RecordedCallTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recorded-\(UUID().uuidString)").path
+    private let writer = RecordingWriter(clock: nil) { _ in }
     private let stage: Stage
 
-    init() throws {
-        let place = try RecordingPlace(folder + "/{caller}-{call}.wav")
-        stage = Stage { configuration, environment in
+    init() throws { stage = try Self.stage(writing: folder + "/{caller}-{call}.wav", by: writer) }
+
+    private static func stage(writing pattern: String, by writer: RecordingWriter) throws -> Stage {
+        let place = try RecordingPlace(pattern)
+        return Stage { configuration, environment in
             configuration.lines[0].recording = place
-            environment.recordings = RecordingWriter(clock: nil) { _ in }
+            environment.recordings = writer
             var other = LineConfiguration(number: "2001")
             other.isOpen = true
             configuration.lines.append(other)
@@ -33,6 +36,21 @@ import Testing
         #expect(paths.count == 1 && paths[0].contains("/unknown-"), "\(paths)")
         call.hangUp()
         stage.expectQuiet()
+    }
+
+    @Test func `the journal names the file that was written where another has that name`() throws {
+        defer { clearUp() }
+        let stage = try Self.stage(writing: folder + "/{caller}.wav", by: writer)
+        for _ in 0..<2 {
+            let call = try stage.bridge()
+            writer.synchronize()
+            call.hangUp()
+            stage.expectQuiet()
+            writer.synchronize()
+        }
+        let ended = stage.events(.recordingEnded).compactMap { $0.details.text(.text)?.description }
+        #expect(ended.count == 2 && ended[0] != ended[1], "\(ended)")
+        #expect(ended.allSatisfy { FileManager.default.fileExists(atPath: $0) })
     }
 
     @Test func `who is joined with somebody else goes on being recorded`() throws {

@@ -97,6 +97,47 @@ import UserAgent
         stage.expectQuiet()
     }
 
+    @Test(arguments: [("sendonly", false), ("inactive", true)])
+    func `who answers our offer with its ACK and only sends is heard`(direction: String, isHeld: Bool) throws {
+        let stage = stage { _ in }, (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "late", 1)
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description("0"))
+        caller.request("ACK", BridgedCall.line, call: "late", 1, toTag: caller.final(.invite, 1)?.to.tag, body: caller.description("0", direction))
+        let again = try #require(device.request(.invite))
+        #expect((again.cseq != invite.cseq) == isHeld)
+        if isHeld { device.answer(again, 200, body: device.description("0", "recvonly", version: 2)) }
+        #expect(stage.events(.remoteHold).count == (isHeld ? 1 : 0))
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == (isHeld ? 1 : 2))
+        device.request("BYE", in: invite, 3)
+        caller.answer(caller.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `one that only sent from the beginning holds when it sends no more`() throws {
+        let stage = stage { _ in }, (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "held", 1, body: caller.description("0"))
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description("0", "sendonly"))
+        caller.request("ACK", BridgedCall.line, call: "held", 1, toTag: caller.final(.invite, 1)?.to.tag)
+        #expect(caller.request(.invite) == nil)
+        device.request("INVITE", in: invite, 2, body: device.description("0", "inactive", version: 2))
+        device.request("ACK", in: invite, 2)
+        #expect(caller.request(.invite).map { String(decoding: $0.body, as: UTF8.self).contains("a=sendonly") } == true)
+        caller.answer(caller.request(.invite), 200, body: caller.description("0", "recvonly", version: 2))
+        device.request("INVITE", in: invite, 3, body: device.description("0", version: 3))
+        device.request("ACK", in: invite, 3)
+        #expect(caller.request(.invite).map { String(decoding: $0.body, as: UTF8.self).contains("a=sendrecv") } == true)
+        caller.answer(caller.request(.invite), 200, body: caller.description("0", version: 3))
+        #expect(stage.events(.remoteHold).map { $0.details.flag(.on) } == [true, false])
+        #expect(stage.events(.mediaUpdated).count >= 2 && stage.events(.mediaUpdated).allSatisfy { $0.details.text(.codec) == "PCMU" })
+        device.request("BYE", in: invite, 4)
+        caller.answer(caller.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
     // MARK: Playback
 
     @Test(arguments: [true, false]) func `a playback line hangs up when its sound is over`(isOver: Bool) throws {

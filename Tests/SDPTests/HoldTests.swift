@@ -52,7 +52,7 @@ import Testing
         (.sendrecv, "a=sendrecv", true, true, .none), (.sendrecv, "a=recvonly", true, false, .none),
         (.sendrecv, "a=sendonly", false, true, .sendonly), (.sendrecv, "a=inactive", false, false, .inactive),
         (.sendrecv, "c=IN IP4 0.0.0.0", false, true, .zeroAddress), (.sendonly, "a=recvonly", true, false, .none),
-        (.sendonly, "a=inactive", false, false, .inactive), (.sendonly, "", true, false, .none), (.inactive, "a=inactive", false, false, .none),
+        (.sendonly, "a=inactive", false, false, .none), (.sendonly, "", true, false, .none), (.inactive, "a=inactive", false, false, .none),
     ]
 
     @Test(arguments: answered)

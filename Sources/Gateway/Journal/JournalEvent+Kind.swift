@@ -12,7 +12,7 @@ extension JournalEvent {
         case gatewayStopped = "gateway.stopped"
         /// `scope`: `perLine` (one audio session for the line, as on a telephone) or `perGroup` (one for each call group)
         case lineConfigured = "line.configured"
-        /// Requests are refused: `cause` (`legs`, `call-rate`, `source`, `stranger`), `remote` (the one that it is said of), `count` (of that cause since
+        /// Requests are refused: `cause` (as in the counts of refusals: `legs`, `ports` ...), `remote` (the one that it is said of), `count` (of that cause since
         /// the start). Once in ten seconds for a cause.
         case overload = "overload"
         /// A trunk: `cause` (`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`), [`remote`], [`status`], [`text`]
@@ -48,10 +48,6 @@ extension JournalEvent {
         case inviteUnanswered = "sip.unanswered"
         /// A 18x carried a session description; nothing was opened for it. [`status`]
         case earlyMediaIgnored = "early-media.ignored"
-        /// A 2xx of this dialog was taken. [`remoteTag`]
-        case forkWon = "fork.won"
-        /// Another 2xx had won; this one gets ACK and BYE. [`remoteTag`]
-        case forkLost = "fork.lost"
         /// The far end put us on hold or resumed us. `on`, `onHold` (CallKit's flag of the call, which this must not change)
         case remoteHold = "remote.hold"
         /// The far end asked (REFER) for whom it talks with to be called by somebody else. `remote`: whom
@@ -121,11 +117,11 @@ extension JournalEvent {
         /// [`incoming`], [`outgoing`]: whether the far end and we were heard (`heard`, `silent`, `paused`, `nothing`; absent: not measured, or none
         /// due), [`incomingBasis`], [`outgoingBasis`]: by what (`level`, `size`, `packets`); [`oneWay`] when one was heard and the other not
         case mediaStopped = "media.stopped"
-        /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. [`remote`], [`codec`]
+        /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. `codec` (`none` where the sound was taken away), [`remote`]
         case mediaUpdated = "media.updated"
-        /// All that is said and heard on the leg is written to a file from here on: `text` (its path)
+        /// All that is said and heard on the leg is written to a file from here on: `text` (its path; where there is a file of that name, another goes before its extension)
         case recordingStarted = "recording.started"
-        /// The file is complete, or `cause`, why it ends before its call. `text` (its path), `count` (packets that were not written in time)
+        /// The file is complete, or `cause`, why it ends before its call. `text` (the path that was written), `count` (packets that were not written in time)
         case recordingEnded = "recording.ended"
         /// The far end of the bridge holds, and this leg hears music meanwhile: `on`
         case holdMusic = "hold.music"
@@ -133,7 +129,7 @@ extension JournalEvent {
         case mediaClosed = "media.closed"
         /// The number went to quarantine. `port`
         case mediaReleased = "media.released"
-        /// The quarantine is over: the number is in the pool again. `port`. Belongs to no call.
+        /// The quarantine is over: the number is in the pool again. `port`. Belongs to no call. Ours takes numbers back when it needs them, and writes none.
         case portFree = "port.free"
         /// didActivate. `session`; the call is one of those that the session is for (needed where the scope is `perGroup`).
         case sessionActivated = "session.activated"

@@ -102,11 +102,22 @@ extension Leg {
         }
     }
 
+    /// The first agreement of a call whose INVITE had no offer.
+    func agreeLate(_ audio: NegotiatedAudio) {
+        negotiated = audio
+        isHeldByRemote = audio.remoteHold != .none
+        media.update(plan(for: audio), at: now)
+        tellFirstHold()
+    }
+
     /// Takes over what was agreed anew within the call.
     func adopt(_ audio: NegotiatedAudio) {
+        // One that only sent from its first description on was no hold, until it sends no more.
+        let fellSilent = negotiated?.remoteHold == .sendonly && audio.remoteHold.isSilent && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
+        if negotiated != audio { scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")]) }
         negotiated = audio
         media.update(plan(for: audio), at: now)
-        let (wasHeld, wasMissing) = (isHeldByRemote, hasNoAudio)
+        let (wasHeld, wasMissing) = (isHeldByRemote && !fellSilent, hasNoAudio)
         (isHeldByRemote, hasNoAudio) = (audio.remoteHold != .none, false)
         if wasMissing { startMedia() } else if wasHeld { expectMedia() }
         if wasHeld != isHeldByRemote {
@@ -117,7 +128,7 @@ extension Leg {
 
     /// Held by its first description already, to be told once its bridge knows that it is connected. One that only sends is heard, as an announcement is.
     func tellFirstHold() {
-        guard state == .connected, let hold = negotiated?.remoteHold, hold == .inactive || hold == .zeroAddress else { return }
+        guard state == .connected, negotiated?.remoteHold.isSilent == true else { return }
         scribe.write(.remoteHold, at: now, [.on: .init(true), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         gateway.tell(bridge, .remoteHold(uuid, true))
     }

@@ -50,7 +50,8 @@ extension Leg: InviteSessionDelegate {
         guard state == .connected, negotiation.state == .haveLocalOffer else { return }
         guard let body else { return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true) }
         do throws(NegotiationError) {
-            adopt(try negotiation.receive(answer: body))
+            let audio = try negotiation.receive(answer: body)
+            if negotiated == nil { agreeLate(audio) } else { adopt(audio) }
             startMedia()
         } catch .refused where negotiated != nil {
             audioWasRemoved()   // port 0 is an answer, too (RFC 3264 §6)

@@ -20,7 +20,7 @@ final class LegRecording {
         guard !isOver else { return }
         isOver = true
         writer.end(tap, at: now)
-        var details: JournalEvent.Details = [.text: .init(path), .count: .init(tap.lost)]
+        var details: JournalEvent.Details = [.text: .init(tap.path ?? path), .count: .init(tap.lost)]
         details[.cause] = cause.map { .init($0.description) }
         scribe.write(.recordingEnded, at: now, details)
     }

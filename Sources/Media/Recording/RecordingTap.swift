@@ -13,8 +13,15 @@ public final class RecordingTap: Hashable, Sendable {
 
     private let ring = ByteRing(capacity: RecordingTap.capacity)
     private let dropped = Atomic<Int>(0)
+    private let file = Mutex<String?>(nil)
 
     init() {}
+
+    /// Where it is written: not always as it was ordered, for no file is overwritten. Nil before there is one.
+    public internal(set) var path: String? {
+        get { file.withLock { $0 } }
+        set { file.withLock { $0 = newValue } }
+    }
 
     /// Packets that there was no room for.
     public var lost: Int { dropped.load(ordering: .relaxed) }

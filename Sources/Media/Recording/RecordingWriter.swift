@@ -116,6 +116,7 @@ public final class RecordingWriter: Sendable {
         state.begun &+= 1
         do throws(RecordingError) {
             let file = try RecordingFile.begin(order.path, order.format, sampleRate: order.sampleRate, serial: state.begun, create: create)
+            tap.path = file.path
             state.recordings[tap] = Recording(tap, StereoRecording(sampleRate: order.sampleRate, began: now), file)
             if !state.isScheduled { schedule() }
         } catch { report(Failure(tap: tap, path: order.path, error: error)) }

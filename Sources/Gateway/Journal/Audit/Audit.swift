@@ -110,7 +110,7 @@ extension Audit {
     }
 
     private mutating func noteSequence(_ event: borrowing JournalEvent) {
-        if let lastSequence { if event.sequence != lastSequence + 1 { gaps += 1 } } else { isCut = event.sequence != 1 }
+        if let lastSequence { if event.sequence != lastSequence &+ 1 { gaps += 1 } } else { isCut = event.sequence != 1 }
         lastSequence = event.sequence
     }
 

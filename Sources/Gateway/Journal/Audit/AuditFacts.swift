@@ -258,7 +258,7 @@ extension AuditFacts {
         case .mediaConfigured: current.isConfigured = true
         case .mediaOpened: (current.isOpen, current.wasOpened) = (true, true)
         case .mediaStarted: current.runningSince = event.time
-        case .mediaStopped: (current.runningSince, current.packets) = (nil, current.packets + (event.details.number(.packets) ?? 0))
+        case .mediaStopped: (current.runningSince, current.packets) = (nil, current.packets &+ (event.details.number(.packets) ?? 0))
         case .recordingStarted: current.isRecorded = true
         case .recordingEnded: current.isRecorded = false
         case .mediaClosed: (current.isOpen, current.runningSince) = (false, nil)
