@@ -16,7 +16,7 @@ extension AppLine {
     public func transfer(_ uuid: UUID, to handle: String, replacing other: UUID? = nil, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard let call = calls[uuid], call.state == .connected, call.standing == .up, let session = call.session, let target = target(handle) else { return refuse() }
+        guard let call = calls[uuid], call.state == .connected, call.standing == .up, let session = call.session, let target = settings.target(handle) else { return refuse() }
         let dialog = other.flatMap { calls[$0]?.session?.dialogAsPeerSees }
         guard other == nil || dialog != nil else { return refuse() }
         let own = NameAddress(uri: URI(user: settings.number, host: settings.domain))

@@ -117,7 +117,10 @@ extension AppLine {
     }
 
     func dial(_ uuid: UUID, to handle: String) -> Bool {
-        guard let target = target(handle) else { return false }
+        guard let target = settings.target(handle) else {
+            tell(.cannotCall(uuid, handle))
+            return false
+        }
         return outgoing(uuid).dial(target)
     }
 
@@ -130,12 +133,6 @@ extension AppLine {
         return call
     }
 
-    /// `2001`, `bob@example.test`, `sip:bob@example.test`.
-    func target(_ handle: String) -> URI? {
-        let bare = handle.hasPrefix("sip:") ? String(handle.dropFirst(4)) : handle
-        guard !bare.isEmpty else { return nil }
-        return try? URI(parsing: Text("sip:" + (bare.contains("@") ? bare : bare + "@\(settings.domain)")))
-    }
 }
 
 /// The sound of the app, in the four steps of its media library: `configAudio`, `startAudio`, `stopAudio`, `releaseAudio`.

@@ -127,7 +127,7 @@ extension AppLine {
 
     private func ended(_ uuid: UUID) {
         acting.forget(uuid)
-        guard let call = calls[uuid] else { return }
+        guard let call = calls[uuid] else { return tell(.released(uuid, now)) }
         call.part()
         call.systemEnded()
     }

@@ -14,6 +14,8 @@ public enum AppLineEvent: Sendable {
     /// The app has reported a call that the line does not have, as with a UUID of its own making in place of that of `.incoming`: it ends with
     /// `.failed` at once.
     case reportedUnknown(UUID)
+    /// A start that was asked for names nobody that can be called: it has failed, as the action will.
+    case cannotCall(UUID, String)
     /// An outgoing call rings somewhere. Report it.
     case connecting(UUID)
     /// An outgoing call was answered. Report it; what the app does not report before it returns, the line reports.
@@ -24,7 +26,7 @@ public enum AppLineEvent: Sendable {
     case extended(UUID, CallExtension)
     /// The first packet of sound left, or arrived, after a start.
     case firstSent(UUID, Instant), firstReceived(UUID, Instant)
-    /// The call has ended, its sockets are closed and its port number has been given back.
+    /// The call has ended, its sockets are closed and its port number has been given back; at once where it never came to the network.
     case released(UUID, Instant)
     /// The journal's audit found something wrong.
     case violation(Violation)

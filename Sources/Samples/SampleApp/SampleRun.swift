@@ -92,6 +92,9 @@ import UserAgent
             teller.say("invite", ["call": call.uuidString, "from": caller.handle])
             app?.incoming(call, from: caller)
         case .reportedUnknown(let call): teller.say("reported unknown", ["call": call.uuidString])
+        case .cannotCall(let call, let target):
+            teller.say("cannot call", ["call": call.uuidString, "target": target])
+            user?.couldNotCall(call)
         case .connecting(let call): app?.connecting(call)
         case .connected(let call): app?.connected(call)
         case .ended(let call, let reason):

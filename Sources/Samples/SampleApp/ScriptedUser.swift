@@ -122,6 +122,9 @@ public struct SampleFigures: Sendable {
         teller.say("ended", ["call": call.uuidString])
     }
 
+    /// CallKit shows nobody a call whose start failed.
+    func couldNotCall(_ call: UUID) { seen[call] = .ended }
+
     // MARK: What the stopwatch says
 
     func firstPacket(of call: UUID, at time: Instant) {
