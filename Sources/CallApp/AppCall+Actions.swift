@@ -93,7 +93,7 @@ extension AppCall {
         guard state != .ended, !isHeld || resume != nil else { return }
         endResume(false)
         isHeld = true
-        stopMedia()
+        stopMedia(holding: true)
         renegotiate()
     }
 

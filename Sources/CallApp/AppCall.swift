@@ -117,7 +117,8 @@ final class AppCall {
         media.start(at: now)
     }
 
-    func stopMedia() { media.stop(at: now) }
+    /// - Parameter holding: it may go on later. Otherwise the far end is told by RTCP, too, that this was all (RFC 3550 §6.6).
+    func stopMedia(holding: Bool = false) { media.stop(holding: holding, at: now) }
 
     /// Takes a number and decides about codecs, once. False when there is no number.
     func configure() -> Bool {

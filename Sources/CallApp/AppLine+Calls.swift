@@ -167,10 +167,10 @@ extension AppLine {
         enter(now)
         defer { settle() }
         takeUp(where: \.kind.takesMedia)
-        let concerned = acting.latest.flatMap { $0.kind.takesMedia ? $0.call : nil }
-        for call in callsInOrder where concerned ?? call.uuid == call.uuid && call.media.state == .started {
+        let action = acting.latest.flatMap { $0.kind.takesMedia ? $0 : nil }
+        for call in callsInOrder where action?.call ?? call.uuid == call.uuid && call.media.state == .started {
             call.isSilenced = true
-            call.stopMedia()
+            call.stopMedia(holding: action?.kind != .end)
         }
     }
 

@@ -24,6 +24,8 @@ final class VirtualMediaPlane: MediaPlane {
     private(set) var failedBinds = 0
     private(set) var opened = 0
     private(set) var packets: UInt64 = 0
+    /// Stops for good: the far end was told by RTCP that there is no more.
+    private(set) var goodbyes = 0
     /// Bridges whose two legs had no codec in common at some time, and changes of codec within a call.
     private(set) var transcoded = 0, codecChanges = 0
     /// Keys that were sent in the media, with the length that was asked for.
@@ -69,6 +71,7 @@ final class VirtualMediaPlane: MediaPlane {
     func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval {
         try change(leg) { (leg) throws(MediaError) in
             try leg.state.apply(.stop)
+            if ending { goodbyes += 1 }
             let interval = Self.interval(from: leg.startedAt ?? now, to: now, sends: leg.plan.audio.sends)
             leg.startedAt = nil
             leg.total.sending.packets += interval.packetsSent
