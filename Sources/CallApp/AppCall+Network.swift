@@ -13,14 +13,14 @@ extension AppCall: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         self.session = session
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: Way(flow), at: self.now)
+        case .traced(let direction, let message, let isRetransmission): trace(direction, message, isRetransmission)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
         case .provisional(let response): progressed(response)
         case .accepted(let response): accepted(response)
         case .rejected(let status, let response): rejected(status, response)
-        case .ended(let reasons, _): endOutOfBand(StatusTable.endedReason(bye: reasons), cause: .normalClearing, tellsPeer: false)
+        case .ended(let reasons, _): hungUp(reasons)
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
@@ -34,6 +34,17 @@ extension AppCall: InviteSessionDelegate {
     }
 
     /// A key that INFO tells is heard as one in the media is.
+    private func trace(_ direction: SessionEvent.Direction, _ message: Message, _ isRetransmission: Bool) {
+        let scribe = isBeingMoved ? line.scribe(of: self, forDialogWith: message, direction) : scribe
+        scribe.trace(message, direction, isRetransmission, over: Way(flow), at: now)
+    }
+
+    /// Whoever hands the call on may go before it is known whether somebody takes it (RFC 5589 §6.1): the call waits for that.
+    private func hungUp(_ reasons: [Reason]) {
+        guard !isBeingMoved else { return stopMedia(holding: true) }
+        endOutOfBand(StatusTable.endedReason(bye: reasons), cause: .normalClearing, tellsPeer: false)
+    }
+
     private func informed(_ request: Message) {
         if let digit = KeyPress(request).flatMap({ DTMFDigit(Character(Unicode.Scalar($0.key))) }) { heard(.digit(digit)) }
     }

@@ -200,8 +200,7 @@ final class AppCall {
     }
 
     private func signalEnd(_ cause: EndCause) {
-        move?.cancel()
-        for former in formers { former.session.bye(at: now) }
+        endOtherDialogs()
         guard let session else { return }
         switch (direction, state) {
         case (.incoming, .new), (.incoming, .ringing): session.refuse(cause, at: now)
@@ -209,6 +208,11 @@ final class AppCall {
         case (_, .connected): session.bye(reasons: cause.reasons, at: now)
         default: break
         }
+    }
+
+    private func endOtherDialogs() {
+        move?.cancel()
+        for former in formers { former.session.bye(at: now) }
     }
 
     /// The network has ended it, or it cannot go on. CallKit hears of it from the app, or else from the line; the far end after that.
@@ -235,6 +239,7 @@ final class AppCall {
             signalEnd(endCause ?? .failed)
             state = .ended
         }
+        endOtherDialogs()
         giveUpResume()
     }
 }

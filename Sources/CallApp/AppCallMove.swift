@@ -10,8 +10,7 @@ import UserAgent
 /// A transfer that the far end of a call asked for (REFER): a second dialog on the call's own media, which takes the place of the first when it is
 /// answered. The call keeps its UUID, its port and its audio session.
 ///
-/// The first dialog stays until whoever asked ends it (RFC 5589 §6.1), or the call is over. What passes on a dialog that is not the call's stands in the
-/// journal under the line: the call's rules are about the call's dialog.
+/// The first dialog stays until whoever asked ends it (RFC 5589 §6.1), which may be before the second is answered, or until the call is over.
 final class AppCallMove {
     private unowned let call: AppCall
     let request: TransferRequest
@@ -65,6 +64,7 @@ extension AppCallMove: InviteSessionDelegate {
         call.move = nil
         call.scribe.write(.transferFailed, at: call.now, [.status: .init(status)])
         report(status)
+        call.moveFailed()
     }
 
     private func accepted(_ response: Message, _ session: InviteSession) {
@@ -91,6 +91,14 @@ extension AppCall {
         move.start()
     }
 
+    var isBeingMoved: Bool { move != nil && state == .connected }
+
+    /// The call goes on as it was, or is over where whoever wanted to hand it on has gone.
+    func moveFailed() {
+        guard state == .connected, session?.state == .ended else { return }
+        endOutOfBand(.remoteEnded, cause: .normalClearing, tellsPeer: false)
+    }
+
     /// The second dialog is the call's from now on.
     func move(to session: InviteSession, _ negotiation: OfferAnswer, _ audio: NegotiatedAudio) {
         let target = move?.target ?? ""
@@ -101,25 +109,33 @@ extension AppCall {
         self.negotiation = negotiation
         scribe.write(.transferred, at: now, [.remote: .init(target)])
         adopt(audio)
+        startMedia()
         line.tell(.transferred(to: target), of: self)
         offerWhenPossible()
+    }
+}
+
+extension AppLine {
+    /// Where a message is written down of a dialog that may end without its call. The rules of the call would take a BYE for the call's end: it stands
+    /// under the line.
+    func scribe(of call: AppCall, forDialogWith message: Message, _ direction: SessionEvent.Direction) -> LegScribe {
+        guard direction == .received, message.isRequest, message.cseq.method == .bye else { return call.scribe }
+        return LegScribe(journal: journal, call: nil, line: settings.number)
     }
 }
 
 /// The dialog with whoever handed the call on: waits for its BYE.
 final class FormerDialog: InviteSessionDelegate {
     let session: InviteSession
-    private let scribe: LegScribe
-    private let flow: Flow
+    private unowned let call: AppCall
 
     init(_ session: InviteSession, of call: AppCall) {
-        self.session = session
-        scribe = call.scribe
-        flow = call.flow
+        (self.session, self.call) = (session, call)
         session.delegate = self
     }
 
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
-        if case .traced(let direction, let message, let isRetransmission) = event { scribe.trace(message, direction, isRetransmission, over: Way(flow), at: now) }
+        guard case .traced(let direction, let message, let isRetransmission) = event else { return }
+        call.line.scribe(of: call, forDialogWith: message, direction).trace(message, direction, isRetransmission, over: Way(call.flow), at: now)
     }
 }

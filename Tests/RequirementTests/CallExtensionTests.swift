@@ -7,6 +7,8 @@ import SIP
 import Testing
 import UserAgent
 
+@testable import Rehearsal
+
 /// What CallKit has no word for: the delegate hears of it, and nothing that CallKit knows is changed by it.
 @Suite struct CallExtensionTests {
     /// An app that fulfils everything, and writes down what CallKit has no word for.
@@ -122,6 +124,64 @@ import UserAgent
         stage.run(1)
         #expect(stage.calls.isEmpty)
         #expect(stage.leftovers() == [])
+    }
+
+    @Test(arguments: [true, false]) func `whoever hands the call on hangs up, before it is taken or later, and the call goes on`(isEarly: Bool) throws {
+        let stage = Stage()
+        let app = PlainApp(stage)
+        let (far, call) = try answered(stage)
+        stage.far.onInvite = { $0.ring() }
+        far.session?.refer(to: URI(user: "2002", host: "far.test"), at: stage.now)
+        stage.run(1)
+        let target = try #require(stage.far.calls.last)
+        if isEarly {
+            far.bye()
+            stage.run(1)
+            #expect(stage.calls == [call] && stage.sent("app CANCEL").isEmpty && stage.media.sendingLegs == 0, "nobody hears us now")
+            target.answer()
+        } else {
+            target.answer()
+            stage.run(1)
+            far.bye()
+        }
+        stage.run(1)
+        #expect(app.heard.contains(.transferred(to: "sip:2002@far.test")) && stage.media.sendingLegs == 1)
+        stage.request(CXEndCallAction(call: call))
+        stage.run(1)
+        #expect(stage.calls.isEmpty && stage.sent("app BYE").count == 1)
+        #expect(stage.leftovers() == [])
+    }
+
+    @Test func `whoever hands the call on has hung up, and nobody takes it: the call is over`() throws {
+        let stage = Stage()
+        let app = PlainApp(stage)
+        let (far, call) = try answered(stage)
+        stage.far.onInvite = { $0.ring() }
+        far.session?.refer(to: URI(user: "2002", host: "far.test"), at: stage.now)
+        stage.run(1)
+        far.bye()
+        stage.run(1)
+        #expect(stage.calls == [call])
+        try #require(stage.far.calls.last).refuse(486)
+        stage.run(1)
+        #expect(stage.calls.isEmpty)
+        #expect(stage.events.contains { if case .ended(call, .remoteEnded) = $0 { true } else { false } })
+        #expect(stage.leftovers() == [])
+        withExtendedLifetime(app) {}
+    }
+
+    @Test func `whom the call was handed to hangs up first: the former dialog is ended, too`() throws {
+        let stage = Stage()
+        let app = PlainApp(stage)
+        let (far, _) = try answered(stage)
+        stage.far.onInvite = { $0.answer() }
+        far.session?.refer(to: URI(user: "2002", host: "far.test"), at: stage.now)
+        stage.run(1)
+        try #require(stage.far.calls.last).bye()
+        stage.run(1)
+        #expect(stage.calls.isEmpty && far.isOver && stage.sent("app BYE").count == 1)
+        #expect(stage.leftovers() == [])
+        withExtendedLifetime(app) {}
     }
 
     @Test("Handed on to somebody who refuses: the call stays as it was") func transferRefused() throws {

@@ -16,10 +16,11 @@ package struct Way {
 /// Writes what happens to one leg into the journal.
 package struct LegScribe {
     package let journal: Journal
-    let call: CallUUID
+    /// nil: what it writes is the line's alone.
+    let call: CallUUID?
     let line: Text
 
-    package init(journal: Journal, call: CallUUID, line: Text) { (self.journal, self.call, self.line) = (journal, call, line) }
+    package init(journal: Journal, call: CallUUID?, line: Text) { (self.journal, self.call, self.line) = (journal, call, line) }
 
     package func write(_ kind: JournalEvent.Kind, at now: Instant, _ details: JournalEvent.Details = [:]) {
         journal.record(kind, call: call, line: line, at: now, details)
