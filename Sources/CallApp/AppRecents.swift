@@ -73,28 +73,28 @@ public final class AppRecents {
         return isVideo ? INStartVideoCallIntent(contacts: [person]) : INStartAudioCallIntent(destinationType: .normal, contacts: [person])
     }
 
-    /// What the system has said.
-    func note(_ event: CallSystemEvent, of system: CallSystem, at now: Instant) {
+    /// What the system has said, with the call as it was then where that was described by it.
+    func note(_ event: CallSystemEvent, _ known: CallSnapshot?, at now: Date) {
         switch event {
         case .incomingAdmitted(let call):
-            drafts[call, default: Draft()].started = system.host.date(at: now)
-            refresh(call, of: system)
-        case .updated(let call): refresh(call, of: system)
+            drafts[call, default: Draft()].started = now
+            refresh(known)
+        case .updated: refresh(known)
         case .actionPerformed(let action):
             guard case .start(let handle, let isVideo) = action.kind, let call = action.call else { return }
-            drafts[call] = Draft(handle: handle, isOutgoing: true, isVideo: isVideo, started: system.host.date(at: now))
-        case .actionFulfilled(let action, let date): if let call = action.call { note(action.kind, of: call, date, system.host.date(at: now)) }
-        case .connected(let call, let date): drafts[call]?.connected = date ?? system.host.date(at: now)
+            drafts[call] = Draft(handle: handle, isOutgoing: true, isVideo: isVideo, started: now)
+        case .actionFulfilled(let action, let date): if let call = action.call { note(action.kind, of: call, date, now) }
+        case .connected(let call, let date): drafts[call]?.connected = date ?? now
         case .endReported(let call, _, let date): if let date { close(call, date) }
-        case .callEnded(let call, _): close(call, system.host.date(at: now))
+        case .callEnded(let call, _): close(call, now)
         default: break
         }
     }
 
-    private func refresh(_ call: UUID, of system: CallSystem) {
-        guard let known = system.call(call) else { return }
-        drafts[call, default: Draft()].handle = known.handle
-        if !known.isOutgoing { drafts[call]?.isVideo = known.hasVideo }
+    private func refresh(_ known: CallSnapshot?) {
+        guard let known else { return }
+        drafts[known.uuid, default: Draft()].handle = known.handle
+        if !known.isOutgoing { drafts[known.uuid]?.isVideo = known.hasVideo }
     }
 
     /// What the app has fulfilled, with the date that it gave.

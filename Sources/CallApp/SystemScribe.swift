@@ -10,7 +10,7 @@ import Synchronization
 /// The system speaks on whatever thread it was called; the line lives on one queue. So events are put down in their order here and
 /// taken in on the line's queue: at once when the system was called there, else before whatever that queue does next.
 final class SystemScribe: CallSystemJournal {
-    private let pending = Mutex<[(CallSystemEvent, Instant)]>([])
+    private let pending = Mutex<[(CallSystemEvent, CallSnapshot?, Instant)]>([])
     private unowned let line: AppLine
     private let journal: LineJournal
     private var isDraining = false
@@ -31,7 +31,9 @@ final class SystemScribe: CallSystemJournal {
     var hasPending: Bool { pending.withLock { !$0.isEmpty } }
 
     func callSystem(_ system: CallSystem, did event: CallSystemEvent, at now: Instant) {
-        pending.withLock { $0.append((event, now)) }
+        // It may be gone when the event is taken in.
+        let call = event.described.flatMap(system.call)
+        pending.withLock { $0.append((event, call, now)) }
         comeSoon()
     }
 
@@ -76,18 +78,18 @@ final class SystemScribe: CallSystemJournal {
     func drain() {
         guard !isDraining else { return }
         isDraining = true
-        while let (event, now) = pending.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        while let (event, call, now) = pending.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             line.prepare(for: event)
-            if !isRepeated(event) { takeIn(event, at: now) }
+            if !isRepeated(event) { takeIn(event, call, at: now) }
         }
         isDraining = false
     }
 
-    private func takeIn(_ event: CallSystemEvent, at now: Instant) {
+    private func takeIn(_ event: CallSystemEvent, _ call: CallSnapshot? = nil, at now: Instant) {
         if isWritten(event) { journal.callSystem(line.system, did: event, at: max(now, line.now)) }
         line.take(event)
         closeSession(at: max(now, line.now))
-        line.recents?.note(event, of: line.system, at: now)
+        line.recents?.note(event, call, at: line.system.host.date(at: now))
     }
 
     /// An action of a transaction that the app has taken as a whole: the system does not say by itself that it is performed.
@@ -96,5 +98,15 @@ final class SystemScribe: CallSystemJournal {
     /// The app set about it when it was offered the transaction, which it did not take in the end.
     private func isRepeated(_ event: CallSystemEvent) -> Bool {
         if case .actionPerformed(let action) = event { line.acting.isPerforming(action.uuid) } else { false }
+    }
+}
+
+extension CallSystemEvent {
+    /// The call that the app has described by it.
+    fileprivate var described: UUID? {
+        switch self {
+        case .incomingAdmitted(let call), .updated(let call): call
+        default: nil
+        }
     }
 }

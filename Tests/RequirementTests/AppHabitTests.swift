@@ -1,4 +1,3 @@
-import CallApp
 import CallKit
 import Foundation
 import Intents
@@ -7,6 +6,7 @@ import PushKit
 import SDP
 import Testing
 
+@testable import CallApp
 @testable import Rehearsal
 
 /// What apps do otherwise than the samples, and may.
@@ -158,6 +158,40 @@ import Testing
     }
 
     @Test func `the recents have the dates and the kind of call that the app gave`() throws {
+    @Test func `a call that is reported and ended before the line's queue hears of it is in the recents`() {
+        let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider), scribe = stage.line.scribe
+        stage.line.recents = recents
+        app.onIncoming = { call, _ in
+            scribe.isHere = { false }
+            let update = CXCallUpdate()
+            update.remoteHandle = CXHandle(type: .phoneNumber, value: "2001")
+            app.provider.hookswitchReport(call, update: update) { _ in }
+            app.provider.reportCall(with: call, endedAt: nil, reason: .declinedElsewhere)
+            scribe.isHere = { true }
+        }
+        stage.far.call()
+        stage.run(1)
+        #expect(recents.entries.map(\.handle.value) == ["2001"])
+        #expect(stage.leftovers() == [])
+    }
+
+    @Test func `a start that names nobody is told, and released`() {
+        let stage = Stage(), app = ProbeApp(stage)
+        stage.dial("mailto:bob@example.test")
+        stage.run(1)
+        let told = stage.events.map { event in
+            switch event {
+            case .cannotCall(_, let handle): "cannot call \(handle)"
+            case .released: "released"
+            default: "other"
+            }
+        }
+        #expect(told == ["cannot call mailto:bob@example.test", "released"])
+        #expect(stage.calls.isEmpty && stage.traffic.isEmpty && stage.line.refusals == 0)
+        #expect(stage.leftovers() == [])
+        withExtendedLifetime(app) {}
+    }
+
         let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider)
         stage.line.recents = recents
         let began = stage.host.date(at: stage.now), (dialled, ended) = (began.addingTimeInterval(-3), began.addingTimeInterval(7))
