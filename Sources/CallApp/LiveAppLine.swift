@@ -44,6 +44,8 @@ public enum LiveAppError: Error, CustomStringConvertible {
     case noAddress(String)
     /// This machine has no way to the server.
     case noRoute(SocketAddress)
+    /// The telephone activates the audio session of an outgoing call before there is anybody to hear.
+    case audioTooEarly
     case socket(SocketError)
     case media(PumpError)
     case journal(path: String, JournalFileError)
@@ -52,6 +54,7 @@ public enum LiveAppError: Error, CustomStringConvertible {
         switch self {
         case .noAddress(let text): "'\(text)' is no address of a server as 127.0.0.1:5060 or [::1]"
         case .noRoute(let server): "this machine has no way to \(server)"
+        case .audioTooEarly: "the telephone is not a network's: say CallSystem.configureShared(.app) before anything else of CallKit is used"
         case .socket(let error): error.description
         case .media(let error): "media: \(error)"
         case .journal(let path, let error): "the journal \(path): \(error)"
@@ -76,9 +79,10 @@ public final class LiveAppLine: Sendable {
     /// Binds its SIP socket, and registers. To be called on the main queue.
     ///
     /// - Parameters:
-    ///   - system: the telephone that the app's provider is registered with.
+    ///   - system: the telephone that the app's provider is registered with; its configuration is `.app`, or activates as that does.
     ///   - onEvent: called on the main queue, inside of the turn in which it happened.
     public init(_ settings: LiveAppSettings, system: CallSystem, onEvent: @escaping @Sendable (AppLineEvent) -> Void) throws(LiveAppError) {
+        guard system.configuration.activation == .afterConnected else { throw .audioTooEarly }
         guard let host = LocalAddresses.used(towards: settings.server.address) else { throw .noRoute(settings.server) }
         let file = try Self.openJournal(settings.journalFile)
         journalFile = file

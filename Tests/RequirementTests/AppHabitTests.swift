@@ -152,6 +152,7 @@ import Testing
         let call = stage.far.call()
         stage.run(0.2)
         #expect(stage.events.contains { if case .reportedUnknown(own) = $0 { true } else { false } })
+        #expect(stage.violations.allSatisfy { $0.hasPrefix("R1 ") } && !stage.violations.isEmpty)
         stage.run(10)
         #expect(call.statuses.last == 480)
         withExtendedLifetime(app) {}

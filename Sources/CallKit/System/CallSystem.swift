@@ -28,6 +28,7 @@ public final class CallSystem: @unchecked Sendable {
     private static let sharedConfiguration = Guarded((configuration: CallSystemConfiguration(), isUsed: false))
 
     /// Says how the shared telephone behaves, before anybody has used it. False: it is too late.
+    @discardableResult
     public static func configureShared(_ configuration: CallSystemConfiguration) -> Bool {
         sharedConfiguration.withLock { shared in
             guard !shared.isUsed else { return false }
