@@ -33,16 +33,17 @@ extension AppCall {
         return true
     }
 
-    private var offeredCodecs: [Codec] {
+    var offeredCodecs: [Codec] {
         guard let offer = negotiation.remoteOffer else { return negotiation.local.codecs }
         return offer.codecs.filter { codec in negotiation.local.codecs.contains { $0.matches(codec) } }
     }
 
-    /// 180: the report was accepted.
+    /// 180: the report was accepted. A reliable one to an INVITE without an offer would have to hold ours (RFC 3262 §5), before the user has taken the
+    /// call: such a caller waits with the 100 alone.
     func ring() -> Bool {
         guard direction == .incoming, state == .new, standing == .known, let session else { return false }
         state = .ringing
-        return session.respond(status: 180, at: now)
+        return session.request.content.isEmpty && session.ringsReliably || session.respond(status: 180, at: now)
     }
 
     /// reserve < configure < INVITE.

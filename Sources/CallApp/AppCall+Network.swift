@@ -25,15 +25,15 @@ extension AppCall: InviteSessionDelegate {
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
         case .dialogLost(let status): refused(status)
+        case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .offerWithdrawn: negotiation.rollback()
         case .transferRequested(let request): transferRequested(request)
         case .transferProgress(let status): line.tell(.transferProgress(status: status), of: self)
         case .info(let request): informed(request)
-        default: break
+        case .byeCompleted, .refreshDue, .expired: break   // the line has no session timer
         }
     }
 
-    /// A key that INFO tells is heard as one in the media is.
     private func trace(_ direction: SessionEvent.Direction, _ message: Message, _ isRetransmission: Bool) {
         let scribe = isBeingMoved ? line.scribe(of: self, forDialogWith: message, direction) : scribe
         scribe.trace(message, direction, isRetransmission, over: Way(flow), at: now)
@@ -45,6 +45,7 @@ extension AppCall: InviteSessionDelegate {
         endOutOfBand(StatusTable.endedReason(bye: reasons), cause: .normalClearing, tellsPeer: false)
     }
 
+    /// A key that INFO tells is heard as one in the media is.
     private func informed(_ request: Message) {
         if let digit = KeyPress(request).flatMap({ DTMFDigit(Character(Unicode.Scalar($0.key))) }) { heard(.digit(digit)) }
     }
@@ -118,9 +119,10 @@ extension AppCall: InviteSessionDelegate {
 
     // MARK: Confirmed
 
+    /// Before the answer nothing is agreed anew: whoever calls us waits for that, and whom we call tells it then (RFC 3311 §5.2).
     private func offered(_ offer: OfferRequest) {
         guard let session else { return }
-        guard state == .connected else { return session.answer(offer, status: 481, at: now) }
+        guard state == .connected else { return session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now) }
         guard let body = offer.body else {
             let own = offer.message.method == .invite ? negotiation.offer(direction: wantedDirection).serialized() : []
             return session.answer(offer, status: 200, body: own, at: now)
@@ -128,7 +130,7 @@ extension AppCall: InviteSessionDelegate {
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
             if negotiation.remoteOffer?.removesAudio == true { throw .noAudio }
-            let (answer, audio) = try negotiation.answer(codecs: negotiated.map { [$0.primary.codec] }, direction: wantedDirection)
+            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
             guard let audio else { throw .noAudio }
             // Nothing leaves behind a 200 that agrees to silence.
             if audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
@@ -141,8 +143,18 @@ extension AppCall: InviteSessionDelegate {
         offerWhenPossible()
     }
 
+    /// The codec in use where the far end offers it again, else its favourite of ours (RFC 3264 §8.3.2). Whom two calls join by relay they need the one
+    /// that they have in common.
+    private var answeredCodecs: [Codec]? {
+        guard let present = negotiated?.primary.codec else { return nil }
+        let known = partner == nil ? offeredCodecs : []
+        return [known.contains { $0.matches(present) } ? present : known.first ?? present]
+    }
+
     private func reanswered(_ response: Message) {
-        guard state == .connected, let audio = try? negotiation.receive(answer: response.body) else { return }
+        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
+        let audio: NegotiatedAudio
+        do throws(NegotiationError) { audio = try negotiation.receive(answer: response.body) } catch { return reanswerFailed(error) }
         let isBack = resume != nil && !needsOffer
         if isBack { isHeld = false }
         adopt(audio)
@@ -151,6 +163,15 @@ extension AppCall: InviteSessionDelegate {
             endResume(true)
             startMedia()
         }
+        offerWhenPossible()
+    }
+
+    /// A 2xx whose answer cannot be used leaves the session as it was; one in the clear, where that may not be, ends the call as the first answer would.
+    private func reanswerFailed(_ error: NegotiationError) {
+        session?.acknowledge(at: now)
+        guard error != .securityRequired, error != .noCommonSecurity else { return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true) }
+        // A resume that was asked for since is offered next.
+        if !needsOffer { endResume(false) }
         offerWhenPossible()
     }
 

@@ -158,7 +158,6 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
-    @Test func `the recents have the dates and the kind of call that the app gave`() throws {
     @Test func `a call that is reported and ended before the line's queue hears of it is in the recents`() {
         let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider), scribe = stage.line.scribe
         stage.line.recents = recents
@@ -193,6 +192,7 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
+    @Test func `the recents have the dates and the kind of call that the app gave`() throws {
         let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider)
         stage.line.recents = recents
         let began = stage.host.date(at: stage.now), (dialled, ended) = (began.addingTimeInterval(-3), began.addingTimeInterval(7))

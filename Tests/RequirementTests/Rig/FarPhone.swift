@@ -41,12 +41,13 @@ final class FarPhone: Inhabitant, UserAgentDelegate {
     /// Calls the app.
     @discardableResult
     func call(
-        from user: Text = "2001", name: Text? = nil, codecs: [Codec] = Codec.catalogue, offers: Bool = true, edit: (inout String) -> Void = { _ in }
+        from user: Text = "2001", name: Text? = nil, codecs: [Codec] = Codec.catalogue, offers: Bool = true, headers: [(HeaderName, Text)] = [], edit: (inout String) -> Void = { _ in }
     ) -> FarCall {
         let call = FarCall(self, codecs: codecs)
         let target = URI(user: "1001", address: Stage.address)
         let from = NameAddress(displayName: name, uri: URI(user: user, host: "far.test"))
         var invite = OutgoingInvite(target: target, flow: Flow(transport: .udp, local: Self.address, remote: Stage.address), from: from, to: NameAddress(uri: target))
+        invite.headers = headers
         if offers {
             var body = String(decoding: call.negotiation.offer(direction: .sendrecv).serialized(), as: UTF8.self)
             edit(&body)
@@ -84,6 +85,8 @@ final class FarCall: InviteSessionDelegate {
     private(set) var isOver = false
     /// What it makes of the app's re-INVITEs: the status; nil leaves them unanswered.
     var offerStatus: Int? = 200
+    /// Of the descriptions by which it answers them.
+    var editAnswer: (inout String) -> Void = { _ in }
     private(set) var openOffer: OfferRequest?
     private(set) var isHeld = false
 
@@ -129,7 +132,9 @@ final class FarCall: InviteSessionDelegate {
             return
         }
         isHeld = (audio?.remoteHold ?? .none) != .none
-        session?.answer(offer, status: 200, body: answer.serialized(), at: phone.now)
+        var text = String(decoding: answer.serialized(), as: UTF8.self)
+        editAnswer(&text)
+        session?.answer(offer, status: 200, body: Array(text.utf8), at: phone.now)
     }
 
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
