@@ -26,9 +26,10 @@ import Testing
 
     private final class Callee: UserAgentDelegate {
         var session: InviteSession?
+        var status = 180
         func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
             self.session = session
-            session.respond(status: 180, at: now)
+            session.respond(status: status, at: now)
         }
     }
 
@@ -240,6 +241,25 @@ import Testing
         let way = flow(.tcp, port: 40_000, connection: 7), session = try call(over: way, to: "sip:device@198.51.100.7:5070;transport=tcp")
         lose(way)
         #expect(session.state == .ended)
+    }
+
+    /// Anybody can open and close many.
+    @Test func `a connection that carried nothing of ours is not searched for when it is gone`() throws {
+        let stranger = flow(.tcp, port: 40_000, connection: 7), caller = flow(.tcp, port: 40_001, connection: 8), ours = flow(.tcp, connection: 9)
+        callee.status = 401
+        for method in ["OPTIONS", "INVITE", "BYE"] {
+            var request = RawRequest()
+            (request.method, request.via) = (method, "SIP/2.0/TCP 198.51.100.7;branch=z9hG4bK\(method)")
+            receive(request, over: stranger)
+        }
+        #expect(notes.sent.compactMap(\.message.status) == [200, 401, 481] && !agent.isInUse(stranger))
+        callee.status = 180
+        _ = ring(over: caller)
+        notes.carrier = 9
+        _ = try call(over: flow(.tcp), to: Self.trunk)
+        #expect(agent.isInUse(caller) && agent.isInUse(ours) && !agent.isInUse(stranger))
+        lose(caller)
+        #expect(!agent.isInUse(caller) && agent.isInUse(ours))
     }
 
     private static let trunk: Text = "sip:1002@198.51.100.7:5070;transport=tcp"

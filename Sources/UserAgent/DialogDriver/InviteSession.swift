@@ -27,7 +27,7 @@ public final class InviteSession {
     /// As received, or as it was last sent.
     var invite: Boxed<Message>
     /// Where messages to the peer go, as far as the dialog's route set and target do not say otherwise.
-    public internal(set) var flow: Flow
+    public internal(set) var flow: Flow { didSet { agent.noteUse(of: flow, by: self) } }
     /// The dialog. A caller has none until the first 2xx.
     public internal(set) var dialog: Dialog?
 

@@ -111,6 +111,7 @@ extension UserAgent {
             transaction.wasSent = true
             network.send(transaction.bytes, over: transaction.flow)
             transaction.carrier = network.carrier(of: transaction.flow)
+            noteUse(of: transaction.flow, carriedBy: transaction.carrier)
         case .sendAcknowledgement:
             acknowledge(response?.0, transaction, at: now)
         case .deliver:

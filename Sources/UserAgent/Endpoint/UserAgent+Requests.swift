@@ -9,6 +9,7 @@ extension UserAgent {
         if let transaction = serverTransactions[id] {
             guard method == .ack || request.cseq.number == transaction.sequence else { return refuseBranch(of: request, over: flow) }
             transaction.follow(flow)
+            if let session = transaction.session { noteUse(of: flow, by: session) }
             return receiveAgain(request, transaction, at: now)
         }
         let session = request.to.tag.flatMap { sessions[$0] }.flatMap { $0.callID == request.callID ? $0 : nil }
@@ -44,6 +45,7 @@ extension UserAgent {
 
     private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
         let transaction = begin(Boxed(request), id, over: flow, session: session, at: now)
+        if let session { noteUse(of: flow, by: session) }
         session?.trace(.received, request, retransmission: false, at: now)
         let isLate = session == nil && latePracks.take(request, at: now)
         if let refusal = refusal(of: request, over: flow, isKnownDialog: session != nil || isLate) {
@@ -81,6 +83,7 @@ extension UserAgent {
             return
         }
         delegate.userAgent(self, incoming: session, at: now)
+        noteUse(of: flow, by: session)
     }
 
     private func refusalOfSession(_ request: Message) -> Refusal? {
@@ -121,6 +124,7 @@ extension UserAgent {
         invite?.session?.trace(.received, request, retransmission: false, at: now)
         guard let invite else { return answerOnce(transaction, Refusal(481), request, at: now) }
         if living(invite.flow).connection == 0 { invite.follow(flow) }
+        if let session = invite.session { noteUse(of: flow, by: session) }
         respond(transaction, Refusal(200, toTag: invite.toTag), at: now)
         if invite.isOpen { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }

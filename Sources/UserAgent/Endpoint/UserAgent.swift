@@ -29,6 +29,9 @@ public final class UserAgent {
     var sessions: [Text: InviteSession] = [:]
     var registrations: [ObjectIdentifier: Registration] = [:]
     var latePracks = LatePracks()
+    /// Connections that a request of ours went over, or something of a call, until they are gone. 0: there is a request of which the network does not say
+    /// what carries it.
+    private var connectionsInUse: Set<UInt64> = []
     /// Begins every branch of this agent, so that it knows its own Via again.
     let branchPrefix: Text
     /// The values of Allow, Accept and Supported.
@@ -87,8 +90,10 @@ public final class UserAgent {
     }
 
     /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503; an INVITE that had a
-    /// provisional one waits on (RFC 3261 §17.1.1.2).
+    /// provisional one waits on (RFC 3261 §17.1.1.2). A connection that carried nothing of ours costs no search: anybody can open and close many.
     public func failed(_ flow: Flow, at now: Instant) {
+        guard isInUse(flow) else { return }
+        connectionsInUse.remove(flow.connection)
         if flow.connection != 0 { for session in sessions.values { session.lost(flow.connection) } }
         let lost = clientTransactions.values.filter { $0.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost {
@@ -96,6 +101,19 @@ public final class UserAgent {
             transportFailed(transaction, at: now)
         }
         for registration in registrations.values { registration.lost(flow, at: now) }
+    }
+
+    /// Whether something of ours may be lost with it.
+    func isInUse(_ flow: Flow) -> Bool { flow.connection == 0 || connectionsInUse.contains(flow.connection) || connectionsInUse.contains(0) }
+
+    /// A request of ours was just given to this connection.
+    func noteUse(of flow: Flow, carriedBy connection: UInt64) {
+        if flow.transport.isReliable { connectionsInUse.insert(connection) }
+    }
+
+    /// A call has to do with this flow, unless it was refused at once.
+    func noteUse(of flow: Flow, by session: InviteSession) {
+        if flow.connection != 0, session.state != .ended { connectionsInUse.insert(flow.connection) }
     }
 
     /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request knows its branch,
