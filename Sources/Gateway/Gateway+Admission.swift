@@ -7,47 +7,58 @@ extension Gateway {
     public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
         // A call of ours to ourselves is under way.
         if userAgent.isOwnCall(request) { return .admitted }
-        let source = flow.remote.address
+        let source = flow.remote.address, isKnown = isKnown(flow)
+        if !isKnown, configuration.access.isSilent, isStranger(request, source) {
+            refused(.stranger, source)
+            return .ignored
+        }
         // What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). An OPTIONS asks whether we are alive.
         if doorkeeper.isBehind(at: now), request.method != .options {
             refused(.backlog, source)
             return .refused(retryAfter: configuration.limits.retryAfter)
         }
-        if isKnown(flow) { return .admitted }
-        if configuration.access.isSilent, isStranger(request, source) {
-            refused(.stranger, source)
-            return .ignored
-        }
-        guard doorkeeper.admitsRequest(from: source, at: now) else {
-            note(.source, source)
-            return .refused(retryAfter: configuration.limits.retryAfter)
-        }
-        return .admitted
+        return isKnown || admitsAnother(from: flow) ? .admitted : .refused(retryAfter: configuration.limits.retryAfter)
     }
 
     /// Whoever cannot be read names no line of ours.
     public func userAgent(_ agent: UserAgent, answersMalformedOver flow: Flow, at now: Instant) -> Bool {
-        let source = flow.remote.address
         if isKnown(flow) { return true }
-        if configuration.access.isSilent, !configuration.access.guests.contains(where: { $0.contains(source) }) {
-            refused(.stranger, source)
-            return false
-        }
-        guard doorkeeper.admitsRequest(from: source, at: now) else {
-            note(.source, source)
-            return false
-        }
-        return true
+        return !ignores(flow) && admitsAnother(from: flow)
+    }
+
+    /// Who has had no answer over a connection yet has none to a ping either, where strangers have none.
+    public func answersPing(over flow: Flow, at now: Instant) -> Bool {
+        enter(now)
+        defer { settle() }
+        return isKnown(flow) || !ignores(flow)
     }
 
     /// A trunk, or of a network that is trusted.
-    private func isKnown(_ flow: Flow) -> Bool {
+    func isKnown(_ flow: Flow) -> Bool {
         isTrusted(flow) || trunksInOrder.contains { $0.sends(flow) }
     }
 
+    /// Whoever names no line of ours, and is no guest, is not to hear that somebody is here (`access.silent`). Counted.
+    func ignores(_ flow: Flow) -> Bool {
+        let source = flow.remote.address
+        guard configuration.access.isSilent, !isGuest(source) else { return false }
+        refused(.stranger, source)
+        return true
+    }
+
+    /// Whether the source has not said too much lately. Counted, and noted where it has.
+    func admitsAnother(from flow: Flow) -> Bool {
+        let source = flow.remote.address
+        if doorkeeper.admitsRequest(from: source, at: now) { return true }
+        note(.source, source)
+        return false
+    }
+
+    private func isGuest(_ source: IPAddress) -> Bool { configuration.access.guests.contains { $0.contains(source) } }
+
     /// Neither a guest by where it comes from nor, by what it says, one of our lines.
     private func isStranger(_ request: Message, _ source: IPAddress) -> Bool {
-        guard !configuration.access.guests.contains(where: { $0.contains(source) }) else { return false }
+        guard !isGuest(source) else { return false }
         let claimed = request.method == .register ? request.to.uri.decodedUser : routing.namedNumber(request.from.uri)
         return claimed.flatMap(line(numbered:)) == nil
     }
@@ -73,7 +84,7 @@ extension Gateway {
         if configuration.access.trusted.contains(where: { $0.contains(source) }) { return .admitted(named(caller, claimed), claimed) }
         if let claimed, claimed.configuration.isOpen { return .admitted(named(caller, claimed), claimed) }
         let mustProve = claimed?.configuration.password != nil
-        if !mustProve, configuration.access.guests.contains(where: { $0.contains(source) }) { return .admitted(caller, nil) }
+        if !mustProve, isGuest(source) { return .admitted(caller, nil) }
         switch registrar.authenticator.verify(request, from: source, at: now) {
         case .accepted(let user):
             guard let line = line(numbered: user), claimed == nil || claimed === line else { return .forbidden }

@@ -1,6 +1,7 @@
 import Primitives
 import SIP
 import Testing
+import UserAgent
 
 @testable import Gateway
 @testable import Rehearsal
@@ -152,6 +153,22 @@ import Testing
         guest.request("OPTIONS", "sip:9196@gateway.test", call: "torn", 2, headers: ["Max-Forwards: many"])
         #expect(guest.final(.options, 1)?.status == 200 && guest.final(.options, 2)?.status == 400)
         #expect(stage.gateway.refusals.map(\.cause) == ["stranger", "malformed"] && stage.gateway.refusals.first?.count == 6)
+    }
+
+    @Test func `where a stranger hears nothing, no ping tells him that we are here, and no lack of time`() {
+        let stage = Self.stage { configuration in
+            configuration.access.guests = [IPNetwork("192.0.2.8/32")!]
+            configuration.access.isSilent = true
+        }
+        let stranger = RawPeer(stage, 9)
+        let answers = ([8, 9] as [UInt32]).map { last in
+            let remote = SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 40_000)
+            return stage.gateway.answersPing(over: Flow(transport: .tcp, local: Cast.gateway, remote: remote, connection: 7), at: stage.world.now)
+        }
+        #expect(answers == [true, false])
+        stage.network.backlog = .seconds(1)
+        for number in 1...9 { stranger.request("REGISTER", "sip:8888@gateway.test", call: "scan", number) }
+        #expect(stranger.heard.isEmpty && stage.gateway.refusals.map(\.cause) == ["stranger"])
     }
 
     @Test func `sources are kept in mind, and not for ever and not without end`() {

@@ -20,20 +20,7 @@ extension Gateway {
     /// True for a binding request, answered or not: strangers and floods get the answer that they get to other requests.
     private func answerBinding(_ bytes: [UInt8], over flow: Flow) -> Bool {
         guard let message = try? STUNMessage(parsing: bytes), let answer = STUNBinding.answer(to: message, from: flow.remote) else { return false }
-        let source = flow.remote.address
-        let isKnown = configuration.access.trusted.contains { $0.contains(source) } || trunksInOrder.contains { $0.sends(flow) }
-        if !isKnown {
-            let isGuest = configuration.access.guests.contains { $0.contains(source) }
-            guard isGuest || !configuration.access.isSilent else {
-                refused(.stranger, source)
-                return true
-            }
-            guard doorkeeper.admitsRequest(from: source, at: now) else {
-                note(.source, source)
-                return true
-            }
-        }
-        network.send(answer, over: flow)
+        if isKnown(flow) || !ignores(flow) && admitsAnother(from: flow) { network.send(answer, over: flow) }
         return true
     }
 

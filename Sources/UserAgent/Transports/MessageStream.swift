@@ -9,6 +9,8 @@ final class MessageStream {
     let isAccepted: Bool
     /// The peer is there: its handshakes are done.
     var isConnected: Bool
+    /// Something of ours went over it: who opened it knows that we are here.
+    var hasSpoken = false
     /// Whose requests go over it though it was they who opened it (RFC 5923); nil: nobody's.
     var alias: Transports.Peer?
     var alarm: (token: TimerToken, due: Instant)?

@@ -6,6 +6,8 @@ public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant)
     /// Whether who sends what cannot be read is told so; counts it.
     func answersMalformed(over flow: Flow, at now: Instant) -> Bool
+    /// Whether a ping (RFC 5626 §4.4.1) over a connection that nothing was sent over yet gets its pong; counts the one that does not.
+    func answersPing(over flow: Flow, at now: Instant) -> Bool
     /// The flow is gone, or nothing could be sent over it.
     func failed(_ flow: Flow, at now: Instant)
     /// The network says that nobody takes a datagram of ours where it went (ICMP, RFC 3261 §18.4). It quotes the beginning of it, and anybody may have
@@ -15,6 +17,10 @@ public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     func advance(to now: Instant)
     /// When `advance` next has something to do.
     var deadline: Instant? { get }
+}
+
+extension SignallingEndpoint {
+    public func answersPing(over flow: Flow, at now: Instant) -> Bool { true }
 }
 
 extension UserAgent: SignallingEndpoint {}

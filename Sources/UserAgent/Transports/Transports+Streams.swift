@@ -40,6 +40,7 @@ extension Transports {
             return lost.append(flow)
         }
         if bytes == StreamFramer.ping { stream.sentPing() }
+        stream.hasSpoken = true
         stream.connection.send(bytes, at: MonotonicClock.now)
         watch(stream)
     }
@@ -155,7 +156,9 @@ extension Transports {
             guard streams[stream.id] != nil else { return }
             switch output {
             case .message(let message): endpoint?.receive(message, over: stream.flow, at: now)
-            case .pong: stream.connection.send(StreamFramer.pong, at: now)
+            case .pong:
+                guard stream.hasSpoken || endpoint?.answersPing(over: stream.flow, at: now) ?? true else { continue }
+                stream.connection.send(StreamFramer.pong, at: now)
             case .answered: endpoint?.receive(StreamFramer.pong, over: stream.flow, at: now)
             case .failed(let error): refuse(error, from: stream, at: now)
             }

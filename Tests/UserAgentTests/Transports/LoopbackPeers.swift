@@ -28,7 +28,7 @@ final class NotingEndpoint: SignallingEndpoint {
     let transports: Transports
     private let note: AsyncStream<Arrival>.Continuation
     private var isSending = false
-    /// Says nothing to who sends what cannot be read.
+    /// Says nothing to who sends what cannot be read, or a ping and nothing else.
     var isSilent = false
     /// How long each message lay unread.
     private(set) var backlogs: [Duration] = []
@@ -47,6 +47,8 @@ final class NotingEndpoint: SignallingEndpoint {
     }
 
     func answersMalformed(over flow: Flow, at now: Instant) -> Bool { !isSilent }
+
+    func answersPing(over flow: Flow, at now: Instant) -> Bool { !isSilent }
 
     func failed(_ flow: Flow, at now: Instant) {
         #expect(!isSending, "a failure is told later")

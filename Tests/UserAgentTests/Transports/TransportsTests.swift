@@ -240,6 +240,17 @@ import Testing
         #expect(station.counts.malformed == 1)
     }
 
+    @Test func `where strangers hear nothing, a ping is answered after something else was`() async throws {
+        let station = try Station()
+        station.lane.sync { host, _ in host.endpoint.isSilent = true }
+        let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
+        peer.write("\r\n\r\n" + request(1))
+        station.send("SIP/2.0 200 OK", over: try #require(await station.next()).flow)
+        #expect(peer.read() == "SIP/2.0 200 OK")
+        peer.write("\r\n\r\n")
+        #expect(peer.read() == "\r\n")
+    }
+
     @Test func `a message that drips for too long is given up`() async throws {
         // Far apart, for a machine on which a moment takes seconds.
         let station = try Station { $0.messageTimeout = .seconds(600) }
