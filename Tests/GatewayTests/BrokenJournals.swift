@@ -84,6 +84,16 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.performEnd, bob, [.action: 901], after: the(.reportEnded))
             $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "end:901"], after: the(.reportEnded))
         },
+        BrokenJournal(.R9, "a remote end is performed, and nobody is looked for", .redirected) { $0.remove(the(.redirectionLookup)) },
+        BrokenJournal(.R9, "a remote end is performed, and nobody was named", .redirected) { $0.set(the(.sipReceived, status: 302), .status, 486) },
+        BrokenJournal(.R9, "a remote end is performed after nobody was found", .redirected) {
+            $0.insert(.redirectionLookup, bob, [.on: false], after: the(.redirectionLookup))
+        },
+        BrokenJournal(.R9, "nobody was found, and the end is not reported", .redirectedInVain) { $0.remove(the(.reportEnded)) },
+        BrokenJournal(.R9, "a call ends by itself while somebody is looked for", .redirectedInVain) {
+            $0.remove(the(.reportEnded))
+            $0.set(the(.redirectionLookup, nth: 1), .on, true)
+        },
         BrokenJournal(.R10, "ended twice", .echo) { $0.duplicate(the(.callEnded)) },
         BrokenJournal(.R10, "never ended", .localHangUp) { $0.remove(the(.callEnded)) },
         BrokenJournal(.R10, "updated after the end", .echo) { $0.insert(.reportUpdated, alice, [:], after: the(.callEnded)) },

@@ -88,6 +88,31 @@ extension GoodJournal {
         s.sent("ACK", bob)
     }
 
+    static let redirected = GoodJournal("the user gives up while the place is looked for that a 3xx names") { s in
+        let start = s.request("start")[0]
+        s.call(bob, start)
+        s.received("INVITE", bob, status: 302)
+        s.sent("ACK", bob)
+        s.add(.redirectionLookup, bob, [.on: true])
+        let end = s.request("end")[0]
+        s.perform(.performEnd, bob, end)
+        s.fulfil(bob, end)
+        s.add(.callEnded, bob)
+        s.release(bob)
+    }
+
+    static let redirectedInVain = GoodJournal("the place that a 3xx names is not found") { s in
+        let start = s.request("start")[0]
+        s.call(bob, start)
+        s.received("INVITE", bob, status: 302)
+        s.sent("ACK", bob)
+        s.add(.redirectionLookup, bob, [.on: true])
+        s.add(.redirectionLookup, bob, [.on: false])
+        s.add(.reportEnded, bob, [.reason: "failed"])
+        s.add(.callEnded, bob)
+        s.release(bob)
+    }
+
     static let passedOver = GoodJournal("a server that said nothing answers when the next is called") { s in
         let start = s.request("start")[0]
         s.call(bob, start)

@@ -210,7 +210,7 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
 
     static let all: [GoodJournal] = [
         echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort, ringLimit, answerTimeout, cancelled,
-        cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, passedOver, forkedUpstream, forkedDevices, hold, holdAndAccept,
+        cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver, forkedUpstream, forkedDevices, hold, holdAndAccept,
         failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber, noPorts,
     ]
 }

@@ -1,4 +1,5 @@
 import Primitives
+import Runtime
 import SIP
 import Testing
 import UserAgent
@@ -197,6 +198,23 @@ import UserAgent
         caller.request("INVITE", "sip:2001@hookswitch.test", call: "new", 2, body: caller.description())
         stage.run(seconds: 0.5)
         #expect(caller.final(.invite, 1)?.status == 486 && caller.final(.invite, 2)?.status == 503)
+        stage.expectQuiet()
+    }
+
+    @Test(arguments: [true, false])
+    func `a caller may hang up while the place is looked for that a telephone names, and hears of it where there is none`(hangsUp: Bool) throws {
+        var asked: [UInt64] = []
+        let stage = Stage { _, environment in environment.resolve = { asked.append($1) } }
+        let caller = RawPeer(stage, 1), forwarding = RawPeer(stage, 2)
+        forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1)
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description())
+        forwarding.answer(try forwarding.received(.invite), 302, contact: "<sip:x@elsewhere.test>")
+        #expect(!asked.isEmpty && caller.final(.invite, 1) == nil)
+        if hangsUp { caller.cancel("forwarded") }
+        while let question = asked.popLast() { stage.gateway.receive(DNSAnswer(.nothing), of: question, at: stage.world.now) }
+        stage.run(seconds: 0.1)
+        #expect(caller.final(.invite, 1)?.status == (hangsUp ? 487 : 480))
+        #expect(stage.events(.redirectionLookup).map { $0.details.flag(.on) } == (hangsUp ? [true] : [true, false]))
         stage.expectQuiet()
     }
 

@@ -221,6 +221,8 @@ extension SessionEvent {
         case .acknowledged(let body): "acknowledged" + (body == nil ? "" : " with body")
         case .acknowledgeTimeout: "acknowledgeTimeout"
         case .provisional(let message): "provisional \(message.status ?? 0)"
+        case .looking(let target): "looking for \(target.text)"
+        case .foundNobody: "foundNobody"
         case .accepted: "accepted"
         case .rejected(let status, let message): "rejected \(status)" + (message == nil ? " locally" : "")
         case .ended(let reasons, _): "ended" + reasons.map { " \($0.protocol)/\($0.cause ?? 0)" }.joined()

@@ -46,6 +46,9 @@ extension JournalEvent {
         case sipSent = "sip.tx"
         /// Our INVITE had no answer in time, or no way to its hop: what RFC 3261 §8.1.3.1 takes for a final response. `status` (408 or 503), [`remote`]
         case inviteUnanswered = "sip.unanswered"
+        /// The place is looked for that a 3xx to our INVITE names (`on`, `remote`): the call goes on, with another INVITE if there is one. Not `on`: there is
+        /// none, and what the far end said last ends the call.
+        case redirectionLookup = "sip.lookup"
         /// A 18x carried a session description; nothing was opened for it. [`status`]
         case earlyMediaIgnored = "early-media.ignored"
         /// The far end put us on hold or resumed us. `on`, `onHold` (CallKit's flag of the call, which this must not change)

@@ -26,6 +26,10 @@ public enum SessionEvent {
     /// 101–199 to our INVITE. One that is reliable (`reliableSequence`) gets its PRACK after this event if the delegate does not call
     /// `acknowledgeProvisional` itself, as it must where the response holds an offer.
     case provisional(Message)
+    /// The place is looked for that a 3xx to our INVITE names: the call goes on. Next comes another INVITE, `foundNobody`, or `rejected` after `cancel`.
+    case looking(for: URI)
+    /// Nobody is there: `rejected` follows, with the 3xx.
+    case foundNobody
     /// The first 2xx to our INVITE, also after `cancel`. Call `acknowledge`; if it is not wanted any more, `bye` does both.
     case accepted(Message)
     /// Any other end of our INVITE. 408 with nil: nobody answered in time. 503 with nil: the transport failed. The session is over.

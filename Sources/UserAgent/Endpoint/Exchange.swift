@@ -289,7 +289,7 @@ final class Exchange {
             readdress(to: target, over: direct)
             send(at: now)
         } else {
-            look(for: target)
+            look(for: target, at: now)
         }
         return true
     }
@@ -310,9 +310,10 @@ final class Exchange {
     }
 
     /// Nothing is under way meanwhile: the transaction that was answered has nothing more to say.
-    private func look(for target: URI) {
+    private func look(for target: URI, at now: Instant) {
         isLooking = true
         turn += 1
+        session?.emit(.looking(for: target), at: now)
         agent.locate?(target, flow) { [self] flows, now in found(flows, target, at: now) }
     }
 
@@ -324,6 +325,7 @@ final class Exchange {
             otherHops = flows.dropFirst().map { NextHop($0) }
             send(at: now)
         } else if !mayRetry || !follow(at: now) {
+            if mayRetry { session?.emit(.foundNobody, at: now) }
             let handler = handler
             (self.handler, transaction) = (nil, nil)
             handler?(.response(response, over: way), now)

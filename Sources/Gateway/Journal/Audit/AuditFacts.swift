@@ -209,6 +209,7 @@ extension AuditFacts {
         case .callEnded: current.ended = current.ended ?? event.time
         case .actionFulfilled, .actionFailed, .actionTimedOut: noteCompletion(event, call)
         case .mediaRefused: current.mediaRefused = true
+        case .redirectionLookup: current.noteLookup(event)
         case .inviteUnanswered: current.noteUnanswered(event.details.number(.status))
         default:
             if event.kind.isPerform { notePerform(event, call) } else { noteMedia(event, call) }

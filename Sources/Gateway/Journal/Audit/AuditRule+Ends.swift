@@ -18,7 +18,8 @@ extension AuditRule {
         })
 
     /// After the far end ended a call (BYE, CANCEL, a final error) there is exactly one `report.ended` and no `perform.end`, unless that action
-    /// was accepted before, or a failed action had ended the call.
+    /// was accepted before, or a failed action had ended the call. While the place is looked for that a 3xx names (`sip.lookup`) the user may end the call;
+    /// if nobody does, its end is reported all the same.
     static let r9 = AuditRule(
         .R9, "a remote end is reported exactly once and not performed", on: [.performEnd, .reportEnded, .callEnded],
         check: { event, facts in
@@ -31,7 +32,7 @@ extension AuditRule {
                 return call.endedReports > 0 && call.ended == nil ? "the end is reported once" : nil
             default:
                 let isOurs = call.beganEnd || call.failedStartOrAnswer || call.resetAt != nil || call.isRefused || call.ended != nil
-                return call.remoteEnd != nil && call.endedReports == 0 && !isOurs ? "the far end ended the call: report.ended must come first" : nil
+                return (call.remoteEnd != nil || call.isLooking) && call.endedReports == 0 && !isOurs ? "the far end ended the call: report.ended must come first" : nil
             }
         })
 

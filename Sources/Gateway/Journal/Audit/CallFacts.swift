@@ -35,6 +35,10 @@ struct CallFacts: Sendable {
     var sentACK = false, receivedACK = false
     var sentCancel = false, receivedCancel = false
     var sentBye = false, receivedBye = false
+    /// A 3xx to our INVITE came.
+    private var wasRedirected = false
+    /// The place is looked for that one named. Nothing has ended meanwhile, and nothing ends by itself.
+    var isLooking = false
     /// Sequence of the event by which the far end ended the call.
     var remoteEnd: UInt64?
     /// Sequence of the far end's BYE by which it would end the call, until it is answered: one that is refused ends nothing (RFC 3261 §15.1.2).
@@ -158,6 +162,17 @@ extension CallFacts {
     /// What RFC 3261 §8.1.3.1 takes for a final response.
     mutating func noteUnanswered(_ status: Int64?) { (receivedFinal, isUnanswered) = (status, true) }
 
+    /// Only a 3xx names a place, and only where the INVITE was refused it is looked for.
+    mutating func noteLookup(_ event: JournalEvent) {
+        guard wasRedirected, receivedFinal != nil, !isEstablished else { return }
+        if event.details.flag(.on) {
+            (remoteEnd, isLooking) = (nil, true)
+        } else if isLooking {
+            isLooking = false
+            noteRemoteEnd(event)
+        }
+    }
+
     private mutating func noteAnswerToBye(_ status: Int64) {
         guard let bye = openBye, status >= 200 else { return }
         openBye = nil
@@ -170,7 +185,7 @@ extension CallFacts {
             if direction == .unknown { direction = .outgoing }
             invitesSent += 1
             if isUnanswered, let inviteCSeq, inviteCSeq != message.cseq { passedOver.insert(inviteCSeq) }
-            isUnanswered = false
+            (isUnanswered, isLooking) = (false, false)
             (inviteCSeq, receivedProvisional, receivedFinal, remoteEnd) = (message.cseq, false, nil, nil)
         case .ack where receivedOK && !isLostFork(message): sentACK = true
         case .cancel where !isLostFork(message): sentCancel = true
@@ -196,6 +211,7 @@ extension CallFacts {
         case 200..<300: break
         default:
             receivedFinal = message.status
+            if (300..<400).contains(message.status ?? 0) { wasRedirected = true }
             noteRemoteEnd(event)
         }
     }
