@@ -195,13 +195,23 @@ extension Gateway: UserAgentDelegate {
         // Who takes a call over that is up does not ask to be let in.
         leg.line.features.isOpen = leg.replaced != nil
         if leg.replaced == nil { leg.line.features.noteCaller(origin.handle) }
-        let provider = leg.line.provider, takesOver = leg.replaced != nil
+        let provider = leg.line.provider
         // Until the call that is taken over ends, whoever takes it over is there beside it.
-        if takesOver { provider.widen(by: 1) }
+        let room = surplusGroups(of: leg.line) + (leg.replaced == nil ? 0 : 1)
+        if room > 0 { provider.widen(by: room) }
         provider.hookswitchReport(leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
-        if takesOver { provider.widen(by: -1) }
+        if room > 0 { provider.widen(by: -room) }
+    }
+
+    /// Call groups of the line beyond its conversations: who took a call over has one beside that of whom it talks with. Asked of a line that has as many
+    /// groups as it may have conversations; of others it does not matter.
+    private func surplusGroups(of line: Line) -> Int {
+        guard line.system.counts.groups >= line.configuration.maximumCalls else { return 0 }
+        var groups: [UUID: Set<Int>] = [:]
+        for call in line.system.calls { if let bridge = leg(call.uuid)?.bridge { groups[bridge, default: []].insert(call.group) } }
+        return groups.values.reduce(0) { $0 + $1.count - 1 }
     }
 
     /// A call that is not even reported.

@@ -74,6 +74,26 @@ import Testing
         #expect(line.provider.configuration.maximumCallGroups == 1)
     }
 
+    @Test func `a call that was taken is one of those that its line has room for`() throws {
+        let play = MappingPlay { configuration in
+            configuration.lines[0].maximumCalls = 2
+            var other = LineConfiguration(number: "3000")
+            other.isOpen = true
+            configuration.lines.append(other)
+        }
+        let phone = RawPeer(play.stage, 7), later = RawPeer(play.stage, 8)
+        play.invite()
+        play.device.answer(try play.called, 180)
+        pickUp(phone, try play.called)
+        #expect(phone.final(.invite, 1)?.status == 200)
+        later.request("INVITE", MappingPlay.line, call: "second", 1, body: later.description())
+        play.device.answer(try play.called, 180)
+        #expect(later.heard.last?.status == 180)
+        later.request("INVITE", MappingPlay.line, call: "third", 2, body: later.description())
+        #expect(later.final(.invite, 2)?.status == 486)
+        #expect(play.stage.gateway.lines[0].provider.configuration.maximumCallGroups == 2)
+    }
+
     @Test func `after a call was taken its line is as much in quiet as before`() throws {
         let phone = phone()
         play.invite()
