@@ -105,8 +105,11 @@ extension Gateway: UserAgentDelegate {
         receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees, trunk: origin)
     }
 
-    /// Conversations that its devices began count, too: those live at the lines that were called. Without any the line's own system counts.
-    private func isFull(_ line: Line) -> Bool { !line.features.outgoing.isEmpty && conversations(of: line) >= line.configuration.maximumCalls }
+    /// Conversations that its devices began, or took for another line, count, too: those live at the lines that were called. Without any the line's own
+    /// system counts.
+    private func isFull(_ line: Line) -> Bool {
+        !(line.features.outgoing.isEmpty && line.features.taken.isEmpty) && conversations(of: line) >= line.configuration.maximumCalls
+    }
 
     /// Whether a telephone sent a call on to us (3xx), and it comes to a line that sent it on before.
     private func isSentRound(_ request: Message, to line: Line) -> Bool {

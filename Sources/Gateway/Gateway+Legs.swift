@@ -44,7 +44,7 @@ extension Gateway {
         func counts(_ leg: Leg?) -> Bool { bridge == nil || leg?.bridge != bridge }
         // Who took a call over is in the conversation that it was.
         let arrived = Set(line.legs.values.lazy.filter { $0.direction == .incoming && counts($0) }.map { $0.bridge ?? $0.uuid })
-        return arrived.count + line.features.outgoing.count { counts(leg($0)) }
+        return arrived.count + line.features.outgoing.count { counts(leg($0)) } + line.features.taken.count { counts(leg($0)) }
     }
 
     /// Whom the callee will talk with whose place is taken while it rings.
@@ -117,6 +117,7 @@ extension Gateway {
         if let figures = leg.media.finish(at: now) { mediaTotals.add(figures) }
         leg.line.legs[leg.uuid] = nil
         lineOfCall[leg.uuid] = nil
+        leg.takenBy?.features.taken.remove(leg.uuid)
         callOfMedia[leg.media.id] = nil
         if let attempt = leg.session?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
         leg.state = .ended

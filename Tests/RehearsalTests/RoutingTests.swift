@@ -8,10 +8,11 @@ import Testing
 /// Ring groups, scripts and domains in virtual time.
 @Suite struct RoutingTests {
     /// Lines 2001–2003 for devices, and the line 3000 as the test has it.
-    private static func stage(_ change: @escaping (inout LineConfiguration) -> Void) -> Stage {
+    private static func stage(calls: Int? = nil, _ change: @escaping (inout LineConfiguration) -> Void) -> Stage {
         Stage({ configuration in
             for number in 2001...2003 {
                 var line = LineConfiguration(number: Text(number))
+                if let calls { line.maximumCalls = calls }
                 line.isOpen = true
                 configuration.lines.append(line)
             }
@@ -46,6 +47,23 @@ import Testing
         stage.run(seconds: 0.5)
         #expect(caller.final(.invite, 1)?.status == 200)
         #expect(one.request(.cancel)?.headers[.reason]?.description.contains("200") == true)
+        #expect(stage.violations.isEmpty, "\(stage.violations)")
+    }
+
+    @Test func `a call that a member takes is one of its own, until it ends`() throws {
+        let stage = Self.stage(calls: 1, Self.group([.init("2001"), .init("2002")]))
+        let one = Self.device(stage, 31, 2001), other = RawPeer(stage, 8)
+        let caller = Self.call(stage), invite = try one.received(.invite)
+        func answer(_ number: Int) -> Int? {
+            other.request("INVITE", "sip:2001@gateway.test", call: "n\(number)", number, body: other.description())
+            return other.heard.last?.status
+        }
+        one.answer(invite, 200, body: one.description())
+        caller.request("ACK", "sip:3000@gateway.test", call: "one", 1, toTag: caller.final(.invite, 1)?.to.tag)
+        #expect(answer(1) == 486)
+        one.hangUp(invite)
+        caller.answer(caller.request(.bye), 200)
+        #expect(answer(2) != 486 && one.request(.invite)?.callID != invite.callID)
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 

@@ -49,6 +49,8 @@ final class Leg {
     var origination: UUID?
     /// Where an outgoing leg calls, and as whom; until it is answered.
     private(set) var destination: Boxed<Destination>?
+    /// The line whose device took the call, where another was called.
+    private(set) var takenBy: Line?
     /// It is not told who calls (RFC 3323).
     let hidesCaller: Bool
     /// The way to the peer's signalling, which decides our address and family in SDP.
@@ -130,6 +132,11 @@ final class Leg {
     /// The 2xx left, or was acknowledged.
     func connected() {
         state = .connected
+        // A device that sent the call on has not taken it.
+        if mayTransfer, session?.isToOurselves == false, let owner = destination?.value.device.flatMap(gateway.line(numbered:)), owner !== line {
+            takenBy = owner
+            owner.features.taken.insert(uuid)
+        }
         destination = nil
         gateway.disarm(.ring, of: self)
         gateway.arm(.duration, of: self, after: line.configuration.maximumDuration.shorter(callingLine?.configuration.maximumDuration))
