@@ -116,6 +116,30 @@ import UserAgent
         stage.expectQuiet()
     }
 
+    /// Nobody would be there to hang up.
+    @Test func `a call that was sent on twice, to an application, is not transferred to another`() throws {
+        let stage = Stage { configuration in
+            var other = LineConfiguration(number: "2001"), conference = LineConfiguration(number: "4000")
+            (other.isOpen, conference.endpoint) = (true, .application(.conference))
+            configuration.lines += [other, conference]
+        }
+        let (caller, first, second) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
+        for (peer, number) in [(first, "2000"), (second, "2001")] { peer.request("REGISTER", "sip:\(number)@hookswitch.test", call: number, 1) }
+        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description())
+        first.answer(try first.received(.invite), 302, contact: Text("<sip:2001@\(Cast.domain)>"))
+        stage.run(seconds: 0.5)
+        second.answer(try second.received(.invite), 302, contact: Text("<sip:9196@\(Cast.domain)>"))
+        stage.run(seconds: 0.5)
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", "sip:2000@hookswitch.test", call: "forwarded", 1, toTag: tag)
+        caller.request("REFER", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: tag, headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        stage.run(seconds: 1)
+        #expect(fragments(caller).last == "SIP/2.0 480 Temporarily Unavailable")
+        for notify in caller.heard where notify.isRequest && notify.method == .notify { caller.answer(notify, 200) }
+        caller.request("BYE", "sip:2000@hookswitch.test", call: "forwarded", 3, toTag: tag)
+        stage.expectQuiet()
+    }
+
     @Test func `a call is transferred to a group that has a domain of its own`() throws {
         let stage = Stage { configuration in
             configuration.access.trusted = [1, 2].map { IPNetwork("192.0.2.\($0)/32")! }
