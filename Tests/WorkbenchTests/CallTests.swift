@@ -126,6 +126,25 @@ import Workbench
         #expect(pair.calleeFinished && pair.calleeSeat.plane.counts(at: pair.room.now).isIdle)
     }
 
+    /// Each would linger, and be waited for.
+    @Test func `who calls when nobody is waited for any more is refused without a record`() throws {
+        let pair = Pair()
+        pair.start()
+        pair.room.run(seconds: 1)
+        pair.room.place(at: Room.address(1)) { _, _ in nil }
+        pair.callee.stop(at: pair.room.now)
+        pair.callee.abandon(at: pair.room.now)
+        let seat = pair.room.seat("late", 4, server: Room.address(2)), late = LoadClient(phone: seat.phone, plan: .call(pair.target, CallScript(), patience: .seconds(20)))
+        var status: Int?
+        seat.client = late
+        late.onEvent = { event, _ in if case .call(let call) = event { status = call.caller.status } }
+        late.start(at: pair.room.now)
+        pair.room.run(seconds: 0.07)   // the call that is abandoned lingers for 50 ms, and the late one comes after 5
+        #expect(pair.calleeFinished && pair.answered.count == 1)
+        pair.room.run(seconds: 1)
+        #expect(status == 480)
+    }
+
     @Test(arguments: [1.0, 3])
     func `an echo that stops is not taken for any other sound`(seconds: Double) throws {
         var script = CallScript()

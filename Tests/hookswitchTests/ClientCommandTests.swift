@@ -138,6 +138,23 @@ import Workbench
         }
     }
 
+    /// Nobody has spoken: a figure of nought would say that nothing was heard of what was said.
+    @Test func `a demo that is stopped while it rings has no figures`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            let said = Pipe()
+            Thread.detachNewThread {
+                var text = ""
+                while !text.contains("Bob rings") { text += String(decoding: said.fileHandleForReading.availableData, as: UTF8.self) }
+                kill(getpid(), SIGTERM)
+            }
+            let settings = DemoSettings(answersAfter: .seconds(3_600), duration: .seconds(2))
+            let report = try DemoRun(settings, teller: Teller(said.fileHandleForWriting)).perform()
+            let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+            let hasFigures = report.callerHeard != nil || report.calleeHeard != nil || json.contains("erHeard") || json.contains("eeHeard") || report.text.contains("speech    ")
+            exit(report.caller != nil && report.callee != nil && !hasFigures && !report.isGood && report.failures.contains("the demo was stopped") && report.leftovers.isEmpty && report.isClean ? 42 : 1)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `the demo fails when one microphone is unplugged, and all is ended as well`(isCallersUnplugged: Bool) throws {
         var settings = DemoSettings(codecs: [.pcmu], duration: .seconds(2))

@@ -63,9 +63,9 @@ public final class LoadClient: PhoneClient {
     /// How long the other end may take to hear of the end of a call.
     static let patienceForCallee = Duration.seconds(5)
     private static let registrationsAtOnce = 50
-    /// How long registrars have to hear that we leave.
     /// Who calls now is refused without a record: each would be waited for.
     private(set) var isAbandoned = false
+    /// How long registrars have to hear that we leave.
     private var patienceForRegistrars = Duration.seconds(5)
 
     public init(phone: Phone, plan: LoadPlan) {

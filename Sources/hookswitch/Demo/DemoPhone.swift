@@ -93,7 +93,7 @@ extension DemoPhone {
     static func callee(_ gateway: DemoGateway, _ settings: DemoSettings, source: MediaSource, _ teller: Teller) throws -> DemoPhone {
         let line = DemoGateway.lines[1]
         var policy = AnswerPolicy()
-        (policy.answersAfter, policy.totalCalls, policy.script.source) = (.milliseconds(300), 1, source)
+        (policy.answersAfter, policy.totalCalls, policy.script.source) = (settings.answersAfter, 1, source)
         return try make(gateway, line, settings, .answering(policy, as: account(of: line))) { event, notes in
             switch event {
             case .registered: notes.registered.signal()

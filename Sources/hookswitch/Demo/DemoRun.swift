@@ -7,6 +7,8 @@ import Workbench
 
 struct DemoSettings: Sendable {
     var codecs = Codec.usual
+    /// How long 1002 lets it ring.
+    var answersAfter = Duration.milliseconds(300)
     /// How long both speak.
     var duration = Duration.seconds(3)
     /// What 1001 and 1002 say: two voices. Silence here is an unplugged microphone.
