@@ -1,0 +1,148 @@
+import ArgumentParser
+import Foundation
+import Testing
+import Workbench
+
+@testable import hookswitch
+
+/// What the README, the pages of the documentation and our own help show is what can be typed and written.
+@Suite struct DocumentedCommandTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// By their paths: the README, every page, what is said in the configurations that we ship, and the help.
+    static let pages: [String: String] = {
+        let files = FileManager.default.enumerator(atPath: root.appending(path: "Sources").path)?.compactMap { $0 as? String } ?? []
+        let paths = ["README.md"] + files.filter { $0.hasSuffix(".md") }.map { "Sources/" + $0 } + ["Configs/hookswitch.yaml"]
+        var pages: [String: String] = [:]
+        for path in paths { pages[path] = try? String(contentsOf: root.appending(path: path), encoding: .utf8) }
+        for command in Hookswitch.configuration.subcommands { pages["help of \(command._commandName)"] = command.configuration.discussion }
+        return pages
+    }()
+
+    struct Shown: CustomTestStringConvertible, Sendable {
+        var text: String, page: String
+        var testDescription: String { "\(text) (\(page))" }
+    }
+
+    /// Blocks in fences, with what the fence names.
+    private static func blocks(_ page: String) -> [(kind: String, lines: [String])] {
+        page.components(separatedBy: "\n```").enumerated().filter { $0.offset % 2 == 1 }.map { _, block in
+            let lines = block.components(separatedBy: "\n")
+            return (lines[0], Array(lines.dropFirst()))
+        }
+    }
+
+    private static func spans(_ page: String) -> [String] { page.matches(of: /`([^`\n]+)`/).map { String($0.output.1) } }
+
+    private static func all(_ shown: (String) -> [String]) -> [Shown] {
+        pages.sorted { $0.key < $1.key }.flatMap { path, page in shown(page).map { Shown(text: $0, page: path) } }
+    }
+
+    // MARK: Commands
+
+    /// A line of a block or of the help, or a span, without its comment.
+    static let commands = all { page in
+        let lines = blocks(page).flatMap(\.lines) + page.components(separatedBy: "\n").filter { $0.hasPrefix("  hookswitch ") }
+        let typed = (lines + spans(page)).flatMap { $0.components(separatedBy: " && ") }.map { $0.trimmingCharacters(in: .whitespaces) }
+        return typed.map { $0.hasPrefix("$ ") ? String($0.dropFirst(2)) : $0 }.filter { $0.hasPrefix("hookswitch ") }
+    }
+
+    @Test func `the commands are found`() {
+        #expect(Self.commands.count > 45, "\(Self.commands.map(\.text))")
+        for name in ["README.md", "LoadAndTorture.md", "TheProof.md", "Operating.md", "YourCallCodeOnLinux.md", "help of load"] {
+            #expect(Self.commands.contains { $0.page.hasSuffix(name) }, "\(name)")
+        }
+    }
+
+    @Test(arguments: commands) func `a command that is shown can be typed`(shown: Shown) throws {
+        let words = Self.words(shown.text)
+        #expect(Hookswitch.configuration.subcommands.contains { $0._commandName == words[0] } || words[0] == "help", "there is no \(words[0])")
+        guard words.count > 1, words.last != "--help" else { return }
+        do {
+            try Hookswitch.checkCommand(words)
+            try Self.check(try Hookswitch.parseAsRoot(SettingFlags.expand(words)))
+        } catch let failure as Failure where failure.exitCode == 3 { /* a file that only the reader has */ } catch {
+            guard Hookswitch.exitCode(for: error) != .success else { return }
+            Issue.record("\((error as? Failure)?.message ?? Hookswitch.message(for: error))")
+        }
+    }
+
+    /// The values, too, where they can be looked at without a peer.
+    private static func check(_ command: any ParsableCommand) throws {
+        switch command {
+        case let call as Call: if call.phone.server != nil || call.target.contains("@") { _ = try call.plan() }
+        case let answer as Answer: _ = try answer.plan()
+        case let load as Load: _ = try load.options.order()
+        case let torture as Torture: _ = try torture.order()
+        case let demo as Demo: _ = try demo.settings()
+        case let check as Check: _ = try check.options.load()
+        default: break
+        }
+    }
+
+    /// As a shell splits it, with something for each word that stands for another.
+    private static func words(_ text: String) -> [String] {
+        let typed = text.split(separator: "  #")[0].split(separator: " &")[0].dropFirst("hookswitch ".count)
+        var words: [String] = []
+        for match in typed.matches(of: /(?:'[^']*'|[^ '])+/) { words.append(String(match.output).replacing("'", with: "")) }
+        return words.filter { $0 != "…" }.map { word in
+            let stands = ["COMMAND": "call", "TARGET": "sip:9196@127.0.0.1", "PID": "1", "[UUID]": UUID().uuidString, "hookswitch.yaml": "\(root.path)/Configs/hookswitch.yaml",
+                "ca.pem": "\(root.path)/Tests/Corpus/certificates/ca.pem", "FILE": "\(root.path)/Configs/hookswitch.yaml"]
+            return stands[word] ?? word.replacing("ADDRESS", with: "127.0.0.1")
+        }
+    }
+
+    // MARK: Options
+
+    /// Of the samples (`SampleCommand`) and of our scripts.
+    private static let others: Set<String> = [
+        "--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting", "--only",
+    ]
+
+    static let options = all { page in spans(page).filter { $0.wholeMatch(of: /--[a-z].*/) != nil } }
+
+    @Test(arguments: options) func `an option that is shown alone is one of ours`(shown: Shown) throws {
+        let help = Hookswitch.configuration.subcommands.map { Hookswitch.helpMessage(for: $0) }.joined()
+        for match in shown.text.matches(of: /--[a-z-]+/) {
+            let name = String(match.output)
+            #expect(help.contains("\(name) ") || help.contains("\(name)\n") || SettingFlags.setting(name) != nil || Self.others.contains(name), "\(name)")
+        }
+    }
+
+    // MARK: Settings
+
+    static let blocksOfYAML = all { page in blocks(page).filter { $0.kind == "yaml" }.map { $0.lines.joined(separator: "\n") } }
+
+    @Test(arguments: blocksOfYAML) func `a file that is shown is taken`(shown: Shown) throws {
+        let folder = try SoundFolder(), file = folder.path + "/shown.yaml"
+        try Data(shown.text.utf8).write(to: URL(filePath: file))
+        guard shown.text.hasPrefix("target:") || shown.text.contains("\ntarget:") else { return _ = try ConfigurationFile.load(file, environment: [:], flags: []) }
+        _ = try LoadOptions.parse(ScenarioFile.arguments(from: file)).order()
+    }
+
+    /// `key: value` and `{ … }`: of the file, of a line, or of what a line has.
+    static let settings = all { page in spans(page).filter { $0.wholeMatch(of: /[a-z][a-z.-]*: [^(]+|\{ .+: .+ \}/) != nil } }
+
+    @Test func `the settings are found`() { #expect(Self.settings.count > 25, "\(Self.settings.map(\.text))") }
+
+    private static let places = [
+        "WHAT", "sip: { tls: WHAT }", "lines: [{ number: \"1\", open: true, WHAT }]", "lines: [{ number: \"1\", WHAT }]", "lines: [{ number: \"1\", trunk: { host: a.test, WHAT } }]",
+        "lines: [{ number: \"1\", trunk: { host: a.test, username: u, password: p, WHAT } }]", "lines: [{ number: \"1\", trunk: { host: a.test, rewrite: [WHAT] } }]",
+        "lines: [{ number: \"1\", record: recordings/, WHAT }]", "lines: [{ number: \"1\", script: WHAT }]", "lines: [{ number: \"1\", script: { reject: 486, WHAT } }]", "lines: [{ number: \"1\", script: { answer: true, WHAT } }]",
+        "lines: [{ number: \"1\", WHAT }, { number: \"1001\", open: true }, { number: \"1002\", open: true }]",
+        "lines: [{ number: \"1\", group: { members: [\"1001\"], WHAT } }, { number: \"1001\", open: true }]", "lines: [{ number: \"1\", application: playback, file: FILE, WHAT }]",
+    ]
+
+    @Test(arguments: settings) func `a setting that is shown is taken somewhere`(shown: Shown) throws {
+        let folder = try SoundFolder(), certificates = Self.root.appending(path: "Tests/Corpus/certificates").path
+        try folder.write(tone: 440, seconds: 0.2, to: "hello.opus")
+        let complaints = try Self.places.map { place in
+            let yaml = place.replacing("WHAT", with: shown.text).replacing("FILE", with: "\(folder.path)/hello.opus").replacing(" hello.opus", with: " \(folder.path)/hello.opus")
+                .replacing("recordings/", with: folder.path + "/").replacing(" cert.pem", with: " \(certificates)/server.pem").replacing(" key.pem", with: " \(certificates)/leaf.key")
+            try Data(yaml.utf8).write(to: URL(filePath: folder.path + "/shown.yaml"))
+            do { _ = try ConfigurationFile.load(folder.path + "/shown.yaml", environment: [:], flags: []) } catch { return "\(error)" }
+            return ""
+        }
+        #expect(complaints.contains(""), "\(complaints.joined(separator: "\n"))")
+    }
+}
