@@ -15,10 +15,11 @@ import Foundation
     static func main() {
         // Who reads our output may go: that ends what only prints, and hangs a call up; a server does not stop for it.
         signal(SIGPIPE, SIG_IGN)
-        var arguments = SettingFlags.expand(Array(CommandLine.arguments.dropFirst()))
+        occupyClosedFiles()
+        var arguments = Array(CommandLine.arguments.dropFirst())
         do {
             try checkCommand(arguments)
-            arguments = try ScenarioFile.expand(NegativeValues.joined(arguments))
+            arguments = try ScenarioFile.expand(NegativeValues.joined(SettingFlags.expand(arguments)))
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch let error as Failure {
@@ -30,20 +31,33 @@ import Foundation
         } catch {
             let code = exitCode(for: error)
             let text = fullMessage(for: error)
-            guard code != .success else {
-                try? StandardOutput.print(text)
-                Foundation.exit(0)
-            }
+            guard code != .success else { Foundation.exit(told(text)) }
             if error is ExitCode { Foundation.exit(code.rawValue) }
             complain("\(message(for: error)) (see '\(help(for: arguments))')")
             Foundation.exit(2)
         }
     }
 
-    /// - Throws: what a mistyped command was meant to be.
+    /// A file or socket of ours must not get the number of a standard file that was closed (`>&-`): what is printed would go into it.
+    private static func occupyClosedFiles() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)   // of no use either, and so still an error
+        }
+    }
+
+    /// Prints help or a version; the exit code.
+    private static func told(_ text: String) -> Int32 {
+        do { try StandardOutput.print(text) } catch let failure as Failure {
+            complain(failure.message)
+            return failure.exitCode
+        } catch { return exitCode(for: error).rawValue }
+        return 0
+    }
+
+    /// - Throws: what a mistyped command was meant to be, alone or after `help`.
     static func checkCommand(_ arguments: [String]) throws {
         let names = configuration.subcommands.map { command in command._commandName } + ["help"]
-        guard let word = arguments.first, !word.hasPrefix("-"), !names.contains(word) else { return }
+        guard let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first, !word.hasPrefix("-"), !names.contains(word) else { return }
         throw Failure.usage("there is no command '\(word)'\(Nearest.hint(for: word, among: names)) (see 'hookswitch --help')")
     }
 
@@ -80,24 +94,31 @@ struct Failure: Error {
 
 /// Every setting is a flag too: `--media-ports 20000-20099` is read as `--set --media-ports=20000-20099`, and so keeps its name in what is said of it.
 enum SettingFlags {
-    static func expand(_ arguments: [String]) -> [String] {
+    /// - Throws: a `Failure` for a flag without its value, and for one that is near to another and none itself.
+    static func expand(_ arguments: [String]) throws -> [String] {
         guard let command = arguments.first, ["serve", "check", "doctor"].contains(command) else { return arguments }
         var expanded: [String] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-            guard let flag = parts.first, setting(flag) != nil else {
+            guard let flag = parts.first, let setting = setting(flag) else {
+                if let name = parts.first { try refuseMistyped(name, of: command) }
                 expanded.append(argument)
                 continue
             }
-            guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
-                expanded.append(argument)
-                continue
-            }
+            guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else { throw Failure.usage("\(flag) takes a value: <\(setting.takes)>") }
             expanded.append("--set=\(flag)=\(value)")
         }
         return expanded
     }
+
+    private static func refuseMistyped(_ name: String, of command: String) throws {
+        let others = ["--config", "--set", "--json", "--help", "--version"] + (command == "doctor" ? ["--compose"] : []), hint = Nearest.hint(for: name, among: all + others)
+        guard name.hasPrefix("--"), !others.contains(name), !hint.isEmpty else { return }
+        throw Failure.usage("there is no option '\(name)'\(hint) (see 'hookswitch \(command) --help')")
+    }
+
+    private static let all = Setting.all.map { "--" + flagName($0) }
 
     static func setting(_ flag: String) -> Setting? { Setting.all.first { "--" + flagName($0) == flag } }
 
@@ -112,7 +133,7 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "One setting, as media.ports=20000-20099. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).", valueName: "key=value"))
+            "One setting, as media.ports=20000-20099; each once. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).", valueName: "key=value"))
     var set: [String] = []
 
     func load() throws -> ServeConfiguration {

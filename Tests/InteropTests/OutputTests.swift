@@ -91,6 +91,29 @@ extension Strains {
             #expect(run.lines == ["code 141"] || run.lines == ["code 0"], "\(run.lines)")
         }
 
+        /// Its number would go to a file or a socket of ours, and what is printed with it.
+        @Test func `a standard output that is closed is told of, and nothing is printed into a socket or a journal`() async throws {
+            let folder = try Folder(), ports = try await Ports.take(1)
+            for command in ["ping 127.0.0.1:\(ports[0]) --timeout 1", "check", "--version"] {
+                let run = try await Self.shell("\"$0\" \(command) >&-; echo code $?", in: folder)
+                #expect(run.lines == ["hookswitch: standard output cannot be written: Bad file descriptor", "code 3"], "\(command)")
+            }
+            let peer = try UDPPeer()
+            let run = try await Self.shell("\"$0\" call sip:1@127.0.0.1:\(peer.port) --timeout 1 <&- >&- 2>&-; echo code $?", in: folder)
+            #expect(run.lines == ["code 3"])
+            while let text = peer.receive(within: .milliseconds(100)) { #expect(text.contains(" sip:1@127.0.0.1"), "no datagram but SIP: \(text)") }
+        }
+
+        @Test func `a ladder has no colours where NO_COLOR is set`() async throws {
+            let gateway = try await Gateway.start()
+            _ = try await Program.run(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "1"])
+            try await gateway.stop()
+            for (setting, isColoured) in [("NO_COLOR=", true), ("NO_COLOR=1", false)] {
+                let run = try await Self.shell("\(setting) script -qec \"$0 ladder data/journal.jsonl\" /dev/null", in: gateway.folder)
+                #expect(run.code == 0 && run.lines.joined().contains("INVITE") && run.lines.joined().contains("\u{1B}[") == isColoured, "\(setting)")
+            }
+        }
+
         @Test func `visitors that leave without a question hold no place`() async throws {
             let ports = try await Ports.take(1)
             var setup = Gateway.Setup()

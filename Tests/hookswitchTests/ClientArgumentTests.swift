@@ -12,7 +12,7 @@ import Workbench
     /// The line that a person gets and the exit code; nil when the arguments are good.
     private func complaint(_ line: String) -> (line: String, exitCode: Int32)? {
         do {
-            switch try Hookswitch.parseAsRoot(line.split(separator: " ").map(String.init)) {
+            switch try Hookswitch.parseAsRoot(line.split(separator: " ").map { $0 == "''" ? "" : String($0) }) {
             case let call as Call: _ = try call.plan()
             case let answer as Answer: _ = try answer.plan()
             case let demo as Demo: _ = try demo.settings()
@@ -73,6 +73,11 @@ import Workbench
         ("answer --echo --tone 440", "--echo excludes --play and --tone"),
         ("probe foo", "probe takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got 'foo'"),
         ("ping 127.0.0.1 --timeout 0", "--timeout takes seconds from 0.1 to 60, got 0"),
+        ("call 9196 --server ::1:5060", "--server is [::1:5060] or [::1]:5060: write the brackets, got '::1:5060'"),
+        ("answer --listen fe80::1:5070", "--listen is [fe80::1:5070] or [fe80::1]:5070: write the brackets, got 'fe80::1:5070'"),
+        ("call 9196 --server 127.0.0.1 --record ''", "--record takes a file, got ''"),
+        ("answer --play ''", "--play takes a file, got ''"),
+        ("probe 127.0.0.1 --echo ''", "--echo takes a line as 1001 or 1001@example.test, got ''"),
         ("demo --codec mp3", "--codec knows no codec 'mp3'; there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
         ("demo --duration 100", "--duration takes seconds from 2 to 60, got 100"),
     ])
@@ -80,6 +85,17 @@ import Workbench
         let complaint = try #require(self.complaint(arguments))
         #expect(complaint.line == line)
         #expect(complaint.exitCode == 2)
+    }
+
+    @Test(arguments: ["::1", "2001:db8::5060", "2001:db8::1:53", "::1:f00d", "127.0.0.1:5060", "[::1]:5060", "[::1:5060]"])
+    func `an address that can only be read one way is taken`(text: String) { #expect(SocketAddress.readings(of: text) == nil) }
+
+    @Test(arguments: [(["help", "serv"], "serv"), (["serv"], "serv"), (["help", "serve"], nil), (["help"], nil), (["serve"], nil), (["--version"], nil)] as [([String], String?)])
+    func `a mistyped command is named, after help too`(arguments: [String], word: String?) {
+        let failure = Result { try Hookswitch.checkCommand(arguments) }
+        var complaint: Failure?
+        if case .failure(let error) = failure { complaint = error as? Failure }
+        #expect(complaint?.message == word.map { "there is no command '\($0)' (did you mean 'serve'?) (see 'hookswitch --help')" } && complaint?.exitCode ?? 2 == 2)
     }
 
     @Test func `a negative number is a value, and not an option`() throws {

@@ -113,6 +113,11 @@ import UserAgent
         ("a: 1\ndomain: a\ndomain: b", "FILE:2: 'domain' is set twice"),
         ("lines:\n  - number: \"1\"\n    password: a\n    password: b", "FILE:3: 'password' is set twice"),
         ("# ü\r\ndomain: a\u{1}b", "FILE:2: is no YAML: control characters are not allowed (U+1)"),
+        ("domain: a\nsip:\n\tudp: \"127.0.0.1\"", "FILE:3: is no YAML: the line is indented with a tab; YAML takes spaces"),
+        ("domain: a\r\nsip:\r\n  \tudp: x", "FILE:3: is no YAML: the line is indented with a tab; YAML takes spaces"),
+        ("domain: a\n---\ndomain: b", "FILE:2: is no YAML: expected a single document in the stream but found another document"),
+        ("? [a, b]\n: c", "FILE:1: a setting has a plain name as 'domain'"),
+        ("sip:\n  udp: \"::1:5060\"", "FILE:2: sip.udp: is [::1:5060] or [::1]:5060: write the brackets, got '::1:5060'"),
         ("api: { listen: \"127.0.0.1:8080\" }", "FILE:1: 'api': the HTTP API is not in this version; take the setting out"),
     ])
     func `a mistake gets one line with its place and the nearest valid name`(yaml: String, line: String) {
@@ -320,6 +325,33 @@ import UserAgent
     ])
     func `no port is listened on twice`(yaml: String, line: String) { #expect(complaint(yaml) == line) }
 
+    /// As in the file: the last of two would count without a word.
+    @Test(arguments: [
+        (["domain=a", "domain=b"], "--set domain"), (["--domain=a", "--domain=b"], "--domain"), (["domain=a", "--domain=b"], "--domain"),
+        (["directories.block=a=x", "directories.block=b=y"], "--set directories.block"),
+    ])
+    func `a setting that is typed twice is refused`(flags: [String], place: String) {
+        #expect(complaint("domain: c", flags: flags) == "\(place): is set twice; several values are one with commas")
+        #expect(complaint("domain: c", flags: [flags[0]]) == "no complaint")
+    }
+
+    @Test(arguments: [
+        (["check", "--media-prots", "1-2"], "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch check --help')"),
+        (["serve", "--media-prots=1-2"], "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch serve --help')"),
+        (["doctor", "--confg", "x"], "there is no option '--confg' (did you mean '--config'?) (see 'hookswitch doctor --help')"),
+        (["check", "--json", "--media-ports"], "--media-ports takes a value: <first-last>"),
+    ])
+    func `a flag that is mistyped, or has no value, is named`(arguments: [String], line: String) throws {
+        let failure = try #require(throws: Failure.self) { try SettingFlags.expand(arguments) }
+        #expect(failure.message == line && failure.exitCode == 2)
+        #expect(try SettingFlags.expand(["check", "--json", "--config=a", "--set", "domain=b", "--help"]).count == 6)
+    }
+
+    @Test func `no file is named by an empty word`() {
+        let error = #expect(throws: ConfigurationError.self) { try ConfigurationFile.load("", environment: [:], flags: []) }
+        #expect(error?.description == "--config: takes a file, got ''")
+    }
+
     @Test func `what is wrong with a flag is said of the flag`() {
         #expect(complaint("", flags: ["--media-ports=5"]) == "--media-ports: takes a range of ports from 1024 on as 20000-20199, got '5'")
         #expect(complaint("", flags: ["media.ports=5"]) == "--set media.ports: takes a range of ports from 1024 on as 20000-20199, got '5'")
@@ -334,10 +366,10 @@ import UserAgent
         #expect(error.place == "\(file.path):2: directories.identify: directory a" && error.exitCode == 3)
     }
 
-    @Test func `every setting is a flag and a variable of its own`() {
+    @Test func `every setting is a flag and a variable of its own`() throws {
         for setting in Setting.all {
             for command in ["serve", "check", "doctor"] {
-                let expanded = SettingFlags.expand([command, "--\(SettingFlags.flagName(setting))", "x"])
+                let expanded = try SettingFlags.expand([command, "--\(SettingFlags.flagName(setting))", "x"])
                 #expect(expanded == [command, "--set=--\(SettingFlags.flagName(setting))=x"])
                 #expect(SettingFlags.setting("--\(SettingFlags.flagName(setting))")?.path == setting.path)
             }

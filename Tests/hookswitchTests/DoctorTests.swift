@@ -106,6 +106,16 @@ import Workbench
         }
     }
 
+    @Test(arguments: [("services:\n\ta: b", ":2: is no YAML: the line is indented with a tab; YAML takes spaces"), ("[1]", ": is no compose file: it has no 'services'")])
+    func `a compose file that cannot be understood is told with the reason`(yaml: String, complaint: String) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "compose-\(UUID()).yaml").path
+        try Data(yaml.utf8).write(to: URL(filePath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let failure = try #require(throws: Failure.self) { try ComposePorts(path: file) }
+        #expect(failure.message == file + complaint && failure.exitCode == 2)
+        #expect(throws: Failure.self) { try ComposePorts(path: "") }
+    }
+
     @Test func `whatever a start needs is tried: sockets of every kind, and the folder`() throws {
         var machine = machine()
         machine.bindFailure = { address, isTCP in "\(isTCP ? "TCP" : "UDP") \(address.port) is taken" }
@@ -127,7 +137,7 @@ import Workbench
     }
 
     private func configuration(_ settings: [String] = []) throws -> ServeConfiguration {
-        var configuration = try ConfigurationFile.load(nil, environment: [:], flags: ["sip.udp=0.0.0.0:5060", "sip.tcp=0.0.0.0:5060"] + settings)
+        var configuration = try ConfigurationFile.load(nil, environment: ["HOOKSWITCH_SIP_UDP": "0.0.0.0:5060", "HOOKSWITCH_SIP_TCP": "0.0.0.0:5060"], flags: settings)
         if !settings.contains(where: { $0.hasPrefix("domain") }) { configuration.gateway.domain = "192.0.2.7" }
         return configuration
     }

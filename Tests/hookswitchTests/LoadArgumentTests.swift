@@ -28,6 +28,7 @@ import Workbench
         ("sip:1@127.0.0.1 --mix hold=60,dtmf=60", "--mix makes more than 100 %: 'hold=60,dtmf=60'"),
         ("sip:1@127.0.0.1 --mix =", "--mix knows no ''; there are hold, dtmf, reinvite, cancel, busy"),
         ("sip:1@127.0.0.1 --mix hold=5,=", "--mix knows no ''; there are hold, dtmf, reinvite, cancel, busy"),
+        ("sip:1@127.0.0.1 --mix ,", "--mix takes percentages as hold=5,dtmf=10, got ','"),
         ("sip:1@127.0.0.1 --mix hold", "--mix takes percentages as hold=5, got 'hold'"),
         ("sip:1@127.0.0.1 --ramp 1:100:1e-300:1", "--ramp makes more than 10000 steps: '1:100:1e-300:1'"),
         ("sip:1@127.0.0.1 --ramp 1:10000:0.0001:1", "--ramp makes more than 10000 steps: '1:10000:0.0001:1'"),

@@ -59,6 +59,18 @@ import Workbench
         }
     }
 
+    @Test func `two reports of a run are not written over each other`() throws {
+        try inFolder { path in
+            let lost = try #require(throws: Failure.self) { try LoadOutputs(json: path, csv: nil, junit: nil, html: (path as NSString).deletingLastPathComponent + "/./report") }
+            #expect(lost.exitCode == 2 && lost.message.hasPrefix("--html: another report goes to '"))
+            #expect(symlink(path, path + "-link") == 0 && FileManager.default.createFile(atPath: path, contents: nil))
+            #expect(throws: Failure.self) { try LoadOutputs(json: path, csv: path + "-link", junit: nil, html: nil) }
+            #expect(throws: Never.self) { try LoadOutputs(json: path, csv: path + "2", junit: "/dev/null", html: "/dev/null") }
+            let none = try #require(throws: Failure.self) { try LoadOutputs(json: nil, csv: "", junit: nil, html: nil) }
+            #expect(none.exitCode == 2 && none.message == "--csv takes a file, got ''")
+        }
+    }
+
     @Test func `a place that takes no report keeps it from no other, and the first error is told`() throws {
         var reached: [Int] = []
         let failure = try #require(throws: Failure.self) {

@@ -96,6 +96,7 @@ import Workbench
         ("sip:1@127.0.0.1 --password x", "--password needs --register: whose password is it?"),
         ("sip:1@127.0.0.1 --exact", "--exact needs --local ADDRESS:5060: that is where the answers to messages without rport go"),
         ("sip:1@127.0.0.1 --local 0.0.0.0", "--local takes one address of this machine, as 127.0.0.2:5060, got '0.0.0.0'"),
+        ("--list --junit x.xml", "--list and --junit exclude each other: what is not played has no verdict"),
         ("sip:1@127.0.0.1 --timeout 90", "--timeout takes seconds from 0.5 to 30, got 90"),
     ])
     func `a mistake gets one line, and exit code 2`(arguments: String, line: String) throws {

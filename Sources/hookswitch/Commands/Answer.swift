@@ -9,7 +9,7 @@ struct Answer: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Be a telephone that answers, or does not.",
         discussion: """
-            Sends every call its own sound back unless told otherwise. Ends after --calls, or by SIGTERM or SIGINT: then it hangs up, takes its
+            Sends every call its own sound back unless told otherwise. Ends after --calls, or by SIGTERM or SIGINT: then it hangs up, takes its \
             registration back, and exits with 0. Exit code 1 when the registration is refused, 3 when the port is in use.
 
             Examples:
@@ -84,7 +84,7 @@ struct Answer: ParsableCommand {
         if echo, play != nil || tone != nil { throw Failure.usage("--echo excludes --play and --tone") }
         var policy = try policy()
         let sound = try Sound(play: play, tone: tone, otherwise: .echo)
-        let recordings = try record.map(CallRecordings.init(path:))
+        let recordings = try record.map { try CallRecordings(path: $0.named(by: "--record")) }
         (policy.script.source, policy.script.expectation, policy.script.tellsRecording) = (sound.source(repeats: true), .sound, recordings != nil)
 
         return AnswerPlan(

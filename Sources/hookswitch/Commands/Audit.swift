@@ -42,7 +42,7 @@ struct AuditCommand: ParsableCommand {
             report.violations.append(
                 .init(file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence, text: violation.sentence))
         }
-        for next in JournalReader.inOrder(files) {
+        for next in JournalReader.inOrder(try files.map { try $0.named(by: "audit") }) {
             file = next
             do {
                 let brokenLines = try JournalReader.read(path: file) { event in

@@ -11,8 +11,8 @@ struct Call: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a call, listen, and judge its sound.",
         discussion: """
-            Plays a signal like speech unless told otherwise, and listens whether it comes back; any other sound will do too,
-            but what comes back has to go on to the end. Exit code 0 when the call was answered and sound arrived, 1 when it failed or was silent, 3 when it
+            Plays a signal like speech unless told otherwise, and listens whether it comes back; any other sound will do too, \
+            but what comes back has to go on to the end. Exit code 0 when the call was answered and sound arrived, 1 when it failed or was silent, 3 when it \
             could not be tried: no port is free, or a file cannot be used.
 
             Examples:
@@ -62,7 +62,7 @@ struct Call: ParsableCommand {
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...3_600)
         let digits = try digits()
         let sound = try Sound(play: play, tone: tone, otherwise: .speech)
-        let recordings = try record.map(CallRecordings.init(path:))
+        let recordings = try record.map { try CallRecordings(path: $0.named(by: "--record")) }
         return CallPlan(
             target: target.uri, settings: try settings(target, caller), script: script(sound, digits, length), sound: sound,
             registers: line.register != nil, patience: patience, recordings: recordings)

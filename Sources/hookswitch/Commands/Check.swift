@@ -7,7 +7,7 @@ struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Validate the configuration and print what would be advertised to whom.",
         discussion: """
-            Listens nowhere; reads the call directories and asks the name system where trunks are. Exit code 2 with one line when the configuration is wrong,
+            Listens nowhere; reads the call directories and asks the name system where trunks are. Exit code 2 with one line when the configuration is wrong, \
             3 when a file that it names cannot be read.
             """)
 

@@ -7,8 +7,8 @@ struct Demo: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Two telephones bridged by a gateway of its own: ladder, audio, verdict.",
         discussion: """
-            Starts a gateway on free ports of this machine's loopback, registers 1001 and 1002 with their passwords, lets 1001 call 1002 and both
-            speak. Then it draws what the gateway's journal has of the call, with a lane for the media, and checks the journal against the rules.
+            Starts a gateway on free ports of this machine's loopback, registers 1001 and 1002 with their passwords, lets 1001 call 1002 and both \
+            speak. Then it draws what the gateway's journal has of the call, with a lane for the media, and checks the journal against the rules. \
             Exit code 0 only when speech arrived both ways, the journal breaks no rule, and nothing of the call is left.
 
             Example:
@@ -30,7 +30,7 @@ struct Demo: ParsableCommand {
         if json {
             try printJSON(report)
         } else {
-            try StandardOutput.print("\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: isatty(1) == 1)))\n\(report.text)")
+            try StandardOutput.print("\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: Terminal.hasColour)))\n\(report.text)")
         }
         if !report.isGood { throw ExitCode(1) }
     }
@@ -45,6 +45,9 @@ struct Demo: ParsableCommand {
 
 /// The terminal that the output goes to, if it is one.
 enum Terminal {
+    /// Not where `NO_COLOR` is set (no-color.org).
+    static var hasColour: Bool { isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) }
+
     static var width: Int {
         var size = winsize()
         return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 120

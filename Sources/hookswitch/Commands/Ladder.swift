@@ -6,7 +6,7 @@ import Primitives
 struct LadderCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ladder", abstract: "Draw the calls of a journal: SIP, reports, actions and media on one time axis.",
-        discussion: "Exit code 1 when there is a line that cannot be read.")
+        discussion: "In colours on a terminal, unless NO_COLOR is set. Exit code 1 when there is a line that cannot be read.")
 
     @Argument(help: "A journal file (JSON lines).") var file: String
     @Argument(help: "One call; without it as many are drawn as fit beside each other, and the rest counted.") var call: String?
@@ -14,7 +14,7 @@ struct LadderCommand: ParsableCommand {
 
     func run() throws {
         let width = try Bounded.whole(width, option: "--width", of: "columns", in: 1...10_000), journal: JournalReader.Result
-        do { journal = try JournalReader.read(path: file) } catch { throw Failure.cannotRun("\(file): cannot be read") }
+        do { journal = try JournalReader.read(path: file.named(by: "ladder")) } catch let failure as Failure { throw failure } catch { throw Failure.cannotRun("\(file): cannot be read") }
         var wanted: CallUUID?
         if let call {
             guard let uuid = CallUUID(Text(call.lowercased())) else { throw Failure.usage("'\(call)' is no UUID of a call") }
@@ -22,7 +22,7 @@ struct LadderCommand: ParsableCommand {
             wanted = uuid
         }
         let calls = wanted.map { Ladder.calls(joinedWith: $0, in: journal.events) }
-        try StandardOutput.print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: isatty(1) == 1)).text)
+        try StandardOutput.print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: Terminal.hasColour)).text)
         guard let first = journal.brokenLines.first else { return }
         Hookswitch.complain("\(journal.brokenLines.count) lines cannot be read, the first is \(first)")
         throw ExitCode(1)

@@ -6,21 +6,21 @@ struct Load: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Put many calls on a SIP system, measure both ends, and say whether the figures can be believed.",
         discussion: """
-            Calls TARGET at a rate, with sound that names the call and its direction, and judges what comes back. With --accounts the tool registers
-            lines of the target and plays both ends: the first half of them calls the second. SIGINT ends early, and still reports; calls that nobody had
+            Calls TARGET at a rate, with sound that names the call and its direction, and judges what comes back. With --accounts the tool registers \
+            lines of the target and plays both ends: the first half of them calls the second. SIGINT ends early, and still reports; calls that nobody had \
             answered by then are counted as cut off, and blamed on nobody.
 
             With --expect echo what comes back has to go on as long as the call does; with --expect sound a target may end what it plays.
 
-            The report opens with whether the run can be believed: when the tool was late itself it says so, and blames nobody. A figure that
-            was not measured is absent. Exit code 0: good; 1: the target is not, or something was left behind; 2: what was typed; 3: the run could not be made,
+            The report opens with whether the run can be believed: when the tool was late itself it says so, and blames nobody. A figure that \
+            was not measured is absent. Exit code 0: good; 1: the target is not, or something was left behind; 2: what was typed; 3: the run could not be made, \
             cannot be believed, was stopped before a call was over, or was ended at once by a second signal, without a report.
 
-            Service levels (--slo) are terms as setup_p95<200ms, mos_p5>=4.0, failed<0.1%, joined by commas. Metrics, each with _pN, _mean, _min or
+            Service levels (--slo) are terms as setup_p95<200ms, mos_p5>=4.0, failed<0.1%, joined by commas. Metrics, each with _pN, _mean, _min or \
             _max: setup, ring, answer, media, end, invite_transit, answer_transit, bye_transit, delay, jitter, loss, rtt, mos, r. Shares of the calls:
             failed, refused, one_way, silent, cross_talk, encrypted, ser, seer, isa, scr.
 
-            With --calibrate the tool calls an echo of its own, and tells up to how many calls at a time it sends within a millisecond of the time on this
+            With --calibrate the tool calls an echo of its own, and tells up to how many calls at a time it sends within a millisecond of the time on this \
             machine. Every report has that number, as far as the run has gone.
 
             Examples:

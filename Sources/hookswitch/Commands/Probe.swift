@@ -6,8 +6,8 @@ struct Probe: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call a gateway from outside, and name the direction that is dead: SIP or sound, out or in.",
         discussion: """
-            Run it where callers are, not on the gateway's machine or in its container. Calls a number that plays a tone and one that echoes, and tells from
-            both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead,
+            Run it where callers are, not on the gateway's machine or in its container. Calls a number that plays a tone and one that echoes, and tells from \
+            both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead, \
             3 when one is not known, or the probe was stopped.
 
             Examples:
@@ -32,6 +32,7 @@ struct Probe: ParsableCommand {
     func examine() throws -> ProbeReport {
         let server = try SocketAddress(ofServer: address, option: "probe")
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...60)
+        for (option, number) in [("--tone", tone), ("--echo", echo)] { _ = try Identity(number, option: option) }
         let heard = try ProbeCall(number: tone, server: server, usesTCP: tcp, patience: patience).evidence()
         let echoed = heard.hasAnswer ? try ProbeCall(number: echo, server: server, usesTCP: tcp, patience: patience).evidence() : nil
         return ProbeReport(server: server, tone: heard, echo: echoed)

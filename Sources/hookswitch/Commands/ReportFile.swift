@@ -34,6 +34,13 @@ struct ReportFile {
         }
     }
 
+    /// What one writes is not there any more when the other has written. A device or a pipe takes both.
+    func replaces(_ other: ReportFile) -> Bool {
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        return (!isThere || status.st_mode & S_IFMT == S_IFREG) && URL(filePath: place).standardizedFileURL == URL(filePath: other.place).standardizedFileURL
+    }
+
     /// - Returns: false where it has to be written to as it is: a pipe, a terminal or a device, for what is moved into its place would be a file that nobody
     ///   reads; a link to nothing yet; and a file in a folder that takes no other, as one that was mounted into a container.
     private func isReplaced(by text: String) throws -> Bool {

@@ -19,7 +19,7 @@ struct Serve: ParsableCommand {
             SIGTERM and SIGINT drain: no new calls, the rest ended after `drain` seconds, exit 0. A later one stops at once.
 
             Settings (in the file, as HOOKSWITCH_… variables, and as flags: --media-ports 20000-20099):
-            \(Setting.all.map { "  \($0.path) <\($0.takes)>\(String(repeating: " ", count: max(1, 34 - $0.path.count - $0.takes.count)))\($0.help)" }.joined(separator: "\n"))
+            \(Setting.all.map(\.listing).joined(separator: "\n"))
             """)
 
     @OptionGroup var options: ConfigurationOptions

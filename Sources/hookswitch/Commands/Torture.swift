@@ -7,12 +7,12 @@ struct Torture: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Do to a SIP system what the RFCs say that it must stand, and say case by case whether it does.",
         discussion: """
-            Sends the messages of RFC 4475 and RFC 5118, races (RFC 5407: a CANCEL that crosses a 200, a BYE before the ACK, re-INVITEs that meet) and
-            offers of every kind (RFC 3264). TARGET is somebody who answers by himself, as an echo. After each case everything is hung up, and the target has to
+            Sends the messages of RFC 4475 and RFC 5118, races (RFC 5407: a CANCEL that crosses a 200, a BYE before the ACK, re-INVITEs that meet) and \
+            offers of every kind (RFC 3264). TARGET is somebody who answers by himself, as an echo. After each case everything is hung up, and the target has to \
             answer an OPTIONS. Races in which the target calls need a line of its own (--register).
 
-            Three verdicts: passed; failed, with what was expected and what came; not judged, with the reason. So that answers come back, messages over
-            UDP get an rport, and a Call-ID and branch of their own; --exact leaves every byte as it is, and needs port 5060 (--local) for the answers.
+            Three verdicts: passed; failed, with what was expected and what came; not judged, with the reason. So that answers come back, messages over \
+            UDP get an rport, and a Call-ID and branch of their own; --exact leaves every byte as it is, and needs port 5060 (--local) for the answers. \
             Exit code 0: no case failed; 1: one did; 2: what was typed; 3: it could not begin, or a second signal ended it.
 
             Examples:

@@ -18,7 +18,7 @@ struct ConfigurationFile {
     /// - Parameters:
     ///   - file: a path; nil: no file, and then lines are the fallback's.
     ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error, unless an orchestrator or a script of ours sets it.
-    ///   - flags: `key=value` pairs of `--set`; `--some-key=value` where a flag of that name was typed.
+    ///   - flags: `key=value` pairs of `--set`; `--some-key=value` where a flag of that name was typed. Each setting once, as in the file.
     static func load(_ file: String?, environment: [String: String], flags: [String]) throws -> ServeConfiguration {
         var reader = ConfigurationFile()
         if let file { try reader.read(file) } else { reader.configuration = .fallback }
@@ -39,6 +39,7 @@ struct ConfigurationFile {
     }
 
     private mutating func read(_ file: String) throws {
+        guard !file.isEmpty else { throw ConfigurationError(place: "--config", message: "takes a file, got ''") }
         guard let text = String(validating: try Self.bytes(of: file), as: UTF8.self) else { throw ConfigurationError(place: file, message: "is not UTF-8 text") }
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch { throw Self.syntaxError(error, file, text) }
@@ -67,7 +68,11 @@ struct ConfigurationFile {
     /// - Parameter text: what was read.
     static func syntaxError(_ error: any Error, _ file: String, _ text: String) -> ConfigurationError {
         switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(_, let problem, let mark, _):
+        case .scanner(_, _, let mark, _) where isIndentedWithTab(mark.line, text):
+            ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: the line is indented with a tab; YAML takes spaces")
+        case .composer(let context?, let problem, let mark, _):
+            ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(context.text) \(problem)")
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _), .composer(nil, let problem, let mark, _):
             ConfigurationError(place: "\(file):\(mark.line)", message: "is no YAML: \(problem)")
         case .duplicatedKeysInMapping(let keys, let context):
             ConfigurationError(place: "\(file):\(context.mark.line)", message: "'\(keys.first ?? "?")' is set twice")
@@ -78,10 +83,17 @@ struct ConfigurationFile {
         }
     }
 
+    /// - Parameter line: counts from 1.
+    private static func isIndentedWithTab(_ line: Int, _ text: String) -> Bool {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return lines.indices.contains(line - 1) && lines[line - 1].prefix { $0.isWhitespace }.contains("\t")
+    }
+
     private mutating func walk(_ mapping: Node.Mapping, prefix: String, file: String) throws {
         for (key, node) in mapping {
-            let path = prefix + (key.string ?? "")
             let place = "\(file):\(key.mark?.line ?? 0)"
+            guard let name = key.string else { throw ConfigurationError(place: place, message: "a setting has a plain name as 'domain'") }
+            let path = prefix + name
             if path == "lines" {
                 try readLines(node, file)
             } else if let setting = Setting.named(path) {
@@ -163,6 +175,7 @@ struct ConfigurationFile {
     }
 
     private mutating func readFlags(_ flags: [String]) throws {
+        var seen: Set<String> = []
         for flag in flags {
             let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { throw ConfigurationError(place: "--set \(flag)", message: "is written as --set key=value") }
@@ -170,7 +183,9 @@ struct ConfigurationFile {
             guard let setting = typed ? SettingFlags.setting(parts[0]) : Setting.named(parts[0]) else {
                 throw ConfigurationError(place: "--set", message: "unknown setting '\(parts[0])'\(Nearest.hint(for: parts[0], among: Setting.all.map(\.path)))")
             }
-            try apply(setting, SettingValue(scalars: [parts[1]], place: typed ? "--\(SettingFlags.flagName(setting))" : "--set \(parts[0])"))
+            let place = typed ? "--\(SettingFlags.flagName(setting))" : "--set \(parts[0])"
+            guard seen.insert(setting.path).inserted else { throw ConfigurationError(place: place, message: "is set twice; several values are one with commas") }
+            try apply(setting, SettingValue(scalars: [parts[1]], place: place))
         }
     }
 

@@ -19,6 +19,16 @@ struct Setting: Sendable {
         "HOOKSWITCH_" + path.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 
+    /// For the help: lines of up to 78 columns, for the parser that prints them knows no indents.
+    var listing: String {
+        var lines = ["  \(path) <\(takes)>"], row = "     "
+        for word in help.split(separator: " ") {
+            if row.count + word.count > 77 { (lines, row) = (lines + [row], "     ") }
+            row += " " + word
+        }
+        return (lines + [row]).joined(separator: "\n")
+    }
+
     static let all: [Setting] = basic + refusals + directories + features
 
     private static let basic: [Setting] = [

@@ -92,6 +92,7 @@ struct SettingValue {
         guard let address = SocketAddress(try text, defaultPort: defaultPort) else {
             throw fail("takes an address and port as 0.0.0.0:5060 or [::]:5060, got \(shown)")
         }
+        if let readings = SocketAddress.readings(of: try text) { throw fail("is \(readings.0) or \(readings.1): write the brackets, got \(shown)") }
         return address
     }
 

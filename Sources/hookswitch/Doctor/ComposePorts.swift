@@ -39,9 +39,11 @@ struct ComposePorts {
 
     /// - Throws: a `Failure` in one line.
     init(path: String) throws {
-        self.path = path
+        self.path = try path.named(by: "--compose")
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw Failure.usage("\(path): cannot be read") }
-        guard let root = try? Yams.compose(yaml: text), let services = root["services"]?.mapping else { throw Failure.usage("\(path): is no compose file: it has no 'services'") }
+        let root: Node?
+        do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, path, text).description) }
+        guard case .mapping? = root, let services = root?["services"]?.mapping else { throw Failure.usage("\(path): is no compose file: it has no 'services'") }
         for (name, node) in services {
             var service = Service(name: name.string ?? "?")
             service.usesHostNetwork = node["network_mode"]?.string == "host"

@@ -147,6 +147,7 @@ extension LoadOptions {
             }
             percent[kind] = value
         }
+        if text != nil, percent.isEmpty { throw Failure.usage("--mix takes percentages as hold=5,dtmf=10, got '\(text ?? "")'") }
         guard percent.values.reduce(0, +) <= 100 else { throw Failure.usage("--mix makes more than 100 %: '\(text ?? "")'") }
         return CallMix(percent)
     }

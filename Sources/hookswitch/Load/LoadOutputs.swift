@@ -8,16 +8,18 @@ struct LoadOutputs {
 
     /// - Throws: exit code 3 for a place where nothing can be written, before the run and not after it.
     init(json: String?, csv: String?, junit: String?, html: String?) throws {
-        try add(json, Self.json)
-        try add(csv) { LoadCSV.text($0) }
-        try add(junit) { LoadJUnit.text($0) }
-        try add(html) { LoadPage.text($0) }
+        try add(json, of: "--json", Self.json)
+        try add(csv, of: "--csv") { LoadCSV.text($0) }
+        try add(junit, of: "--junit") { LoadJUnit.text($0) }
+        try add(html, of: "--html") { LoadPage.text($0) }
         if files.count(where: { $0.file == nil }) > 1 { throw Failure.usage("only one report can go to standard output") }
     }
 
-    private mutating func add(_ path: String?, _ make: @escaping (LoadReport) throws -> String) throws {
-        guard let path else { return }
-        files.append((path == "-" ? nil : try ReportFile(path), make))
+    private mutating func add(_ path: String?, of option: String, _ make: @escaping (LoadReport) throws -> String) throws {
+        guard let path = try path?.named(by: option) else { return }
+        let file = path == "-" ? nil : try ReportFile(path)
+        if let file, files.contains(where: { $0.file?.replaces(file) ?? false }) { throw Failure.usage("\(option): another report goes to '\(path)' already, and would be lost") }
+        files.append((file, make))
     }
 
     var printsToStandardOutput: Bool { files.contains { $0.file == nil } }

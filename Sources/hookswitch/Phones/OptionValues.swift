@@ -71,6 +71,28 @@ extension SocketAddress {
         guard let address = SocketAddress(local, defaultPort: defaultPort), address.port != 0, !address.address.isAny else {
             throw Failure.usage("\(option) takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '\(text)'")
         }
+        try Self.refuseBothReadings(of: text, option: option)
         self = address
+    }
+
+    /// `::1:5060` is an address without a port, and was hardly meant as one.
+    static func refuseBothReadings(of text: String, option: String) throws {
+        if let readings = readings(of: text) { throw Failure.usage("\(option) is \(readings.0) or \(readings.1): write the brackets, got '\(text)'") }
+    }
+
+    /// What an IPv6 address without brackets may mean, where its end may be a port of those that need no right.
+    static func readings(of text: String) -> (String, String)? {
+        guard let colon = text.lastIndex(of: ":"), IPAddress(text)?.family == .v6, let port = UInt16(text[text.index(after: colon)...]), port >= 1024,
+            IPAddress(String(text[..<colon]))?.family == .v6
+        else { return nil }
+        return ("[\(text)]", "[\(text[..<colon])]:\(port)")
+    }
+}
+
+extension String {
+    /// The name of a file; an empty one, as of a variable of a shell that is not set, is none.
+    func named(by option: String) throws -> String {
+        guard !isEmpty else { throw Failure.usage("\(option) takes a file, got ''") }
+        return self
     }
 }

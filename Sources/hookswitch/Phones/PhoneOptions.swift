@@ -112,6 +112,7 @@ extension PhoneOptions {
         guard let place = SocketAddress(local, defaultPort: defaultPort), !place.address.isAny else {
             throw Failure.usage("\(option) takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '\(local)'")
         }
+        try SocketAddress.refuseBothReadings(of: local, option: option)
         return place
     }
 

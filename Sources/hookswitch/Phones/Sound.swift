@@ -21,7 +21,7 @@ enum Sound {
     init(play: String?, tone: Double?, otherwise: Sound) throws {
         if play != nil, tone != nil { throw Failure.usage("--play and --tone exclude each other") }
         if let tone, !(100...3_800).contains(tone) { throw Failure.usage("--tone takes a frequency from 100 to 3800 Hz, got \(Bounded.short(tone))") }
-        self = try tone.map { .tone($0) } ?? play.map { .recording(try Self.load($0)) } ?? otherwise
+        self = try tone.map { .tone($0) } ?? play.map { .recording(try Self.load($0.named(by: "--play"))) } ?? otherwise
     }
 
     /// - Parameter repeats: a recording starts again when it is over.

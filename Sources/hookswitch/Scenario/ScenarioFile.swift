@@ -38,6 +38,7 @@ enum ScenarioFile {
 
     /// The file as options.
     static func arguments(from file: String) throws -> [String] {
+        let file = try file.named(by: "--scenario")
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { throw Failure.usage("\(file): cannot be read") }
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, file, text).description) }

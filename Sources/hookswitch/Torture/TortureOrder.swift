@@ -17,6 +17,7 @@ extension Torture {
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files.
     func order() throws -> TortureOrder {
         let cases = try chosen()
+        if list, junit != nil { throw Failure.usage("--list and --junit exclude each other: what is not played has no verdict") }
         if list { return TortureOrder(cases: cases, plan: nil, targetText: "", junit: nil) }
         guard let target else { throw Failure.usage("whom to torture? 'hookswitch torture sip:9196@ADDRESS', a number that answers by itself") }
         let place = try CallTarget(target, server: nil, transport: try wantedTransport())
@@ -30,7 +31,7 @@ extension Torture {
         if exact, place.transport == .udp, flow.local.port != 5060 {
             throw Failure.usage("--exact needs --local ADDRESS:5060: that is where the answers to messages without rport go")
         }
-        return TortureOrder(cases: cases, plan: plan, targetText: "\(place.uri)", junit: try junit.map(ReportFile.init))
+        return TortureOrder(cases: cases, plan: plan, targetText: "\(place.uri)", junit: try junit.map { try ReportFile($0.named(by: "--junit")) })
     }
 
     /// In the order of all cases.
@@ -57,6 +58,7 @@ extension Torture {
         guard let address = SocketAddress(local, defaultPort: 0), !address.address.isAny, address.address.family == server.address.family else {
             throw Failure.usage("--local takes one address of this machine, as 127.0.0.2:5060, got '\(local)'")
         }
+        try SocketAddress.refuseBothReadings(of: local, option: "--local")
         return address
     }
 
