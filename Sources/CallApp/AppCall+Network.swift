@@ -18,6 +18,8 @@ extension AppCall: InviteSessionDelegate {
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
         case .provisional(let response): progressed(response)
+        case .looking(let target): scribe.write(.redirectionLookup, at: now, [.on: true, .remote: .init(target.text)])
+        case .foundNobody: scribe.write(.redirectionLookup, at: now, [.on: false])
         case .accepted(let response): accepted(response)
         case .rejected(let status, let response): rejected(status, response)
         case .ended(let reasons, _): hungUp(reasons)
