@@ -47,7 +47,7 @@ extension MediaEngine {
         case .latched: latched(sender, on: leg)
         case .accepted: break
         }
-        if case .audio(let codec) = role { leg.rtcp.receiver.turn(to: UInt32(codec.clockRate)) }
+        if let rate = role.clockRate { leg.rtcp.receiver.turn(to: rate) }
         leg.rtcp.receiver.receive(header, timed: role != .keys, at: now)
         if leg.received.count == 0 { report(.firstReceived(now), of: leg) }
         leg.received.note(now)
@@ -168,7 +168,7 @@ extension MediaEngine {
 
     /// Sound from behind a key says that it is up again, though all its ends were lost: what comes now is to be heard.
     private func endKey(of leg: MediaLeg, by header: RTPHeader, _ role: PayloadRole, over other: MediaLeg, at now: Instant) {
-        guard case .audio(let codec) = role, UInt32(codec.clockRate) == leg.keys.clockRate, leg.keys.isOver(at: header) else { return }
+        guard role.clockRate == leg.keys.clockRate, leg.keys.isOver(at: header) else { return }
         other.converter?.stop()
         heardKeys(leg.keys.stop(), on: leg, at: now)
     }
@@ -177,7 +177,7 @@ extension MediaEngine {
         _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
     ) {
         guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
-        if case .audio(let codec) = role { other.turn(to: UInt32(codec.clockRate)) }
+        if let rate = role.clockRate { other.turn(to: rate) }
         switch other.stream.rewrite(packet, header, at: now) {
         case .unmapped: leg.refused.payloadType += 1
         case .stale, .strayed: leg.refused.outOfSequence += 1

@@ -6,6 +6,7 @@ extension MediaLeg {
     func pauseIncoming() {
         rtcp.receiver.rest()
         member?.receiver.pause()
+        if plan.source == .echo { stream.pause() }
         guard let partner, partner.isRelaying else { return }
         partner.stream.pause()
         partner.transcoder?.receiver.pause()

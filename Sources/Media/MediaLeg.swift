@@ -199,7 +199,7 @@ final class MediaLeg {
 
     /// What a payload type is in packets that leave.
     func role(ofSent payloadType: UInt8) -> PayloadRole {
-        if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return AudioCodec(sent.codec).map(PayloadRole.audio) ?? .otherAudio }
+        if let sent = plan.audio.codecs.first(where: { $0.sendPayloadType == payloadType }) { return PayloadRole(sent.codec) }
         return plan.audio.comfortNoise.contains { $0.sendPayloadType == payloadType } ? .noise : .keys
     }
 
@@ -272,7 +272,7 @@ final class MediaLeg {
 
     private func setRoles() {
         roles = InlineArray(repeating: .unknown)
-        for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = AudioCodec(codec.codec).map(PayloadRole.audio) ?? .otherAudio }
+        for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = PayloadRole(codec.codec) }
         for event in plan.audio.telephoneEvents { roles[Int(event.receivePayloadType & 0x7F)] = .keys }
         for noise in plan.audio.comfortNoise { roles[Int(noise.receivePayloadType & 0x7F)] = .noise }
         let payloadType = plan.audio.primary.receivePayloadType & 0x7F
@@ -300,18 +300,6 @@ final class MediaLeg {
         keyTimestamp = stream.beginEvent(at: now)   // for what is left of a key that is down
         digits?.move(to: keyTimestamp)
     }
-}
-
-/// What an incoming payload type stands for on one leg.
-enum PayloadRole: Equatable {
-    case unknown
-    /// Sound that we can decode.
-    case audio(AudioCodec)
-    /// Sound that can only be passed on.
-    case otherAudio
-    case keys
-    /// The sender is silent, and says how that sounds (RFC 3389).
-    case noise
 }
 
 /// When the first and the last packet of one direction passed, and how many did.

@@ -19,9 +19,9 @@ import Testing
         return (a, b)
     }
 
-    private mutating func talk(_ packets: Int, _ payloadType: UInt8 = 0) {
+    private mutating func talk(_ packets: Int, _ payloadType: UInt8 = 0, step: UInt32 = 160) {
         for _ in 0..<packets {
-            bench.arrive(alice.packet(payloadType), from: alice.address, at: 20_000)
+            bench.arrive(alice.packet(payloadType, step: step), from: alice.address, at: 20_000)
             bench.pass(.milliseconds(20))
         }
     }
@@ -56,6 +56,21 @@ import Testing
         let after = try bench.heard(by: bob.address).map(header)
         #expect(after.map { last.sequence.distance(to: $0.sequence) } == [1, 2, 3])
         #expect(after[0].marker && after[0].timestamp &- last.timestamp == 101 * 160)
+    }
+
+    @Test mutating func `what comes while it is not listened to leaves no gap in its echo`() throws {
+        let leg = try bench.open(1, port: 20_000, far: alice.address, source: .echo)
+        try bench.start(leg)
+        talk(3)
+        let last = try header(#require(bench.heard(by: alice.address).last))
+        try bench.update(leg) { $0.audio.receives = false }
+        talk(100)
+        #expect(bench.heard(by: alice.address).isEmpty)
+        try bench.update(leg) { $0.audio.receives = true }
+        talk(3)
+        let after = try bench.heard(by: alice.address).map(header)
+        #expect(after.map { last.sequence.distance(to: $0.sequence) } == [1, 2, 3])
+        #expect(after.first?.marker == true && after[0].timestamp &- last.timestamp == 101 * 160)
     }
 
     @Test(arguments: Hold.allCases, [true, false]) private mutating func `what comes during a hold of either side is not missed by who decodes it`(kind: Hold, speakerHolds: Bool) throws {
@@ -129,5 +144,24 @@ import Testing
         let ours = try bench.heard(by: bob.address).map(header)
         #expect(ours.allSatisfy { $0.payloadType == 111 && $0.ssrc == last.ssrc })
         #expect(ours[0].timestamp &- resumed.timestamp == 960 && ours[1].timestamp &- ours[0].timestamp == 960)
+    }
+    /// RFC 3550 §5.1: also of a codec that is not known here.
+    @Test mutating func `sound that is only passed on goes in the clock that its description names`() throws {
+        let wide = NegotiatedCodec(codec: Codec(name: "AMR-WB", clockRate: 16_000), receivePayloadType: 98, sendPayloadType: 98)
+        let (a, b) = try bridge([.pcmu(), wide], [.pcmu(), wide])
+        talk(10, 98, step: 320)
+        #expect(try bench.statistics(a).receiving.jitter == 0)
+        let last = try header(#require(bench.heard(by: bob.address).last))
+        try bench.engine.stop(b, at: bench.now)
+        bench.pass(.seconds(10))
+        try bench.start(b)
+        talk(1, 98, step: 320)
+        let resumed = try header(#require(bench.heard(by: bob.address).last))
+        #expect(resumed.payloadType == 98 && resumed.timestamp &- last.timestamp == 16 * 10_020)
+
+        let block = RTCPPacket.ReportBlock(
+            ssrc: last.ssrc, fractionLost: 0, cumulativeLost: 0, highestSequence: 0, jitter: 160, lastSenderReport: 0, delaySinceSenderReport: 0)
+        bench.arrive(RTCPPacket.make([.receiverReport(ssrc: 7, [block])]), from: bob.address, at: 20_002)
+        #expect(try bench.statistics(b).sending.jitter == 10)
     }
 }
