@@ -150,7 +150,7 @@ final class MediaLeg {
         if !new.audio.security.isSame(as: old.audio.security) {
             protection = LegProtection(new.audio.security, separatesControl: separatesControl, after: protection)
         }
-        if new.audio.rtcpMux { protection?.forgetControl() }
+        protection?.separateControl(separatesControl, new.audio.security)
         let isSealedAnew = new.audio.security.beginsAnew(after: old.audio.security)
         latch.payloadTypes = new.audio.receivedTypes
         tap = new.recording

@@ -90,7 +90,7 @@ public struct OfferAnswer: Sendable {
         let mux = local.offersMux && remote.offersMux
         let flow = direction.limited(to: remote.direction.reversed)
         var audio = agreement(remote, formatsAgreed, mux: mux, flow: flow, hold: hold)
-        audio.security = try local.security.agreed(by: remote.security, to: offered)
+        audio.security = try local.security.agreed(by: remote.security, to: offered, after: session.audio?.security)
         audio.ice = local.ice.agreed(with: remote.ice)
         (next.audio, next.hasAgreed, next.ice) = (audio, true, remote.ice.credentials)
         session = next

@@ -23,4 +23,5 @@ extension Text {
     static let sendonly: Text = "sendonly"
     static let sendrecv: Text = "sendrecv"
     static let setup: Text = "setup"
+    static let tlsID: Text = "tls-id"
 }

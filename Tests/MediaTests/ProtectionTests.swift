@@ -213,6 +213,44 @@ private struct SecureFarEnd {
         #expect(refused.forged + refused.malformed + refused.stranger + refused.sendFailed == 0)
     }
 
+    @Test(arguments: [true, false]) mutating func `reports that leave the port of RTP later have a handshake and keys of their own`(begins: Bool) throws {
+        let identity = DTLSIdentity(), leg = try open(begins: begins, identity, mux: false), home = alice.address, control = SocketAddress(home.address, port: home.port + 1)
+        try bench.update(leg) { ($0.audio.rtcpMux, $0.audio.remoteRTCP) = (true, home) }
+        bench.network.sent = []
+        try bench.update(leg) { ($0.audio.rtcpMux, $0.audio.remoteRTCP) = (false, control) }
+        let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let hello = begins ? bench.network.take(to: control).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
+        let keys = try #require(shakeHands(far, hello, from: control, to: 20_001))
+        let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
+        bench.pass(.seconds(12))
+        let told = bench.network.take(to: control)
+        #expect(!told.isEmpty)
+        for report in told { #expect([200, 201].contains(try secure.opened(report)[1])) }
+    }
+
+    /// RFC 8842 §3.1: under the same certificate, too. A first name is none of a new one, for who answers may have given none.
+    @Test(arguments: [(true, "a"), (false, "b"), (true, "b")] as [(Bool, Text)])
+    mutating func `another part or another name is a new handshake, with new keys`(begins: Bool, name: Text) throws {
+        let identity = DTLSIdentity(), leg = try open(begins: false, identity), certificate = try #require(Fingerprint(.sha256, identity.fingerprint))
+        let first = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let keys = try #require(shakeHands(first, first.start(), from: alice.address))
+        let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
+        try bench.update(leg) { $0.audio.security = .dtls(begins: false, peer: certificate, tlsID: "a") }
+        bench.arrive(try secure.sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        #expect(try bench.statistics(leg).receiving.packets == 1, "a first name changes nothing")
+
+        bench.network.sent = []
+        try bench.update(leg) { $0.audio.security = .dtls(begins: begins, peer: certificate, tlsID: name) }
+        bench.arrive(try secure.sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        #expect(try bench.statistics(leg).receiving.packets == 1, "the keys of before are no more")
+        let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let hello = begins ? bench.network.take(to: alice.address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
+        let anew = try #require(shakeHands(far, hello, from: alice.address))
+        #expect(anew.receive != keys.receive)
+        bench.arrive(try SecureFarEnd(alice, sends: anew.send, receives: anew.receive).sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        #expect(try bench.statistics(leg).receiving.packets == 2)
+    }
+
     @Test mutating func `a handshake with another certificate gives no keys and is told of`() throws {
         let a = try bench.open(1, port: 20_000, far: alice.address)
         try bench.update(a) { $0.audio.security = .dtls(begins: false, peer: Fingerprint(.sha256, DTLSIdentity().fingerprint)!) }

@@ -35,7 +35,7 @@ final class LegProtection {
         case .keys(let send, let receive):
             (handshake, control, begins, peer) = (nil, nil, false, [])
             use(send: send, receive: receive, after: old)
-        case .dtls(let begins, let peer):
+        case .dtls(let begins, let peer, _):
             (self.begins, self.peer) = (begins, peer.bytes)
             handshake = DTLSAssociation(.ofThisProcess, begins: begins, peer: peer.bytes)
             control = separatesControl ? LegProtection(security, separatesControl: false) : nil
@@ -76,8 +76,11 @@ final class LegProtection {
         if let known { handshake = known } else { beginAnew() }
     }
 
-    /// RTCP comes and goes with RTP from here on, under the same keys.
-    func forgetControl() { control = nil }
+    /// From here on RTCP has a port of its own, and where keys come from a handshake it has one, too; or it comes and goes with RTP, under the same keys.
+    func separateControl(_ separates: Bool, _ security: NegotiatedSecurity) {
+        guard separates, handshake != nil else { return control = nil }
+        if control == nil { control = LegProtection(security, separatesControl: false) }
+    }
 
     /// Whoever takes part in the handshake is not where the far end said that it is.
     var isWithStranger: Bool { guest?.isAtHome == false }
@@ -105,10 +108,10 @@ final class LegProtection {
 }
 
 extension NegotiatedSecurity {
-    /// Whether what protects a stream can stay. Who began a handshake that is done does not matter any more (RFC 8842 §5).
-    func isSame(as other: NegotiatedSecurity) -> Bool {
-        if case .dtls(_, let peer) = self, case .dtls(_, let old) = other { return peer == old }
-        return self == other
+    /// Whether what protects a stream can stay after `old`: another part or another name is a new handshake (RFC 8842 §3.1), a first name is none.
+    func isSame(as old: NegotiatedSecurity) -> Bool {
+        if case .dtls(let begins, let peer, _) = self, case .dtls(begins, peer, nil) = old { return true }
+        return self == old
     }
 
     /// Whether the indices of the packets that we send begin at 0 once more. Then they must be another source's: under a key that was used before they would

@@ -42,8 +42,9 @@ public enum NegotiatedSecurity: Hashable, Sendable {
     case none
     /// By keys in the descriptions: ours to send with, and the peer's.
     case keys(send: SRTPKey, receive: SRTPKey)
-    /// By a handshake, which we begin or wait for, with whoever has this certificate.
-    case dtls(begins: Bool, peer: Fingerprint)
+    /// By a handshake, which we begin or wait for, with whoever has this certificate. Where the part or the peer's name for it (`tls-id`, RFC 8842 §4)
+    /// is another than before it is a new one; nil: the peer gives it none.
+    case dtls(begins: Bool, peer: Fingerprint, tlsID: Text? = nil)
 }
 
 /// What the peer's stream says about its protection.
@@ -68,6 +69,8 @@ struct RemoteSecurity: Sendable {
     let crypto: [CryptoAttribute]
     let fingerprint: Fingerprint?
     let setup: DTLSSetup?
+    /// Which handshake it means; nil where it does not say.
+    let tlsID: Text?
 
     init?(_ media: SessionDescription.Media, of description: SessionDescription) {
         guard let profile = Profile(media.proto) else { return nil }
@@ -77,6 +80,14 @@ struct RemoteSecurity: Sendable {
         let prints = [media.attributes, description.attributes].lazy.joined().filter { $0.name == .fingerprint }
         fingerprint = prints.compactMap { $0.value.flatMap { Fingerprint(parsing: $0) } }.first
         setup = (media.attribute(.setup) ?? description.attribute(.setup))?.value.flatMap { DTLSSetup(parsing: $0) }
+        tlsID = media.attribute(.tlsID)?.value?.trimmed
+    }
+
+    /// The handshake that was agreed on before, where the peer means no other one: it has the same certificate and the same name (RFC 8842 §3.1). What
+    /// names none, as who answers an offer of ours, means the one that there is.
+    func presentHandshake(_ agreed: NegotiatedSecurity?) -> NegotiatedSecurity? {
+        guard let fingerprint, case .dtls(let begins, fingerprint, let name)? = agreed, tlsID == nil || name == nil || tlsID == name else { return nil }
+        return .dtls(begins: begins, peer: fingerprint, tlsID: name ?? tlsID?.detached)
     }
 }
 
@@ -108,7 +119,7 @@ extension LocalSecurity {
 
     /// What the peer's offer makes of it: its own choice where we can, DTLS before keys that everybody on the way could read.
     ///
-    /// - Parameter agreed: before; who begins a handshake stays as it was while the peer's certificate is the same (RFC 8842 §5.3).
+    /// - Parameter agreed: before; who begins a handshake stays as it was unless the peer wants a new one (RFC 8842 §5.3).
     func answer(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?) throws(NegotiationError) -> SecurityAgreement {
         guard policy != .off else {
             guard offer.profile == .plain else { throw .unsupportedProfile }
@@ -124,7 +135,11 @@ extension LocalSecurity {
     }
 
     /// What the peer's answer to our offer makes of it.
-    func agreed(by answer: RemoteSecurity, to offered: [SessionDescription.Attribute]) throws(NegotiationError) -> NegotiatedSecurity {
+    ///
+    /// - Parameter agreed: before; some say `active` whenever they answer, whoever began the handshake that there is.
+    func agreed(
+        by answer: RemoteSecurity, to offered: [SessionDescription.Attribute], after agreed: NegotiatedSecurity?
+    ) throws(NegotiationError) -> NegotiatedSecurity {
         if let theirs = answer.crypto.first, offered.contains(where: { $0.name == .crypto }), answer.profile != .dtls {
             // One answer, to an attribute of ours, with its suite (RFC 4568 §5.1.3).
             guard answer.crypto.count == 1, keys.indices.contains(theirs.tag - 1), keys[theirs.tag - 1].suite == theirs.key.suite else { throw .noCommonSecurity }
@@ -132,7 +147,8 @@ extension LocalSecurity {
         }
         if let peer = answer.fingerprint, offered.contains(where: { $0.name == .fingerprint }) {
             guard answer.setup != .actpass, answer.setup != .holdconn else { throw .noCommonSecurity }
-            return .dtls(begins: answer.setup != .active, peer: peer)   // what says nothing is `passive` (RFC 4145 §4)
+            // What says nothing is `passive` (RFC 4145 §4).
+            return answer.presentHandshake(agreed) ?? .dtls(begins: answer.setup != .active, peer: peer, tlsID: answer.tlsID?.detached)
         }
         guard policy != .required, answer.profile == .plain else { throw policy == .off ? .unsupportedProfile : .noCommonSecurity }
         return .none
@@ -159,8 +175,12 @@ extension LocalSecurity {
 
     private func answerHandshake(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?) -> SecurityAgreement? {
         guard fingerprint != nil, let peer = offer.fingerprint, offer.setup != .holdconn else { return nil }
-        var begins = (offer.setup ?? .active) != .active   // what says nothing is `active` (RFC 4145 §4)
-        if offer.setup == .actpass, case .dtls(let began, peer)? = agreed { begins = began }
-        return SecurityAgreement(security: .dtls(begins: begins, peer: peer), attributes: handshake(begins ? .active : .passive))
+        var begins = (offer.setup ?? .active) != .active, name = offer.tlsID?.detached   // what says nothing is `active` (RFC 4145 §4)
+        if case .dtls(let began, _, let known)? = offer.presentHandshake(agreed) {
+            name = known
+            // Another part is a new handshake; who leaves it open, or does not speak of it, wants none.
+            if offer.setup == nil || offer.setup == .actpass { begins = began }
+        }
+        return SecurityAgreement(security: .dtls(begins: begins, peer: peer, tlsID: name), attributes: handshake(begins ? .active : .passive))
     }
 }

@@ -182,6 +182,44 @@ import Testing
         #expect(last.audio?.security == .dtls(begins: false, peer: certificate(2)))
     }
 
+    /// RFC 8842 §3.1, §5.3. We waited for the handshake; then the far end offers again.
+    @Test(arguments: [
+        ("a=setup:actpass", false, nil), ("", false, nil), ("a=setup:active", false, nil), ("a=setup:actpass\na=tls-id:first", false, "first"),
+        ("a=setup:passive", true, nil), ("a=setup:passive\na=tls-id:first", true, "first"),
+    ] as [(String, Bool, Text?)])
+    func `a later offer means the handshake that there is, unless it takes the other part`(lines: String, begins: Bool, name: Text?) throws {
+        var callee = engine(.optional) { $0.fingerprint = certificate(1) }
+        try callee.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, "a=setup:active"))
+        #expect(try callee.answer().audio?.security == .dtls(begins: false, peer: certificate(0xAB)))
+        try callee.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, lines))
+        let (answer, audio) = try callee.answer()
+        #expect(audio?.security == .dtls(begins: begins, peer: certificate(0xAB), tlsID: name))
+        #expect(answer.values("setup") == [begins ? "active" : "passive"])
+    }
+
+    /// The far end waited for ours. Under another name its offer is for a new handshake, whose parts are given anew.
+    @Test(arguments: [("second", true, "second"), ("first", false, "first"), (nil, false, "first")] as [(String?, Bool, Text)])
+    func `an offer under another name is for a new handshake`(name: String?, begins: Bool, expected: Text) throws {
+        var callee = engine(.optional) { $0.fingerprint = certificate(1) }
+        try callee.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, "a=setup:active", "a=tls-id:first"))
+        _ = try callee.answer()
+        try callee.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, "a=setup:actpass", name.map { "a=tls-id:" + $0 } ?? ""))
+        let (answer, audio) = try callee.answer()
+        #expect(audio?.security == .dtls(begins: begins, peer: certificate(0xAB), tlsID: expected))
+        #expect(answer.values("setup") == [begins ? "active" : "passive"])
+    }
+
+    /// Some answer `active` whatever was agreed on: the handshake that there is goes on, unless they name another.
+    @Test(arguments: [("a=setup:active", true, "first"), ("a=setup:active\na=tls-id:first", true, "first"), ("a=setup:active\na=tls-id:second", false, "second")] as [(String, Bool, Text)])
+    func `a later answer is a new handshake under another name alone`(lines: String, begins: Bool, name: Text) throws {
+        var party = engine(.optional) { $0.fingerprint = certificate(1) }
+        try party.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, "a=setup:actpass", "a=tls-id:first"))
+        #expect(try party.answer().audio?.security == .dtls(begins: true, peer: certificate(0xAB), tlsID: "first"))
+        #expect(party.offer().values("setup") == ["actpass"])
+        let audio = try party.receive(answer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, lines))
+        #expect(audio.security == .dtls(begins: begins, peer: certificate(0xAB), tlsID: name))
+    }
+
     @Test(arguments: ["sha-1 AA:BB", "sha-256 AA:BB", "sha-256 " + String(repeating: "AA", count: 32), "md5 00", "", "sha-256 " + Array(repeating: "GG", count: 32).joined(separator: ":")])
     func `a fingerprint that is none or too weak is none`(value: String) { #expect(Fingerprint(parsing: Text(value)) == nil) }
 
