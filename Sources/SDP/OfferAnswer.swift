@@ -76,6 +76,17 @@ public struct OfferAnswer: Sendable {
         return sending(stream.media(local, proto: next.proto, mid: next.mid), of: next)
     }
 
+    /// Opens an exchange from our side after the peer has taken the stream away: its place stays empty (RFC 3264 §8). So does that of the answer, which is
+    /// `.refused`. As `offer` otherwise.
+    public mutating func offerWithoutAudio() -> SessionDescription {
+        precondition(state != .haveRemoteOffer, "an offer while the peer's is open")
+        var next = session
+        if next.slots.isEmpty { next.slots = [Session.Slot(.init(kind: .audio, port: 0, proto: next.proto, formats: []))] }
+        pending = .localOffer(next, [], .inactive, [])
+        state = .haveLocalOffer
+        return sending(nil, of: next)
+    }
+
     /// The answer to our offer. On an error the exchange is over and the session is as it was before the offer.
     @discardableResult
     public mutating func receive(answer: SessionDescription) throws(NegotiationError) -> NegotiatedAudio {
@@ -224,6 +235,8 @@ extension OfferAnswer {
             }
         }
         if let firstError { throw firstError }
+        // Fewer `m=` lines than before, though they are to stay (RFC 3264 §8), are taken while the sound is among them: who connects one phone after the
+        // other offers what each of them has.
         // What offers another kind of stream in place of the sound, as fax, is refused and leaves the session as it was; nothing at all takes it away.
         // A stream is taken away in its place (RFC 3264 §8).
         guard session.hasAgreed, offer.media.indices.contains(session.audioIndex), offer.media.allSatisfy({ $0.port == 0 }) else { throw .noAudio }

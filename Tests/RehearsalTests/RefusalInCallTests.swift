@@ -25,6 +25,27 @@ import Testing
         play.finish()
     }
 
+    /// RFC 3264 §8: a stream that was taken away stays away until whoever took it offers it again.
+    @Test func `a refresh of ours by re-INVITE does not offer sound that was taken away`() throws {
+        let stage = Stage(), caller = RawPeer(stage, 1), echo = "sip:9196@hookswitch.test"
+        caller.request("INVITE", echo, call: "echo", 1, body: caller.description(), headers: ["Allow: INVITE"])
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", echo, call: "echo", 1, toTag: tag)
+        caller.request("INVITE", echo, call: "echo", 2, toTag: tag, body: caller.description(version: 2, port: 0), headers: ["Allow: INVITE"])
+        caller.request("ACK", echo, call: "echo", 2, toTag: tag)
+        stage.run(seconds: 901)
+        let refresh = try #require(caller.request(.invite))
+        #expect(String(decoding: refresh.body, as: UTF8.self).contains("m=audio 0 "))
+        caller.answer(refresh, 200, body: caller.description(version: 2, port: 0))
+        stage.run(seconds: 5)
+        #expect(caller.heard.last { $0.isRequest }?.method == .ack && stage.gateway.counts(at: stage.world.now).media.started == 0)
+        caller.request("INVITE", echo, call: "echo", 3, toTag: tag, body: caller.description(version: 3), headers: ["Allow: INVITE"])
+        caller.request("ACK", echo, call: "echo", 3, toTag: tag)
+        #expect(stage.gateway.counts(at: stage.world.now).media.started == 1, "an offer brings it back")
+        caller.request("BYE", echo, call: "echo", 4, toTag: tag)
+        stage.expectQuiet()
+    }
+
     @Test func `an ACK that answers nothing still ends the call`() throws {
         let play = MappingPlay()
         play.invite(MappingPlay.echo)

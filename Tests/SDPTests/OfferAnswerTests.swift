@@ -282,6 +282,37 @@ import Testing
         #expect(try callee.answer().audio != nil)
     }
 
+    /// RFC 3264 §8, also where our offer was the first.
+    @Test(arguments: [true, false]) func `an offer of ours after the peer removed the stream has none in its place`(isOurs: Bool) throws {
+        var party = engine()
+        if isOurs {
+            _ = party.offer()
+            _ = try party.receive(answer: plainOffer())
+        } else {
+            try party.receive(offer: body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=video 5000 RTP/AVP 96\nm=audio 4000 RTP/AVP 0"))
+            _ = try party.answer()
+            try party.receive(offer: body("v=0\no=- 1 2 IN IP4 h\nc=IN IP4 198.51.100.5\nm=video 0 RTP/AVP 96\nm=audio 0 RTP/AVP 0"))
+            _ = try party.answer()
+        }
+        let offer = party.offerWithoutAudio()
+        #expect(offer.media.map(\.kind) == (isOurs ? ["audio"] : ["video", "audio"]) && offer.media.allSatisfy { $0.port == 0 && !$0.formats.isEmpty })
+        #expect(throws: NegotiationError.refused) { try party.receive(answer: offer.serialized()) }
+        #expect(party.state == .stable)
+        try party.receive(offer: plainOffer(version: 3))
+        #expect(try party.answer().audio != nil)
+    }
+
+    @Test func `a re-offer with fewer streams is taken while the sound is among them`() throws {
+        var callee = engine()
+        try callee.receive(offer: body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=video 5000 RTP/AVP 96\nm=audio 4000 RTP/AVP 0"))
+        #expect(try callee.answer().description.media.map(\.port) == [0, 20_000])
+        #expect(throws: NegotiationError.noAudio) {
+            try callee.receive(offer: body("v=0\no=- 1 2 IN IP4 h\nc=IN IP4 198.51.100.5\nm=video 5000 RTP/AVP 96"))
+        }
+        try callee.receive(offer: plainOffer(version: 3))
+        #expect(try callee.answer().description.media.map(\.port) == [20_000])
+    }
+
     static let rtcpTable: [(String, LocalMedia, String?, Bool)] = [
         ("", here, "198.51.100.5:4001", false), ("a=rtcp:5555", here, "198.51.100.5:5555", false),
         ("a=rtcp:5555 IN IP4 198.51.100.77", here, "198.51.100.77:5555", false),

@@ -146,7 +146,9 @@ extension Leg {
     func offerWhenPossible() {
         guard needsOffer, state == .connected, let session, session.canOffer else { return }
         needsOffer = false
-        session.reinvite(body: makeOffer(direction: wantedDirection).serialized(), at: now)
+        // Whoever has taken its sound away brings it back itself: an offer of ours, as one that refreshes the session, has none.
+        let offer = hasNoAudio ? negotiation.offerWithoutAudio() : makeOffer(direction: wantedDirection)
+        session.reinvite(body: offer.serialized(), at: now)
     }
 
     /// A resume is wanted before it is done.
