@@ -68,6 +68,7 @@ extension Gateway: UserAgentDelegate {
     /// A call of a trunk: to the number that it names, in our words, or where it called our Contact to the number that is meant by that.
     private func route(_ session: InviteSession, from trunk: Trunk) {
         let request = session.request, rules = trunk.configuration
+        if let credentials = trunk.credentials { session.authenticate(as: credentials) }
         guard let target = request.requestURI, var dialled = routing.dialledNumber(target) else { return refuseNumber(session) }
         if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
             dialled = rules.incoming ?? routing.dialledNumber(request.to.uri) ?? dialled

@@ -233,6 +233,21 @@ import UserAgent
         #expect(stranger.final(.invite, 1)?.status == 404, "for others it is no number")
     }
 
+    @Test func `in a call that the carrier made its challenges are answered, too`() throws {
+        let stage = Self.stage([Self.target(50)]), carrier = RawPeer(stage, 50), device = RawPeer(stage, 2), line = BridgedCall.line
+        device.request("REGISTER", line, call: "register", 1)
+        carrier.request("INVITE", line, call: "in", 1, body: carrier.description())
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description())
+        carrier.request("ACK", line, call: "in", 1, toTag: carrier.final(.invite, 1)?.to.tag)
+        device.hangUp(invite)
+        Self.challenge(carrier, try carrier.received(.bye), 407)
+        let again = try carrier.received(.bye)
+        #expect(Self.isProven(again, .proxyAuthorization))
+        carrier.answer(again, 200)
+        stage.expectQuiet()
+    }
+
     @Test func `who has our registration may call, though the name system names another server now`() {
         func answer(_ address: String) -> DNSAnswer { DNSAnswer(.found, records: [.address(IPAddress(address)!)], timeToLive: .seconds(60)) }
         let stage = Self.stage([.init(host: "carrier.test", port: 5_060)], zone: [.a("carrier.test"): answer("192.0.2.50")]) { trunk in

@@ -55,6 +55,31 @@ import UserAgent
         test.pair.finish()
     }
 
+    /// An INVITE with somebody else's address below it has no other use than the answer to a challenge.
+    @Test(arguments: [true, false])
+    func `a callee proves who it is to whoever has acknowledged its answer`(isAcknowledged: Bool) throws {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in
+            session.authenticate(as: Credentials(username: "1001", password: "secret"))
+            session.respond(status: 200, body: Array("v=0 answer".utf8), at: now)
+        }
+        var request = RawRequest()
+        request.body = "v=0 offer"
+        bench.send(request.text)
+        if isAcknowledged {
+            request.to += ";tag=\(try #require(bench.answers.last?.to.tag))"
+            (request.method, request.body, request.via) = ("ACK", "", "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport")
+            bench.send(request.text)
+            bench.phone.sessions[0].bye(at: bench.link.now)
+        }
+        bench.link.run(seconds: isAcknowledged ? 0.1 : 33)
+        let byes = { bench.answers.filter { $0.isRequest && $0.method == .bye } }
+        var refusal = Message.response(to: try #require(byes().last), status: 407, toTag: nil)
+        refusal.append(.proxyAuthenticate, DigestChallenge(realm: "carrier", nonce: "n", algorithm: .md5).value)
+        bench.send(refusal.description)
+        #expect(byes().contains { $0.headers.contains(.proxyAuthorization) } == isAcknowledged)
+    }
+
     @Test func `a wrong password is tried once`() {
         let test = Guarded()
         _ = test.call(password: "wrong")

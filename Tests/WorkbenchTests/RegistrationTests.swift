@@ -54,6 +54,37 @@ import Workbench
         #expect(finished.record == nil && finished.failure == "the registration of caller failed with 408: no answer in time")
     }
 
+    @Test(arguments: [(3, true), (4, false)] as [(UInt32, Bool)])
+    func `a telephone proves who it is to its server, and not to others who call it`(caller: UInt32, isProven: Bool) throws {
+        let room = Room(), peer = Room.address(caller)
+        let seat = room.seat("callee", 2, server: Room.address(3), credentials: Credentials(username: "callee", password: "secret"))
+        var script = CallScript(), byes: [Message] = [], tag: Text?
+        script.duration = .seconds(1)
+        seat.phone.onIncoming = { [unowned seat] session, now in seat.phone.ring(session, answeringAfter: .zero, script: script, at: now) }
+        room.place(at: peer) { message, _ in
+            tag = message.to.tag ?? tag
+            guard message.isRequest, message.method == .bye else { return nil }
+            byes.append(message)
+            var response = Message.response(to: message, status: 407, toTag: nil)
+            response.headers.append(.proxyAuthenticate, DigestChallenge(realm: "peer", nonce: "n", algorithm: .md5).value)
+            return response
+        }
+        func send(_ method: String, _ description: String = "") {
+            let lines = [
+                "\(method) sip:callee@\(seat.address) SIP/2.0", "Via: SIP/2.0/UDP \(peer);branch=z9hG4bK\(method)", "Max-Forwards: 70", "From: <sip:a@\(peer)>;tag=a",
+                "To: <sip:callee@example.test>\(tag.map { ";tag=\($0)" } ?? "")", "Call-ID: c", "CSeq: 1 \(method)", "Contact: <sip:a@\(peer)>",
+                "Content-Type: application/sdp", "Content-Length: \(description.utf8.count)", "", description,
+            ]
+            let flow = Flow(transport: .udp, local: seat.address, remote: peer)
+            seat.phone.agent.receive(Array(lines.joined(separator: "\r\n").utf8), over: flow, at: room.now)
+            room.run(seconds: 0.5)
+        }
+        send("INVITE", "v=0\r\no=- 1 1 IN IP4 10.0.0.9\r\ns=-\r\nc=IN IP4 10.0.0.9\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n")
+        send("ACK")
+        room.run(seconds: 2)
+        #expect(!byes.isEmpty && byes.contains { $0.headers.contains(.proxyAuthorization) } == isProven)
+    }
+
     @Test func `a result is JSON and comes back from it`() throws {
         let pair = Pair { $0.refusal = 486 }
         pair.start()

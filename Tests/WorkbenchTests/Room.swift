@@ -40,14 +40,15 @@ final class Room {
     }
 
     /// A telephone at 10.0.0.`number`; requests go to `server`.
-    func seat(_ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.usual) -> Seat {
+    func seat(_ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.usual, credentials: Credentials? = nil) -> Seat {
         let host = IPAddress(v4: 0x0A00_0000 + number), address = SocketAddress(host, port: 5060)
         let engine = MediaEngine(binder: RoomBinder(self, name), random: SeededRandom(seed: UInt64(number)), at: now)
         let plane = MediaLanes(settings: MediaSettings(ports: 20_000...20_999, lanes: 1), random: SeededRandom(seed: 9), driving: engine)
         let line = RoomLine(self, name)
-        let agent = UserAgent(configuration: UserAgentConfiguration(), network: line, random: SeededRandom(seed: 100 + UInt64(number)))
+        let agent = UserAgent(configuration: UserAgentConfiguration(), network: line, random: SeededRandom(seed: 100 + UInt64(number)), hash: OpenSSLDigest.sip)
         let identity = PhoneIdentity(
-            user: Text(name), domain: "example.test", flow: Flow(transport: .udp, local: address, remote: server), mediaAddress: host, codecs: codecs)
+            user: Text(name), domain: "example.test", credentials: credentials, flow: Flow(transport: .udp, local: address, remote: server), mediaAddress: host,
+            codecs: codecs)
         let phone = Phone(identity: identity, agent: agent, plane: plane, random: SeededRandom(seed: 5))
         let seat = Seat(name, address, phone, plane, engine)
         seats.append(seat)

@@ -149,6 +149,8 @@ extension InviteSession {
             method, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow), contact: carriesContact ? contact : nil)
         agent.addProduct(to: &request)
         complete(&request)
+        // Whoever never acknowledged our 2xx may be nobody, who put another's address under an INVITE to have us answer a challenge of its own.
+        let authentication = acknowledgementIsOverdue ? nil : authentication
         return Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
             self.takeSequence(early: tag) ?? sequence + 1
         }

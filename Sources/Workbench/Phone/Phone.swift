@@ -73,6 +73,8 @@ public final class Phone {
             let peer = session.request.from.uri.text
             let call = try PhoneCall(phone: self, leg: takeLeg(), peer: peer, isOutgoing: false, identity: identity, script: script, at: now)
             calls[call.leg] = call
+            // Our password is for the server that we registered with, and nobody else who calls.
+            if let credentials = identity.credentials, session.flow.remote.address == identity.flow.remote.address { session.authenticate(as: credentials) }
             return call
         } catch {
             session.respond(status: 503, headers: [("Retry-After", "5")], at: now)
