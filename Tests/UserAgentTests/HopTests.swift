@@ -173,6 +173,17 @@ import UserAgent
         #expect(call.state == .ended && asked == 4, "\(asked)")
     }
 
+    @Test func `whoever names another address in a 3xx has no other server asked`() {
+        let other = Phone(link, "192.0.2.4:5060")
+        link.leave(carol.address)
+        bob.onIncoming = { [carol] session, now in session.respond(status: 302, headers: [(.contact, NameAddress(uri: carol.uri()).text)], at: now) }
+        let call = alice.call(bob) { $0.alternatives = [NextHop(alice.flow(to: other))] }
+        link.run(seconds: 20)
+        #expect(other.sessions.isEmpty && call.state == .inviting, "the new address has the time of an only one")
+        link.run()
+        #expect(other.sessions.isEmpty && call.state == .ended)
+    }
+
     @Test(arguments: [true, false])
     func `whom a 3xx names hears nothing that was for the one before alone`(isConfidential: Bool) throws {
         bob.onIncoming = { [carol] session, now in session.respond(status: 302, headers: [(.contact, NameAddress(uri: carol.uri()).text)], at: now) }

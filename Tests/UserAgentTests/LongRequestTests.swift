@@ -61,6 +61,18 @@ import UserAgent
         #expect(vias == ["UDP"] && transports == [.udp])
     }
 
+    @Test func `who took no connection gets long datagrams for five minutes`() {
+        let link = Link(seed: 4), (caller, callee) = phones(link)
+        for seconds in [0, 1, 298, 2] as [Double] {
+            if seconds == 0 { link.unreachable.insert(callee.address) } else { link.unreachable = [] }
+            link.run(seconds: seconds)
+            let session = caller.call(callee) { $0.body = Array(repeating: 0x61, count: 1_200) }
+            link.run(seconds: 0.2)
+            session.bye(at: link.now)
+        }
+        #expect(callee.sessions.map { $0.request.via.transport } == ["UDP", "UDP", "UDP", "TCP"])
+    }
+
     @Test func `where nobody takes the connection the datagram is long`() {
         let (vias, _, caller) = call(1_200, unreachable: true)
         #expect(vias == ["UDP"])

@@ -1,7 +1,8 @@
 import Primitives
 import SIP
 import Testing
-import UserAgent
+
+@testable import UserAgent
 
 /// RFC 3261 §8.1.3.4: who is told that the callee is elsewhere calls there, as the same call.
 @Suite struct RedirectionTests {
@@ -170,6 +171,26 @@ import UserAgent
         pair.link.run(seconds: 1)
         let moved = try #require(carol.sessions.first?.request)
         #expect(moved.via.transport == "TCP" && moved.contact?.uri.text == "sip:caller@192.0.2.1:5060;transport=tcp")
+        call.bye(at: pair.link.now)
+        pair.finish()
+    }
+
+    @Test(arguments: [
+        (Transport.udp, "sip:carol@192.0.2.3:5060", false), (.udp, "sip:carol@198.51.100.3:5060", true), (.udp, "sip:carol@192.0.2.3:5060;transport=tcp", true),
+        (.tcp, "sip:carol@192.0.2.3:5060;transport=tcp", false), (.tcp, "sip:carol@192.0.2.3:5060", true), (.tls, "sip:carol@192.0.2.3:5060;transport=tls", true),
+        (.tls, "sip:carol@192.0.2.3:5060", true),
+    ])
+    func `an address is called from the same socket where that leads to it, and elsewhere the way is asked for`(transport: Transport, target: Text, isAsked: Bool) {
+        redirect(to: ["<" + target + ">"])
+        var asked: [Text] = []
+        pair.alice.agent.locate = { [carol] uri, flow, completion in
+            asked.append(uri.text)
+            completion([Flow(transport: .udp, local: flow.local, remote: carol.address)], pair.link.now)
+        }
+        let call = pair.alice.call(pair.bob, transport: transport)
+        pair.link.run(seconds: 1)
+        #expect(call.state == .confirmed && asked == (isAsked ? [target] : []))
+        #expect(carol.sessions.first?.request.via.transport == (isAsked ? "UDP" : transport.name))
         call.bye(at: pair.link.now)
         pair.finish()
     }

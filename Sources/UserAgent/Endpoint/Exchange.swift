@@ -43,7 +43,6 @@ final class Exchange {
     private var attemptWasAnswered = false
     /// The request went over TCP although its flow is UDP.
     private var isOverTCP = false
-    private var staysOnUDP = false
     /// An INVITE went over a connection that stood already, which its peer may have given up meanwhile.
     private var isOverStandingConnection = false
     private var alternatives: [URI] = []
@@ -97,7 +96,7 @@ final class Exchange {
         turn += 1
         attemptWasAnswered = false
         let turn = turn
-        let (bytes, way) = prepared()
+        let (bytes, way) = prepared(at: now)
         isOverStandingConnection = request.method == .invite && agent.network.isConnected(way)
         let transaction = agent.transact(sent, bytes: bytes, isRepeated: isRepeated, over: way, session: session, at: now) { outcome, now in
             if turn == self.turn { self.receive(outcome, at: now) }
@@ -109,10 +108,12 @@ final class Exchange {
     }
 
     /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1).
-    private func prepared() -> ([UInt8], Flow) {
+    private func prepared(at now: Instant) -> ([UInt8], Flow) {
         isOverTCP = false
         let bytes = request.serialized()
-        guard flow.transport == .udp, !staysOnUDP, let longest = agent.configuration.longestDatagram, bytes.count > longest else { return (bytes, flow) }
+        guard flow.transport == .udp, let longest = agent.configuration.longestDatagram, bytes.count > longest, agent.mayConnect(to: flow.remote, at: now) else {
+            return (bytes, flow)
+        }
         let way = wayOverTCP
         isOverTCP = true
         if request.via.transport != way.transport.name { request.via = newVia(over: way) }
@@ -134,7 +135,7 @@ final class Exchange {
 
     /// Nobody takes the connection: a datagram, however long.
     private func fallBackToUDP(at now: Instant) {
-        staysOnUDP = true
+        agent.noteNoConnection(to: flow.remote, at: now)
         request.via = newVia(over: flow)
         send(isRepeated: true, at: now)
     }
@@ -194,7 +195,7 @@ final class Exchange {
 
     /// The same request as a new one to another hop: what was counted and named for the first is made anew.
     private func send(over hop: NextHop, at now: Instant) {
-        (flow, hasAnswered, staysOnUDP, attempts) = (hop.flow, false, false, 0)
+        (flow, hasAnswered, attempts) = (hop.flow, false, 0)
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         // Another server asks with another nonce.
         forgetChallenges()
@@ -300,13 +301,20 @@ final class Exchange {
         return direct(to: uri) != nil || agent.locate != nil
     }
 
-    /// To an address, over the transport and from the socket that we have.
+    /// To an address, over the transport and from the socket that we have: where they serve, and in any case where nobody can say of other ones.
     private func direct(to uri: URI) -> Flow? {
         guard let address = uri.address, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport == .tls else { return nil }
         guard uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
+        guard agent.locate == nil || serves(uri, at: address) else { return nil }
         var direct = flow
+        if flow.transport == .tls { direct.peer = uri.host }
         (direct.remote, direct.connection) = (SocketAddress(address, port: uri.port ?? flow.transport.standardPort), 0)
         return direct
+    }
+
+    /// Another network may need another socket, a certificate names who is called, and no transport means UDP (RFC 3263 §4.1).
+    private func serves(_ uri: URI, at address: IPAddress) -> Bool {
+        address.isNear(flow.remote.address) && flow.transport != .tls && (flow.transport == .udp || uri.transport != nil)
     }
 
     /// Nothing is under way meanwhile: the transaction that was answered has nothing more to say.
@@ -335,7 +343,9 @@ final class Exchange {
 
     /// A new request of the same call to another address.
     private func readdress(to target: URI, over way: Flow) {
-        (flow, hasAnswered, staysOnUDP, attempts) = (way, false, false, 0)
+        (flow, hasAnswered, attempts) = (way, false, 0)
+        // The other servers were those of the address before.
+        otherHops = []
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         retarget(to: target)
         for name in confidential { request.headers.remove(name) }

@@ -63,7 +63,7 @@ extension Flow {
 
 extension IPAddress {
     /// Whether both are of one network, as far as their addresses tell: this machine, the same 256 addresses, or the same 64 bits.
-    fileprivate func isNear(_ other: IPAddress) -> Bool {
+    func isNear(_ other: IPAddress) -> Bool {
         guard family == other.family, !isAny else { return false }
         if isLoopback && other.isLoopback { return true }
         return family == .v4 ? low >> 8 == other.low >> 8 : high == other.high

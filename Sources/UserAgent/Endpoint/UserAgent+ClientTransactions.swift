@@ -173,3 +173,19 @@ extension NonInviteClientTransaction.Output {
         }
     }
 }
+
+// Long requests to who is spoken to over UDP (RFC 3261 §18.1.1).
+extension UserAgent {
+    private static let connectionRest: Duration = .seconds(300)
+    private static let mostWithoutConnections = 256
+
+    /// False where a connection was tried in vain a short time ago: a call would wait for each of its long requests.
+    func mayConnect(to peer: SocketAddress, at now: Instant) -> Bool { withoutConnections[peer].map { $0 <= now } ?? true }
+
+    func noteNoConnection(to peer: SocketAddress, at now: Instant) {
+        if withoutConnections.count >= Self.mostWithoutConnections { withoutConnections = withoutConnections.filter { $0.value > now } }
+        // Beyond that all are tried once more.
+        if withoutConnections.count >= Self.mostWithoutConnections { withoutConnections = [:] }
+        withoutConnections[peer] = now + Self.connectionRest
+    }
+}

@@ -8,8 +8,8 @@ import SIP
 public final class UserAgent {
     public let configuration: UserAgentConfiguration
     public weak var delegate: (any UserAgentDelegate)?
-    /// Finds the ways to a URI that is not an address on the flow's own network (RFC 3263); the best first, none where there is none. The answer may
-    /// come later. Nil: a 3xx is followed to addresses alone.
+    /// Finds the ways to a URI that a 3xx names, where the flow's own socket and transport do not lead to it (RFC 3263); the best first, none where there
+    /// is none. The answer may come later. Nil: a 3xx is followed to addresses alone.
     public var locate: ((URI, Flow, _ completion: @escaping ([Flow], Instant) -> Void) -> Void)?
 
     /// Whose numbers those of tel URIs are that a 3xx names; nil: they are not followed.
@@ -32,6 +32,8 @@ public final class UserAgent {
     /// Connections that a request of ours went over, or something of a call, until they are gone. 0: there is a request of which the network does not say
     /// what carries it.
     private var connectionsInUse: Set<UInt64> = []
+    /// Who is spoken to over UDP and took no connection for a long request: until when such requests are datagrams.
+    var withoutConnections: [SocketAddress: Instant] = [:]
     /// Begins every branch of this agent, so that it knows its own Via again.
     let branchPrefix: Text
     /// The values of Allow, Accept and Supported.
