@@ -93,12 +93,26 @@ import Testing
         var timer = SessionTimer(policy: .init())
         timer.accept(try Self.accepted("Session-Expires: 600;refresher=uac"), at: .zero)
         _ = timer.advance(to: Self.at(300))
-        timer.refreshFailed(at: Self.at(300))
+        timer.refreshFailed(wasAnswered: true, at: Self.at(300))
         #expect(timer.deadline == Self.at(434))
         timer.accept(try Self.accepted(), at: Self.at(434))
         #expect(!timer.isAgreed && timer.refresher == .us && timer.interval == 1_800)
         _ = timer.advance(to: Self.at(434 + 900))
-        timer.refreshFailed(at: Self.at(434 + 900))
+        timer.refreshFailed(wasAnswered: true, at: Self.at(434 + 900))
         #expect(timer.deadline == Self.at(434 + 1_800))
+    }
+
+    @Test func `a peer without timers that answers nothing is not alive`() throws {
+        var timer = SessionTimer(policy: .init())
+        timer.accept(try Self.accepted(), at: .zero)
+        while let due = timer.deadline, due < Self.at(1_800), timer.advance(to: due) == .refresh { timer.refreshFailed(wasAnswered: false, at: due) }
+        #expect(timer.deadline == nil)
+    }
+
+    @Test(arguments: ["0", "1", "89"])
+    func `no interval that a peer agrees on is shorter than the shortest`(seconds: String) throws {
+        var timer = SessionTimer(policy: .init())
+        timer.accept(try Self.accepted("Session-Expires: \(seconds);refresher=uac"), at: .zero)
+        #expect(timer.interval == 90 && timer.deadline == Self.at(45))
     }
 }

@@ -68,6 +68,16 @@ import UserAgent
         #expect(call.state == .ending)
     }
 
+    @Test func `a peer without timers that no connection reaches any more is no more alive than one that is silent`() {
+        let pair = pair(bob: nil)
+        let call = pair.alice.call(pair.bob, transport: .tcp)
+        pair.link.run(seconds: 1)
+        pair.alice.forget()
+        pair.link.unreachable.insert(pair.bob.address)
+        pair.link.run(seconds: 570)
+        #expect(pair.alice.events == ["expired"] && call.state == .confirmed)
+    }
+
     @Test func `422 to our INVITE is answered with a longer interval`() {
         let strict = Pair(alice: { $0.sessionTimer = .init(interval: 120) }, bob: { $0.sessionTimer = .init(interval: 1_800, minimum: 900) })
         let (call, _) = strict.connected()

@@ -90,7 +90,7 @@ public struct SessionTimer: Sendable {
     /// A 2xx to our request came (§7.2).
     public mutating func accept(_ response: Message, at now: Instant) {
         if let agreed = response.sessionInterval {
-            interval = max(agreed.seconds, 1)
+            interval = max(agreed.seconds, Self.leastMinimum)
             refresher = agreed.refresher == .server ? .them : .us
             isAgreed = true
         } else {
@@ -99,10 +99,10 @@ public struct SessionTimer: Sendable {
         begin(at: now)
     }
 
-    /// Our refresh had another final answer than a 2xx, and not one that ends the dialog.
-    public mutating func refreshFailed(at now: Instant) {
+    /// Our refresh had another final answer than a 2xx, and not one that ends the dialog; or none, for it could not be sent.
+    public mutating func refreshFailed(wasAnswered: Bool, at now: Instant) {
         guard let expiry else { return }
-        if !isAgreed { return begin(at: now) }
+        if !isAgreed, wasAnswered { return begin(at: now) }
         // Until the end, at ever shorter intervals.
         let rest = now < expiry ? (expiry - now) / 2 : .zero
         refreshDue = now + max(rest, .seconds(1))

@@ -73,7 +73,7 @@ extension InviteSession {
                 refuseOffer(status, at: now)
             }
         case .timedOut: if offer?.exchange === exchange { refuseOffer(408, at: now) }
-        case .transportFailed: if offer?.exchange === exchange { refuseOffer(503, at: now) }
+        case .transportFailed: if offer?.exchange === exchange { refuseOffer(503, wasAnswered: false, at: now) }
         case .terminated: acknowledgements.removeAll { $0.sequence == exchange.request.cseq.number && method == .invite }
         }
     }
@@ -96,7 +96,7 @@ extension InviteSession {
     }
 
     /// 491 is tried again after 2.1–4 s by the owner of the Call-ID, after 0–2 s by the other side (§14.1).
-    private func refuseOffer(_ status: Int, at now: Instant) {
+    private func refuseOffer(_ status: Int, wasAnswered: Bool = true, at now: Instant) {
         guard var offer else { return }
         if status == 491, state == .confirmed, offer.attempts < OutgoingOffer.maximumAttempts {
             let delay = agent.randomDelay(role == .caller ? 2_100...4_000 : 0...2_000)
@@ -106,12 +106,12 @@ extension InviteSession {
         }
         self.offer = nil
         if !offer.isRefresh {
-            if timer?.isRefreshing == true { timer?.refreshFailed(at: now) }
+            if timer?.isRefreshing == true { timer?.refreshFailed(wasAnswered: wasAnswered, at: now) }
             emit(.refused(status: status), at: now)
         } else if status == 408 || status == 481 {
             emit(.dialogLost(status: status), at: now)
         } else {
-            refreshWasRefused(status, at: now)
+            refreshWasRefused(status, wasAnswered: wasAnswered, at: now)
         }
         refreshAlarm()
     }

@@ -44,13 +44,13 @@ extension InviteSession {
         if peerAllowsUpdate { sendRefresh(at: now) } else { emit(.refreshDue, at: now) }
     }
 
-    /// Our UPDATE without an offer was refused, and neither with 491 nor in a way that ends the dialog.
-    func refreshWasRefused(_ status: Int, at now: Instant) {
+    /// Our UPDATE without an offer was refused, and neither with 491 nor in a way that ends the dialog; or it could not be sent.
+    func refreshWasRefused(_ status: Int, wasAnswered: Bool, at now: Instant) {
         if status == 405 || status == 501 {
             peerAllowsUpdate = false
             timer?.postpone(at: now)
         } else {
-            timer?.refreshFailed(at: now)
+            timer?.refreshFailed(wasAnswered: wasAnswered, at: now)
         }
     }
 }
