@@ -11,6 +11,10 @@ public final class DNSResolver: Sendable {
     public struct Settings: Hashable, Sendable {
         /// The servers that are asked; empty: those of the system's `resolv.conf`.
         public var servers: [SocketAddress] = []
+        /// What has addresses of names before any server is asked; read for each question.
+        public var hostsFile = "/etc/hosts"
+        /// Where an address of a name without a dot is looked for; nil: where the system's `resolv.conf` says.
+        public var searchDomains: [String]?
         /// How long a server has for its first answer, and how often all of them are asked.
         public var timeout: Duration = .seconds(2)
         public var tries = 2
@@ -86,14 +90,20 @@ private final class DNSWorker {
         options.timeout = Int32(clamping: settings.timeout.wholeMilliseconds)
         options.tries = Int32(clamping: settings.tries)
         var channel: ares_channel?
-        let mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB
+        let mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB | (settings.searchDomains == nil ? 0 : ARES_OPT_DOMAINS)
         let box = SocketBox()
         options.sock_state_cb = { data, socket, readable, writable in
             guard let data else { return }
             Unmanaged<SocketBox>.fromOpaque(data).takeUnretainedValue().worker?.watch(socket, readable != 0, writable != 0)
         }
         options.sock_state_cb_data = Unmanaged.passUnretained(box).toOpaque()
-        guard ares_init_options(&channel, &options, mask) == ccares_success, let channel else { return nil }
+        var domains: [UnsafeMutablePointer<CChar>?] = (settings.searchDomains ?? []).map { strdup($0) }
+        defer { for domain in domains { free(domain) } }
+        let status = domains.withUnsafeMutableBufferPointer { list in
+            (options.domains, options.ndomains) = (list.baseAddress, Int32(list.count))
+            return ares_init_options(&channel, &options, mask)
+        }
+        guard status == ccares_success, let channel else { return nil }
         (self.channel, self.queue, self.settings, self.box) = (channel, queue, settings, box)
         box.worker = self
         let list = settings.servers.map(\.description).joined(separator: ",")
@@ -118,9 +128,11 @@ private final class DNSWorker {
 
     func ask(_ question: DNSQuestion, _ completion: @escaping @Sendable (DNSAnswer) -> Void) {
         guard !isClosed, underWay < settings.maximumQuestions else { return completion(DNSAnswer(.failed)) }
+        if let known = DNSAnswer(local: question, hostsFile: settings.hostsFile) { return completion(known) }
         underWay += 1
         let pending = Unmanaged.passRetained(Pending(self, question, completion)).toOpaque()
-        ares_query(channel, question.name.description, 1, question.type, { argument, status, _, bytes, count in
+        let query = question.isSearched ? ares_search : ares_query
+        query(channel, question.name.description, 1, question.type, { argument, status, _, bytes, count in
             guard let argument else { return }
             let pending = Unmanaged<Pending>.fromOpaque(argument).takeRetainedValue()
             let answer = DNSWorker.answer(to: pending.question, status, bytes, count)
@@ -258,9 +270,17 @@ extension DNSWorker {
 }
 
 extension DNSQuestion {
-    fileprivate var name: Text {
+    var name: Text {
         switch self {
         case .naptr(let name), .srv(let name), .a(let name), .aaaa(let name): name
+        }
+    }
+
+    /// A name of this place. One with a dot is a whole name: under a search domain it would be found wherever that has a wildcard.
+    fileprivate var isSearched: Bool {
+        switch self {
+        case .a(let name), .aaaa(let name): !name.bytes.contains(UInt8(ascii: "."))
+        case .srv, .naptr: false
         }
     }
 

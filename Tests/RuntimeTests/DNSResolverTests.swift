@@ -88,10 +88,13 @@ final class NameServer: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct DNSResolverTests {
-    private func ask(_ question: DNSQuestion, _ zone: [String: NameServer.Zone]) async throws -> (answer: DNSAnswer, asked: Int) {
+    private func ask(
+        _ question: DNSQuestion, _ zone: [String: NameServer.Zone], _ change: (inout DNSResolver.Settings) -> Void = { _ in }
+    ) async throws -> (answer: DNSAnswer, asked: Int) {
         let server = try NameServer(zone)
         var settings = DNSResolver.Settings()
         (settings.servers, settings.timeout) = ([server.address], .milliseconds(100))
+        change(&settings)
         let resolver = try #require(DNSResolver(settings))
         let answer = await withCheckedContinuation { continuation in resolver.ask(question) { continuation.resume(returning: $0) } }
         server.stop()
@@ -118,6 +121,47 @@ final class NameServer: Sendable {
         let naptr = try await ask(.naptr("a.test"), zone).answer
         #expect(naptr.records == [.naptr(order: 1, preference: 2, flags: "s", service: "SIPS+D2T", replacement: "_sips._tcp.a.test")])
         #expect(naptr.timeToLive == .seconds(88))
+    }
+
+    private static func zone(_ name: String, _ address: [UInt8]) -> [String: NameServer.Zone] {
+        ["\(name)/1": .records([.init(type: 1, seconds: 300, data: address)])]
+    }
+
+    /// RFC 6761 §6.3.
+    @Test(arguments: [
+        (DNSQuestion.a("localhost"), IPAddress.loopback), (.a("Some.LocalHost."), .loopback), (.aaaa("localhost"), IPAddress("::1")), (.srv("_sip._udp.localhost"), nil),
+        (.naptr("localhost"), nil),
+    ] as [(DNSQuestion, IPAddress?)])
+    func `this machine is known without asking`(question: DNSQuestion, address: IPAddress?) async throws {
+        let (answer, asked) = try await ask(question, Self.zone("localhost", [192, 0, 2, 9]))
+        #expect(asked == 0 && answer.records == (address.map { [.address($0)] } ?? []) && answer.outcome == (address == nil ? .nothing : .found))
+    }
+
+    @Test(arguments: [
+        ("sip.test", ["192.0.2.7"], ["2001:db8::7"]), ("PBX", ["192.0.2.8", "192.0.2.9"], []), ("only6.test", [], ["2001:db8::7"]),
+        ("commented.test", ["198.51.100.1"], nil),
+    ] as [(String, [String], [String]?)])
+    func `what the hosts file has is not asked for, in neither family`(name: String, four: [String], six: [String]?) async throws {
+        let path = "/tmp/hookswitch-hosts-\(getpid())-\(name)"
+        let text = "192.0.2.7 other.test sip.test # commented.test\n2001:db8::7\tSIP.test  only6.test\n#192.0.2.1 sip.test\n192.0.2.8 pbx\n192.0.2.9 pbx\nsip.test\n"
+        let file = try #require(fopen(path, "w"))
+        fputs(text, file)
+        fclose(file)
+        defer { unlink(path) }
+        func addresses(_ question: DNSQuestion) async throws -> (found: [DNSRecord], asked: Int) {
+            let (answer, asked) = try await ask(question, Self.zone("commented.test", [198, 51, 100, 1])) { $0.hostsFile = path }
+            return (answer.records, asked)
+        }
+        let (short, long) = (try await addresses(.a(Text(name))), try await addresses(.aaaa(Text(name))))
+        #expect(short.found == four.compactMap { IPAddress($0) }.map(DNSRecord.address) && long.found == (six ?? []).compactMap { IPAddress($0) }.map(DNSRecord.address))
+        #expect(short.asked + long.asked == (six == nil ? 2 : 0))
+    }
+
+    @Test(arguments: [("carrier", true), ("carrier.deep", false)])
+    func `a name without a dot is looked for where the machine is`(name: Text, isFound: Bool) async throws {
+        let zone = Self.zone("carrier.here.test", [192, 0, 2, 5]).merging(Self.zone("carrier.deep.here.test", [192, 0, 2, 6])) { first, _ in first }
+        let answer = try await ask(.a(name), zone) { $0.searchDomains = ["there.test", "here.test"] }.answer
+        #expect(answer.records == (isFound ? [.address(IPAddress("192.0.2.5")!)] : []))
     }
 
     @Test func `a name that is not there is not a failure`() async throws {

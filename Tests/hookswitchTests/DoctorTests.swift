@@ -54,7 +54,7 @@ import Workbench
 
     @Test func `names that are not found and small buffers are noted`() throws {
         var machine = machine()
-        (machine.resolve, machine.receiveBufferLimit) = ({ _ in nil }, 212_992)
+        (machine.resolve, machine.receiveBufferLimit) = ({ _, _ in nil }, 212_992)
         let findings = Examination(try configuration(["domain=calls.example.test"]), machine).all(nil).filter { $0.grade == .note }
         #expect(findings.map(\.subject) == ["buffers", "names"])
         #expect(findings[1].text == "calls.example.test has no address here")
@@ -125,6 +125,13 @@ import Workbench
         #expect(findings.filter { $0.subject == "data" }.map(\.grade) == [.bad])
     }
 
+    /// Which the resolver of the C library does not know here.
+    @Test func `names are asked for as a server asks`() throws {
+        let configuration = try configuration(["dns.servers=127.0.0.1:1"])
+        #expect(Machine.here.resolve(.init(host: "trunk.localhost"), configuration) != nil)
+        #expect(Machine.here.resolve(.init(host: "trunk.invalid"), configuration) == nil)
+    }
+
     @Test func `a folder is free, somebody's, or cannot be had`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID())").path
         #expect(Machine.here.folderFailure(folder + "/new/one") == nil)
@@ -145,7 +152,7 @@ import Workbench
     private func machine() -> Machine {
         Machine(
             addresses: [IPAddress("192.0.2.7")!], ephemeral: 32_768...60_999,
-            receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2, resolve: { _ in 3 }, folderFailure: { _ in nil },
+            receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2, resolve: { _, _ in 3 }, folderFailure: { _ in nil },
             bindFailure: { _, _ in nil })
     }
 }

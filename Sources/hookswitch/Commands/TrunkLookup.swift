@@ -20,16 +20,21 @@ struct TrunkLookup: Encodable {
 
     /// Asks for every target of every trunk, and waits for the answers.
     static func all(of configuration: ServeConfiguration) -> [TrunkLookup] {
-        var settings = DNSResolver.Settings()
-        settings.servers = configuration.nameServers
-        let resolver = DNSResolver(settings)
+        let resolver = resolver(configuration)
         return configuration.gateway.lines.flatMap { line -> [TrunkLookup] in
             guard case .trunk(let trunk) = line.endpoint else { return [] }
             return trunk.targets.map { look($0, line.number, configuration, resolver) }
         }
     }
 
-    private static func look(_ target: TrunkConfiguration.Target, _ line: Text, _ configuration: ServeConfiguration, _ resolver: DNSResolver?) -> TrunkLookup {
+    static func resolver(_ configuration: ServeConfiguration) -> DNSResolver? {
+        var settings = DNSResolver.Settings()
+        settings.servers = configuration.nameServers
+        return DNSResolver(settings)
+    }
+
+    /// Where a target is, once everything is known that the name system says.
+    static func location(of target: TrunkConfiguration.Target, _ configuration: ServeConfiguration, _ resolver: DNSResolver?) -> ServerLocation.Result? {
         let listeners = configuration.listeners
         let transports = [Transport.udp, .tcp, .tls].filter { transport in listeners.contains { $0.transport == transport } }
         let families = [IPAddress.Family.v4, .v6].filter { family in listeners.contains { $0.address.address.family == family } }
@@ -40,8 +45,13 @@ struct TrunkLookup: Encodable {
             let question = waiting.removeFirst()
             waiting += location.receive(ask(question, resolver), to: question)
         }
-        let servers = (location.result?.servers ?? []).map { "\($0.transport) \($0.address)" }
-        let holds = IPAddress(target.host) == nil ? location.result.map { $0.timeToLive.wholeMilliseconds / 1_000 } : nil
+        return location.result
+    }
+
+    private static func look(_ target: TrunkConfiguration.Target, _ line: Text, _ configuration: ServeConfiguration, _ resolver: DNSResolver?) -> TrunkLookup {
+        let location = location(of: target, configuration, resolver)
+        let servers = (location?.servers ?? []).map { "\($0.transport) \($0.address)" }
+        let holds = IPAddress(target.host) == nil ? location.map { $0.timeToLive.wholeMilliseconds / 1_000 } : nil
         return TrunkLookup(line: line.description, target: target.host.description + (target.port.map { ":\($0)" } ?? ""), servers: servers, holds: servers.isEmpty ? nil : holds)
     }
 

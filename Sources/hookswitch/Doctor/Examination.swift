@@ -133,12 +133,13 @@ struct Examination {
 
     /// Names of trunks, and our own.
     private func names() -> [Finding] {
-        let hosts = gateway.lines.flatMap { line -> [String] in
+        let targets = gateway.lines.flatMap { line -> [TrunkConfiguration.Target] in
             guard case .trunk(let trunk) = line.endpoint else { return [] }
-            return trunk.targets.map(\.host.description).filter { IPAddress($0) == nil }
-        } + (IPAddress(gateway.domain.withoutBrackets) == nil && gateway.domain != "localhost" ? ["\(gateway.domain)"] : [])
-        return Array(Set(hosts)).sorted().map { host in
-            guard let time = machine.resolve(host) else { return Finding(grade: .note, subject: "names", text: "\(host) has no address here", remedy: "its entry in DNS, or the resolver of this machine") }
+            return trunk.targets
+        } + (gateway.domain == "localhost" ? [] : [TrunkConfiguration.Target(host: gateway.domain)])
+        let named = targets.filter { IPAddress($0.host.withoutBrackets) == nil }
+        return Dictionary(named.map { ("\($0.host)", $0) }, uniquingKeysWith: { first, _ in first }).sorted { $0.key < $1.key }.map { host, target in
+            guard let time = machine.resolve(target, configuration) else { return Finding(grade: .note, subject: "names", text: "\(host) has no address here", remedy: "its entry in DNS, or the resolver of this machine") }
             let isSlow = time > 1_000
             return Finding(grade: isSlow ? .note : .good, subject: "names", text: "\(host) is found in \(Int(time.rounded())) ms", remedy: isSlow ? "a resolver that is nearer" : nil)
         }

@@ -1,6 +1,8 @@
 import Foundation
+import Gateway
 import Primitives
 import Runtime
+import UserAgent
 import Workbench
 
 /// What the doctor looks at on a machine; a test makes its own.
@@ -26,8 +28,8 @@ struct Machine {
     var clockSource: String?
     var descriptorLimit: Int
     var cores: Int
-    /// Milliseconds, or nil where the name has no address.
-    var resolve: (String) -> Double?
+    /// Milliseconds, or nil where a name leads to no server: asked as a server asks.
+    var resolve: (TrunkConfiguration.Target, ServeConfiguration) -> Double?
     /// Nil: the folder can be had, and no other server has it.
     var folderFailure: (String) -> FolderFailure?
     /// Nil: the port can be bound; else why not.
@@ -44,11 +46,9 @@ struct Machine {
     private static func text(_ path: String) -> String? { MachineReading.text(of: path)?.trimmingCharacters(in: .whitespacesAndNewlines) }
     private static func number(_ path: String) -> Int? { text(path).flatMap { Int($0) } }
 
-    private static func resolved(_ name: String) -> Double? {
+    private static func resolved(_ target: TrunkConfiguration.Target, _ configuration: ServeConfiguration) -> Double? {
         let begin = MonotonicClock.now
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(name, nil, nil, &list) == 0 else { return nil }
-        freeaddrinfo(list)
+        guard TrunkLookup.location(of: target, configuration, TrunkLookup.resolver(configuration))?.servers.isEmpty == false else { return nil }
         return Double((MonotonicClock.now - begin).wholeNanoseconds) / 1e6
     }
 
