@@ -157,7 +157,7 @@ public final class GatewayServer: Sendable {
     ) throws(StartError) -> Host {
         let media = try mediaLanes(settings, lane)
         let transports = try transports(settings, on: lane)
-        transports.onTLSFailure = { error, flow in notice(.tls(error, peer: flow.remote, isOurs: !flow.peer.isEmpty)) }
+        transports.onTLSFailure = { error, flow, isOurs in notice(.tls(error, peer: flow.remote, isOurs: isOurs)) }
         let epoch = Date().timeIntervalSince1970
         let clock = WallClock(instant: now, unixNanoseconds: UInt64(epoch * 1e9))
         let journal = Journal(lane: "signalling", clock: clock, sink: file)

@@ -1,4 +1,5 @@
 import COpenSSL
+import Primitives
 
 /// One TLS session without a socket: what came from the wire in, what is to go there out.
 ///
@@ -31,6 +32,8 @@ public struct TLSSession: ~Copyable {
 
     init(_ context: TLSContext, of contexts: TLSContexts, peer: String?, naming: TLSNaming = .sip) {
         guard let raw = SSL_new(context.raw), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else { preconditionFailure("out of memory") }
+        // The dot of a whole name is neither asked for nor certified (RFC 6066 §3).
+        let peer = peer.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
         (self.raw, self.input, self.output, self.peer, self.naming, self.contexts) = (raw, input, output, peer, naming, contexts)
         SSL_set_bio(raw, input, output)
         guard let peer else {
@@ -39,7 +42,7 @@ public struct TLSSession: ~Copyable {
         }
         SSL_set_connect_state(raw)
         // An address is no name to ask for (RFC 6066 §3).
-        if !peer.utf8.allSatisfy({ $0 == 0x2E || $0 == 0x3A || ($0 >= 0x30 && $0 <= 0x39) }) { _ = copenssl_set_server_name(raw, peer) }
+        if IPAddress(peer) == nil { _ = copenssl_set_server_name(raw, peer) }
     }
 
     deinit { SSL_free(raw) }

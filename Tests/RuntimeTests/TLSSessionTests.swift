@@ -80,7 +80,7 @@ extension [TLSSession.Output] {
     /// RFC 5922 §7.1, §7.2.
     @Test(arguments: [
         ("server.pem", "gateway.example.test", true), ("server.pem", "GATEWAY.example.test", true), ("server.pem", "127.0.0.1", true),
-        ("server.pem", "::1", true), ("server.pem", "other.example.test", false), ("server.pem", "example.test", false), ("server.pem", "127.0.0.2", false),
+        ("server.pem", "::1", true), ("server.pem", "gateway.example.test.", true), ("server.pem", "other.example.test", false), ("server.pem", "example.test", false), ("server.pem", "127.0.0.2", false),
         ("domain.pem", "carrier.example.test", true), ("domain.pem", "edge.example.test", false), ("wildcard.pem", "any.example.test", false),
     ])
     func `a certificate must name whom we called`(file: String, name: String, isNamed: Bool) throws {
@@ -92,6 +92,19 @@ extension [TLSSession.Output] {
             #expect(pair.clientSaid == [.failed(.wrongName(expected: name))])
             #expect(pair.client.send([1]) == [] && pair.client.takeOutput().isEmpty, "nothing is said to a stranger")
         }
+    }
+
+    /// RFC 6066 §3.
+    @Test(arguments: [
+        ("gateway.example.test", "gateway.example.test"), ("gateway.example.test.", "gateway.example.test"), ("192.0.2.1", nil), ("2001:db8::a", nil),
+    ] as [(String, String?)])
+    func `a server is asked for by name, without the final dot, and never by address`(peer: String, asked: String?) throws {
+        var client = try TLSContexts(.test([])).connect(to: peer)
+        _ = client.start()
+        let hello = client.takeOutput()
+        // A name after its type and length.
+        func asks(_ name: String) -> Bool { hello.firstRange(of: [0, 0, UInt8(name.utf8.count)] + Array(name.utf8)) != nil }
+        #expect(!hello.isEmpty && (asked.map(asks) ?? !asks(peer)))
     }
 
     @Test(arguments: [("expired.pem", "certificate has expired"), ("stranger.pem", "unable to get local issuer certificate")])

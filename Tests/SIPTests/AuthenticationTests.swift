@@ -173,6 +173,18 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
         #expect(verdict(answer(challenge, uri: "sip:192.0.2.9:5060", count: 2)) == .accepted, "sipp names the server by its address")
     }
 
+    /// RFC 3261 §22.4: the digest is of the Request-URI that the telephone wrote.
+    @Test(arguments: [
+        ("sip:10.0.0.5", "sip:example.test", true), ("sip:1002@10.0.0.5", "sip:1002@example.test", true), ("sip:1002@10.0.0.5", "sip:1003@example.test", false),
+        ("sip:1002@10.0.0.5", "sip:example.test", false), ("sip:1002@10.0.0.5", "sip:1002@elsewhere.test", false),
+    ])
+    func `a proxy may put our address in the place of our domain, and nobody another number`(requested: Text, signed: Text, isAccepted: Bool) throws {
+        var server = server()
+        let challenge = server.challenges(at: start)[0], uri = try URI(parsing: requested)
+        let verdict = server.verify(answer(challenge, uri: signed), method: .register, uri: uri, secret: .password("secret"), at: start)
+        #expect(verdict == (isAccepted ? .accepted : .refused(.mismatch)))
+    }
+
     @Test func `without the demand for quality an old digest is taken`() {
         var server = server(requiresQuality: false)
         let challenge = server.challenges(at: start)[1]

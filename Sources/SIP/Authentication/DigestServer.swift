@@ -85,11 +85,12 @@ public struct DigestServer: Sendable {
     }
 
     /// The digest's URI must be the request's, but for parameters, which some telephones leave out (RFC 3261 §22.4), and for those
-    /// that name the server alone and by its address, as sipp does.
+    /// that name the server alone and by its address, as sipp does. A proxy may have put our address in the place of our domain, which is the realm.
     private func isMeant(_ credentials: DigestCredentials, for uri: URI) -> Bool {
         guard let named = try? URI(parsing: credentials.uri) else { return false }
         if named.isEquivalent(to: uri) { return true }
         guard named.isSIP, uri.isSIP else { return false }
+        if named.host.equalsIgnoringCase(configuration.realm), named.user == uri.user { return true }
         return named.host.equalsIgnoringCase(uri.host) ? named.user == nil || named.user == uri.user : named.user == nil && named.address != nil
     }
 

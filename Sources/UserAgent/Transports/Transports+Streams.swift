@@ -139,7 +139,7 @@ extension Transports {
 
     private func failed(_ stream: MessageStream, _ error: TLSError) {
         if stream.isShakingHands { tally.handshakesFailed += 1 }
-        onTLSFailure?(error, stream.flow)
+        onTLSFailure?(error, stream.flow, !stream.isAccepted)
     }
 
     /// Answers still leave on it; a new request would never get one. Who leaves in the middle of a message waits for no answer.

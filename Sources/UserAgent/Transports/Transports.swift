@@ -65,8 +65,8 @@ public final class Transports: SignallingNetwork {
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
     public var tls: TLSContexts?
     public private(set) var backlog = Duration.zero
-    /// Hears why a TLS session ended otherwise than by a farewell.
-    public var onTLSFailure: ((TLSError, Flow) -> Void)?
+    /// Hears why a TLS session ended otherwise than by a farewell, and whether it was we who opened it.
+    public var onTLSFailure: ((TLSError, Flow, _ isOurs: Bool) -> Void)?
 
     let lane: any LaneDoor
     private(set) lazy var tagKey = SystemRandom().next()

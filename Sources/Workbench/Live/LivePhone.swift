@@ -77,7 +77,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
                 let listens = contexts?.canServe ?? true, place = Transports.Listener(settings.transport, SocketAddress(host, port: settings.port))
                 transports = try Transports(.init(listeners: listens ? [place] : []), tls: contexts, on: lane)
             } catch { throw .socket(error) }
-            transports.onTLSFailure = { error, _ in settings.onTLSFailure?(error) }
+            transports.onTLSFailure = { error, _, _ in settings.onTLSFailure?(error) }
             return SignallingHost(transports: transports) { transports in
                 let client = make(Self.phone(settings, host, transports, media))
                 client.onFinish = { finished.signal() }

@@ -83,6 +83,16 @@ private struct SecureStation {
         #expect(await callee.next()?.isFailure == true, "no message before the end")
     }
 
+    @Test func `a failure says who opened the connection, though its peer has no name`() async throws {
+        let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts("stranger.pem"))
+        let (failures, told) = AsyncStream<Bool>.makeStream()
+        for station in [caller, callee] { station.lane.sync { host, _ in host.transports.onTLSFailure = { _, _, isOurs in told.yield(isOurs) } } }
+        caller.send(request(1), over: caller.flow(to: callee, ""))
+        var isOurs = failures.makeAsyncIterator()
+        let first = await isOurs.next(), second = await isOurs.next()
+        #expect(first != second)
+    }
+
     @Test func `a client without the certificate that is demanded is not listened to`() async throws {
         let caller = try SecureStation(tlsContexts("stranger.pem")), callee = try SecureStation(tlsContexts(clients: "ca.pem"))
         caller.send(request(1), over: caller.flow(to: callee))
