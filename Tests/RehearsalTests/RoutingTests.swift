@@ -221,3 +221,14 @@ import Testing
         #expect(caller.final(.invite, 1)?.status == status)
     }
 }
+
+    @Test func `a REGISTER at its last hop has arrived`() {
+        let stage = Self.stage { $0.endpoint = .script(LineScript(.answer)) }, phone = RawPeer(stage, 9)
+        let lines = [
+            "REGISTER sip:gateway.test SIP/2.0", "Via: SIP/2.0/UDP \(phone.address);branch=z9hG4bKm;rport", "Max-Forwards: 0",
+            "From: <sip:2001@gateway.test>;tag=x", "To: <sip:2001@gateway.test>", "Call-ID: near", "CSeq: 1 REGISTER",
+            "Contact: <sip:peer@\(phone.address)>", "Content-Length: 0",
+        ]
+        phone.send(Array((lines + ["", ""]).joined(separator: "\r\n").utf8))
+        #expect(phone.final(.register, 1)?.status == 200)
+    }

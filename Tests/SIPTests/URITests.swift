@@ -34,6 +34,16 @@ import Testing
         #expect(throws: SyntaxError.self) { try URI(parsing: Text(text)) }
     }
 
+    /// RFC 3261 §25.1: a paramchar is more than a token.
+    @Test(arguments: ["sip:p.example;x:y=1;lr", "sip:p.example;a(b)=1;lr", "sip:p.example;[/:&$];lr;c=2", "<sip:p.example;x:y=1;lr>"])
+    func `what stands behind a parameter with a name that is no token is read`(text: String) throws {
+        let uri = text.hasPrefix("<") ? try NameAddress(parsing: Text(text)).uri : try URI(parsing: Text(text))
+        #expect(uri.parameters["lr"] == .empty)
+        var changed = uri
+        changed.parameters["lr"] = nil
+        #expect(changed.text.description == uri.text.description.replacing(";lr", with: ""))
+    }
+
     /// RFC 3261 §19.1.4, both lists, and what follows from the rules.
     @Test(arguments: [
         ("sip:%61lice@atlanta.com;transport=TCP", "sip:alice@AtLanTa.CoM;Transport=tcp", true),

@@ -9,6 +9,8 @@ struct CharacterSet: OptionSet, Sendable {
     static var host: CharacterSet { CharacterSet(rawValue: 16) }
     static var scheme: CharacterSet { CharacterSet(rawValue: 32) }
     static var uriParameterName: CharacterSet { CharacterSet(rawValue: 64) }
+    /// A token, as most parameters are named by, or what a URI's may be (RFC 3261 §25.1: paramchar).
+    static var parameterName: CharacterSet { CharacterSet(rawValue: 1 | 64) }
     static var uriParameterValue: CharacterSet { CharacterSet(rawValue: 128) }
     static var uriParameters: CharacterSet { CharacterSet(rawValue: 256) }
     static var uriHeader: CharacterSet { CharacterSet(rawValue: 512) }

@@ -124,7 +124,7 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
             let start = reader.at
             guard reader.skip(0x3B) else { return nil }
             reader.skipSpace()
-            let name = reader.take(.token).range
+            let name = reader.take(.parameterName).range
             var item = Item(start: start, end: reader.at, name: name, value: reader.at..<reader.at, isQuoted: false)
             reader.skipSpace()
             if reader.skip(0x3D) {

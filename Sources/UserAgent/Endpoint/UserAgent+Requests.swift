@@ -166,8 +166,8 @@ extension UserAgent {
         if request.method != .invite, request.headers.contains(.replaces) { return Refusal(400, reason: "Replaces Outside Of INVITE") }
         if request.to.tag == nil {
             if request.requestURI?.scheme == .sips, flow.transport != .tls { return refusalOfSecureURI(over: flow) }
-            // What a gateway would send on; inside of a dialog the request has arrived.
-            if request.maxForwards == 0, request.method != .options { return Refusal(483) }
+            // What a gateway would send on. A REGISTER, an OPTIONS and what is inside of a dialog has arrived.
+            if request.maxForwards == 0, request.method != .options, request.method != .register { return Refusal(483) }
             if isLoop(request) { return Refusal(482) }
         }
         let unsupported = request.headers.elements(.require).filter { option in
