@@ -108,9 +108,9 @@ extension Gateway {
         tell(bridge, .dialled)
     }
 
-    /// The leg whose dialog a Replaces header names.
+    /// The leg whose dialog a Replaces header names; not one that is over and waits for its last answers.
     func leg(in dialog: DialogIdentifier) -> Leg? {
-        userAgent.session(dialog).flatMap { session in lines.lazy.flatMap(\.legs.values).first { $0.session === session } }
+        (userAgent.session(dialog)?.delegate as? Leg).flatMap { leg($0.uuid) }
     }
 
     private func fail(_ leg: Leg, _ status: Int) { transferFailed(leg, EndCause(status: status, reasons: [])) }

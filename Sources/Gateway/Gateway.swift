@@ -109,6 +109,8 @@ public final class Gateway: SignallingEndpoint {
     var bridgeEvents: [(UUID, Bridge.Event)] = []
     var ended: [Leg] = []
     var lingering: [Leg] = []
+    /// How many sessions had ended when `lingering` was swept last.
+    private var sweptSessions: UInt64 = 0
     var originations: [UUID: Origination] = [:]
     var waking: [UUID: WakingCall] = [:]
     var mediaIDs: UInt64 = 0
@@ -310,12 +312,19 @@ public final class Gateway: SignallingEndpoint {
             takeDownEnded()
         } while !bridgeEvents.isEmpty
         if !waking.isEmpty { dropWoken() }
-        lingering.removeAll { $0.isSignallingOver }
+        sweep()
         armLines()
         journal.flush()
     }
 
     // MARK: Refusals
+    /// Lets those go whose last answer came. Nobody is looked at while no session ends: of legs that wait for theirs there may be thousands.
+    private func sweep() {
+        guard userAgent.endedSessions != sweptSessions else { return }
+        sweptSessions = userAgent.endedSessions
+        lingering.removeAll { $0.isSignallingOver }
+    }
+
 
     func refused(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
         doorkeeper.refuse(cause)

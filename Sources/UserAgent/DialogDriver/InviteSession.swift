@@ -151,6 +151,7 @@ extension InviteSession {
     func finish(at now: Instant) {
         guard state != .ended else { return }
         state = .ended
+        agent.endedSessions += 1
         if let unpracked { agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.patience, at: now) }
         (ringing, unacknowledged, queuedBye, awaitedSequence, transferLimit) = (nil, [], nil, nil, nil)
         (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)

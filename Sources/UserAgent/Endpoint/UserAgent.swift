@@ -27,6 +27,8 @@ public final class UserAgent {
     var unmerged: [MergeKey: ServerTransactionID] = [:]
     /// By local tag.
     var sessions: [Text: InviteSession] = [:]
+    /// How many sessions have ended since the start; whoever keeps something of one looks for what may go where it has changed.
+    public internal(set) var endedSessions: UInt64 = 0
     var registrations: [ObjectIdentifier: Registration] = [:]
     var latePracks = LatePracks()
     /// Connections that a request of ours went over, or something of a call, until they are gone. 0: there is a request of which the network does not say
