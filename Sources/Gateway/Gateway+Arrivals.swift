@@ -65,17 +65,24 @@ extension Gateway: UserAgentDelegate {
     /// Nothing that is a number, or one that nobody has.
     private func refuseNumber(_ session: InviteSession) { refuse(session, session.request.requestURI?.escapesReserved == true ? 404 : 484) }
 
-    /// A call of a trunk: to the number that it names, in our words, or where it called our Contact to the number that is meant by that.
     private func route(_ session: InviteSession, from trunk: Trunk) {
-        let request = session.request, rules = trunk.configuration
         if let credentials = trunk.credentials { session.authenticate(as: credentials) }
-        guard let target = request.requestURI, var dialled = routing.dialledNumber(target) else { return refuseNumber(session) }
+        guard let dialled = number(dialledBy: session.request, from: trunk) else { return refuseNumber(session) }
+        route(session, from: identity(in: session.request, from: session.flow.remote.address), nil, to: dialled, trunk: trunk)
+    }
+
+    /// Of a request of a trunk: the number that it names, in our words, or where it called our Contact the number that is meant by that.
+    func number(dialledBy request: Message, from trunk: Trunk) -> Text? {
+        let rules = trunk.configuration
+        guard let target = request.requestURI, var dialled = routing.dialledNumber(target) else { return nil }
         if rules.registration != nil, dialled == rules.contactUser(line: trunk.line) {
             dialled = rules.incoming ?? routing.dialledNumber(request.to.uri) ?? dialled
         }
-        let caller = identity(in: request, from: session.flow.remote.address)
-        route(session, from: caller, nil, to: rules.incomingRewrites.rewritten(dialled), trunk: trunk)
+        return rules.incomingRewrites.rewritten(dialled)
     }
+
+    /// Back to the trunk that it came from: it would come again.
+    func isReturning(_ origin: Trunk?, to line: Line) -> Bool { origin.map { trunk(of: line) === $0 && !$0.configuration.isHairpin } ?? false }
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?, to dialled: Text, trunk origin: Trunk?) {
         guard let index = routing.line(for: dialled, host: session.request.requestURI?.host) else { return refuse(session, 404) }
@@ -88,15 +95,18 @@ extension Gateway: UserAgentDelegate {
             return refuseForNow(session)
         }
         let line = lines[index]
-        // Back to where it came from: it would come again.
-        if let origin, trunk(of: line) === origin, !origin.configuration.isHairpin { return refuse(session, 482) }
+        if isReturning(origin, to: line) { return refuse(session, 482) }
         if isSentRound(session.request, to: line) { return refuse(session, 482) }
         if isFull(line) { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
         if case .group = line.configuration.endpoint {
             return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
         }
         let callees = destinations(of: line, dialled: dialled, caller: caller, after: session.request)
-        if callees.isEmpty, trunk(of: line) != nil { return refuseForNow(session) }
+        if callees.isEmpty, trunk(of: line) != nil {
+            // One whose servers have no TLS has none a moment later either.
+            let isThere = session.request.isSecure && !destinations(of: line, dialled: dialled, caller: caller, maxForwards: 1).isEmpty
+            return isThere ? refuseUnavailable(session) : refuseForNow(session)
+        }
         // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
         if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller)) {
             let maxForwards = (session.request.maxForwards ?? 70) - 1
@@ -124,9 +134,11 @@ extension Gateway: UserAgentDelegate {
 
     /// Nobody is registered; or nobody over TLS, and the caller wants that (RFC 5630 §5.3, §10.2).
     private func refuseUnavailable(_ session: InviteSession) {
-        let isSecure = session.request.requestURI?.scheme == .sips
-        let warning: [(HeaderName, Text)] = isSecure ? [(.warning, "380 " + configuration.domain + " \"SIPS Not Allowed\"")] : []
-        session.respond(status: 480, headers: warning, at: now)
+        session.respond(status: 480, headers: warnings(whereNobodyIsThereFor: session.request), at: now)
+    }
+
+    func warnings(whereNobodyIsThereFor request: Message) -> [(HeaderName, Text)] {
+        request.isSecure ? [(.warning, "380 " + configuration.domain + " \"SIPS Not Allowed\"")] : []
     }
 
     /// A line that has just this number goes before a feature code.

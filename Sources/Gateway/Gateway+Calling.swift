@@ -10,7 +10,7 @@ extension Gateway {
     /// The INVITE of an outgoing leg. Its From is the caller with our domain, its Call-ID and tag are new: the two legs share nothing.
     func invite(from leg: Leg, to destination: Destination, offer: [UInt8]) -> InviteSession {
         let caller = destination.caller
-        let own = NameAddress(displayName: caller.displayName, uri: URI(user: caller.user, host: leg.trunk == nil ? configuration.domain : caller.host))
+        let own = name(of: caller, towards: leg.trunk)
         let from = caller.isPrivate ? Self.anonymous : own
         let to = NameAddress(uri: destination.addressOfRecord)
         var invite = OutgoingInvite(target: destination.target, flow: destination.flow, from: from, to: to)
@@ -59,6 +59,11 @@ extension Gateway {
         other.passedHeaders = headers(passedBy: message, from: leg.trunk, to: other)
         guard let status = message.status, status < 200, other.state == .ringing, other.mayRing, !other.passedHeaders.isEmpty else { return }
         other.session?.respond(status: 180, headers: other.passedHeaders, at: now)
+    }
+
+    /// In our domain, or in that in which a trunk knows us.
+    func name(of caller: CallerIdentity, towards trunk: Trunk?) -> NameAddress {
+        NameAddress(displayName: caller.displayName, uri: URI(user: caller.user, host: trunk == nil ? configuration.domain : caller.host))
     }
 
     /// The caller of the bridge that a leg belongs to.

@@ -8,8 +8,12 @@ extension Gateway {
         if let ours = request.to.tag, let theirs = request.from.tag {
             return pass(request, in: DialogIdentifier(callID: request.callID, localTag: ours, remoteTag: theirs), transaction)
         }
+        if let trunk = trunksInOrder.first(where: { $0.sends(flow) }) {
+            let caller = identity(in: request, from: flow.remote.address)
+            return pass(request, from: caller, to: number(dialledBy: request, from: trunk), trunk: trunk, transaction)
+        }
         switch admission(of: request, from: flow.remote.address) {
-        case .admitted(let caller, _): pass(request, from: caller, transaction)
+        case .admitted(let caller, _): pass(request, from: caller, to: request.requestURI.flatMap(routing.dialledNumber), trunk: nil, transaction)
         case .challenged(let headers): userAgent.respond(to: transaction, status: 401, headers: headers, at: now)
         case .forbidden: userAgent.respond(to: transaction, status: 403, at: now)
         }
@@ -26,14 +30,18 @@ extension Gateway {
         }
     }
 
-    private func pass(_ request: Message, from caller: CallerIdentity, _ transaction: ServerTransactionID) {
-        guard let target = request.requestURI, let dialled = routing.dialledNumber(target), let index = routing.line(for: dialled, host: target.host) else {
+    private func pass(_ request: Message, from caller: CallerIdentity, to dialled: Text?, trunk origin: Trunk?, _ transaction: ServerTransactionID) {
+        guard let dialled, let index = routing.line(for: dialled, host: request.requestURI?.host) else {
             userAgent.respond(to: transaction, status: 404, at: now)
             return
         }
-        let receivers = destinations(of: lines[index], dialled: dialled, caller: caller, maxForwards: (request.maxForwards ?? 70) - 1)
+        guard !isReturning(origin, to: lines[index]) else {
+            userAgent.respond(to: transaction, status: 482, at: now)
+            return
+        }
+        let receivers = destinations(of: lines[index], dialled: dialled, caller: caller, after: request)
         guard !receivers.isEmpty else {
-            userAgent.respond(to: transaction, status: 480, at: now)
+            userAgent.respond(to: transaction, status: 480, headers: warnings(whereNobodyIsThereFor: request), at: now)
             return
         }
         var waiting = receivers.count
@@ -60,8 +68,7 @@ extension Gateway {
     }
 
     private func outgoing(_ request: Message, to receiver: Destination) -> OutgoingMessage {
-        let caller = receiver.caller
-        let from = caller.isPrivate ? Self.anonymous : NameAddress(displayName: caller.displayName, uri: URI(user: caller.user, host: configuration.domain))
+        let from = receiver.caller.isPrivate ? Self.anonymous : name(of: receiver.caller, towards: receiver.trunk)
         var message = OutgoingMessage(target: receiver.target, flow: receiver.flow, from: from, to: NameAddress(uri: receiver.addressOfRecord))
         (message.routes, message.credentials, message.maxForwards) = (receiver.routes, receiver.credentials, receiver.maxForwards)
         (message.headers, message.body) = (request.passedWithText, request.body)

@@ -274,6 +274,26 @@ import UserAgent
         #expect(peer.final(.invite, 1)?.status == status)
     }
 
+    @Test(arguments: [("sip:account@192.0.2.1:5060", 200), ("sip:49302000@192.0.2.1", 200), ("sip:+39055@192.0.2.1", 482)])
+    func `a text of a carrier goes where its call would`(uri: String, status: Int) throws {
+        let stage = Self.stage([Self.target(50)]) { trunk in
+            Self.register(&trunk)
+            trunk.incoming = "2000"
+            trunk.incomingRewrites = [NumberRewrite(pattern: NumberPattern("^4930")!, strip: 4)]
+        }
+        let carrier = RawPeer(stage, 50), device = RawPeer(stage, 2)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        carrier.request("MESSAGE", uri, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+        if status == 200 { device.answer(try device.received(.message), 200) }
+        #expect(carrier.final(.message, 1)?.status == status)
+    }
+
+    @Test func `a text to a carrier is from the domain in which it knows us`() throws {
+        let stage = Self.stage([Self.target(50)]) { $0.domain = "carrier.test" }, carrier = RawPeer(stage, 50), sender = RawPeer(stage, 9)
+        sender.request("MESSAGE", "sip:+39055@gateway.test", call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+        #expect(try carrier.received(.message).from.uri.host == "carrier.test")
+    }
+
     @Test func `a carrier's call does not go back to it`() throws {
         let stage = Self.stage([Self.target(50)]), carrier = RawPeer(stage, 50)
         carrier.request("INVITE", "sip:+39055@192.0.2.1", call: "in", 1, body: carrier.description())

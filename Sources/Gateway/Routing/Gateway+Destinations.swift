@@ -6,10 +6,15 @@ import UserAgent
 
 /// Where a call to a line goes: the contacts of its devices, or the servers of its trunk.
 extension Gateway {
-    /// For a call that goes on from this one: with what is left of its Max-Forwards, and over TLS where its URI is sips (RFC 3261 §26.2.2).
-    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, after invite: Message) -> [Destination] {
-        let found = destinations(of: line, dialled: dialled, caller: caller, maxForwards: (invite.maxForwards ?? 70) - 1)
-        guard invite.requestURI?.scheme == .sips else { return found }
+    /// For a request that goes on from this one: with what is left of its Max-Forwards, and over TLS where its URI is sips.
+    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, after request: Message) -> [Destination] {
+        destinations(of: line, dialled: dialled, caller: caller, maxForwards: request.hopsLeft, isSecure: request.isSecure)
+    }
+
+    /// - Parameter isSecure: none but over TLS, nor as another way (RFC 3261 §26.2.2, RFC 5630 §5.3).
+    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int, isSecure: Bool = false) -> [Destination] {
+        let found = destinations(of: line, dialled: dialled, caller: caller, maxForwards)
+        guard isSecure else { return found }
         return found.filter { $0.flow.transport == .tls }.map { destination in
             var destination = destination
             destination.alternatives.removeAll { $0.flow.transport != .tls }
@@ -17,7 +22,7 @@ extension Gateway {
         }
     }
 
-    func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
+    private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, _ maxForwards: Int) -> [Destination] {
         switch line.configuration.endpoint {
         case .application, .script, .group: []
         case .trunk: trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map { [$0] } ?? []
@@ -25,17 +30,33 @@ extension Gateway {
         }
     }
 
+    /// A device that has several flows to us is called over the one that it registered or refreshed last; the others are for when it does not answer
+    /// there (RFC 5626 §7), where no proxy is on the way.
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
-        let record = URI(user: line.configuration.number, host: configuration.domain)
-        return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
-            // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
-            let flow = userAgent.way(over: userAgent.living(contact.origin), to: contact.path.first?.uri ?? contact.uri)
-            // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
-            guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
-            return Destination(
-                target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
-                device: line.configuration.number, registered: contact.refreshed)
+        var found: [Destination] = [], places: [Text: Int] = [:]
+        for contact in registrar.contacts(of: line.configuration.number, at: now) where isAwake(contact) {
+            guard let destination = destination(at: contact, of: line, caller: caller, maxForwards: maxForwards) else { continue }
+            let device = contact.flowNumber == nil ? nil : contact.instance
+            if let place = device.flatMap({ places[$0] }) {
+                guard found[place].routes.isEmpty, destination.routes.isEmpty else { continue }
+                found[place].alternatives.append(NextHop(destination.flow, target: destination.target))
+            } else {
+                if let device { places[device] = found.count }
+                found.append(destination)
+            }
         }
+        return found
+    }
+
+    private func destination(at contact: Registrar.Contact, of line: Line, caller: CallerIdentity, maxForwards: Int) -> Destination? {
+        // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
+        let flow = userAgent.way(over: userAgent.living(contact.origin), to: contact.path.first?.uri ?? contact.uri)
+        // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
+        guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
+        let record = URI(user: line.configuration.number, host: configuration.domain)
+        return Destination(
+            target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
+            device: line.configuration.number, registered: contact.refreshed)
     }
 
     private func isAwake(_ contact: Registrar.Contact) -> Bool {
@@ -77,4 +98,11 @@ extension Gateway {
     /// What we can send over, and the families of addresses that we have.
     var transports: [Transport] { [.udp, .tcp, .tls].filter { transport in listeners.contains { $0.transport == transport } } }
     var families: [IPAddress.Family] { [.v4, .v6].filter { family in listeners.contains { $0.address.address.family == family } } }
+}
+
+extension Message {
+    /// Max-Forwards of what goes on from this request (RFC 3261 §16.6 item 3).
+    var hopsLeft: Int { (maxForwards ?? 70) - 1 }
+    /// It may go on over TLS alone.
+    var isSecure: Bool { requestURI?.scheme == .sips }
 }
