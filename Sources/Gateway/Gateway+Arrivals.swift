@@ -109,8 +109,7 @@ extension Gateway: UserAgentDelegate {
         }
         // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.
         if callees.isEmpty, line.rings, !line.features.wouldRefuse(Self.update(for: caller)) {
-            let maxForwards = (session.request.maxForwards ?? 70) - 1
-            if park(session, on: line, from: caller, callingLine, dialled: dialled, maxForwards: maxForwards) { return }
+            if park(session, on: line, from: caller, callingLine, dialled: dialled) { return }
             return refuseUnavailable(session)
         }
         receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees, trunk: origin)
@@ -256,7 +255,7 @@ extension Gateway: UserAgentDelegate {
         add(leg)
         leg.mayTransfer = destination.isDevice
         if let bridge = caller.bridge { add(callee: leg.uuid, to: bridge) }
-        let handle = CXHandle(type: .generic, value: destination.target.text.description)
+        let handle = CXHandle(type: .generic, value: destination.shownTarget)
         caller.line.calls.start(leg.uuid, to: handle, with: caller.uuid) { [unowned self] in
             discard(leg)
             tell(caller.bridge, .ended(leg.uuid, EndCause(status: 486, reasons: [.q850(17)])))

@@ -73,7 +73,7 @@ extension Gateway {
         (leg.origination, leg.mayTransfer) = (id, true)
         originations[id]?.candidates.insert(leg.uuid)
         add(leg)
-        line.calls.start(leg.uuid, to: CXHandle(type: .generic, value: device.target.text.description), with: group) { [unowned self] in
+        line.calls.start(leg.uuid, to: CXHandle(type: .generic, value: device.shownTarget), with: group) { [unowned self] in
             discard(leg)
             forget(leg, of: id)
         }

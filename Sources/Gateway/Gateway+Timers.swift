@@ -72,7 +72,7 @@ extension Gateway {
         case .hunt: hunt(for: leg.uuid)
         case .script: if case .script(let script) = leg.line.configuration.endpoint { perform(script.act, leg) }
         case .announcement: end(leg, .normalClearing)
-        case .wake: wakeLimit(leg.uuid)
+        case .wake: stopWaiting(leg.uuid, "timeout")
         }
     }
 

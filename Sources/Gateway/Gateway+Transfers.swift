@@ -36,7 +36,7 @@ extension Gateway {
         guard legCount < configuration.limits.legs else { return fail(leg, 503) }
         guard !staying.isToOurselves || lines[index].configuration.endpoint.ringsSomebody else { return fail(leg, 480) }
         if let refusal = refusal(by: lines[index], ofTransferOf: staying, in: bridge) { return transferFailed(leg, refusal.cause) }
-        var callees = destinations(ofTransferTo: dialled, lines[index], for: staying)
+        var callees = destinations(ofTransferTo: dialled, lines[index], for: staying, isSecure: request.target.scheme == .sips)
         guard !callees.isEmpty else { return fail(leg, 480) }
         for place in callees.indices {
             callees[place].headers.append((.referredBy, request.referredBy ?? nameOfTransferor(leg)))
@@ -63,15 +63,17 @@ extension Gateway {
         }
     }
 
-    /// Devices and trunks are called as they are; an application, a script, a group and devices that sleep take calls of ours as anybody's.
-    private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg) -> [Destination] {
-        let found = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70)
+    /// Devices and trunks are called as they are; an application, a script, a group and devices that sleep take calls of ours as anybody's. Whom such a
+    /// call rings need not be reached over TLS, so where that is wanted it is not made.
+    private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg, isSecure: Bool) -> [Destination] {
+        let found = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70, isSecure: isSecure)
+        let ours = [toOurselves(dialled, at: target.configuration.domain ?? configuration.domain, from: staying.party)].compactMap(\.self)
         switch target.configuration.endpoint {
-        case .devices where found.isEmpty && mayWake(target): break
-        case .devices, .trunk: return found
-        case .application, .script, .group: break
+        case .trunk: return found
+        case .devices: return isSecure || ours.isEmpty || !mayWake(target) ? found : ours
+        case .group: return isSecure ? [] : ours
+        case .application, .script: return ours
         }
-        return [toOurselves(dialled, at: target.configuration.domain ?? configuration.domain, from: staying.party)].compactMap(\.self)
     }
 
     /// Attended: both calls of whoever asks are with us, and their other ends are joined.

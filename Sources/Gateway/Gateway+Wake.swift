@@ -5,37 +5,60 @@ import Primitives
 import SIP
 import UserAgent
 
-/// A call whose line's devices sleep: pushes are on their way, and it is no call yet as far as CallKit knows.
+/// A call that waits for devices that sleep: pushes are on their way to them. While none of its line is awake it is no call yet as far as CallKit knows.
 struct WakingCall {
     let leg: Leg
-    let dialled: Text
-    let maxForwards: Int
     /// Devices that ring for it already.
-    var called: [URI] = []
-    /// Pushes that nobody has refused.
-    var pushes: Int
+    var called: [URI]
+    /// Those that were pushed to and have not registered since.
+    var sleepers: [PushBinding]
+    /// Pushes that nobody took.
+    var failures = 0
     /// It was reported: devices that wake now join those that ring.
-    var isReported = false
+    var isReported: Bool
+
+    /// Nobody will wake any more.
+    var isOver: Bool { failures >= sleepers.count }
 }
 
-/// Wake-up push (RFC 8599): a call waits until a device has registered, within a limit of its own; only then it is reported and rings.
+/// Wake-up push (RFC 8599): a call waits until a device has registered, within a limit of its own; only then it is reported and rings. Where others of
+/// the line are awake, it rings those meanwhile.
 extension Gateway {
     /// Sends a push to each sleeping device of the line and lets the call wait; false where nobody can be woken.
-    func park(_ session: InviteSession, on line: Line, from caller: CallerIdentity, _ callingLine: Line?, dialled: Text, maxForwards: Int) -> Bool {
-        let sleepers = line.features.pushBindings.current(at: date)
-        guard let push, !sleepers.isEmpty else { return false }
+    func park(_ session: InviteSession, on line: Line, from caller: CallerIdentity, _ callingLine: Line?, dialled: Text) -> Bool {
+        guard mayWake(line) else { return false }
         guard waking.count < configuration.push.calls else { return doorkeeper.refuse(.wakes) }
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return true }
         add(leg)
-        waking[leg.uuid] = WakingCall(leg: leg, dialled: dialled, maxForwards: maxForwards, pushes: sleepers.count)
-        arm(.wake, of: leg, after: configuration.push.limit)
-        leg.scribe.write(.pushSent, at: now, [.count: .init(sleepers.count)])
-        for sleeper in sleepers { push(message(to: sleeper, for: leg)) }
+        wake(sleepers(of: line), for: leg, called: [], isReported: false)
         return true
     }
 
+    /// A call rings at the devices that are awake: it wakes the others, where there are some and the call does not wait for them already.
+    func wakeOthers(for leg: Leg, than called: [Destination]) {
+        guard waking[leg.uuid] == nil, mayWake(leg.line) else { return }
+        guard waking.count < configuration.push.calls else { return _ = doorkeeper.refuse(.wakes) }
+        wake(sleepers(of: leg.line), for: leg, called: called.map(\.target), isReported: true)
+    }
+
+    private func wake(_ sleepers: [PushBinding], for leg: Leg, called: [URI], isReported: Bool) {
+        waking[leg.uuid] = WakingCall(leg: leg, called: called, sleepers: sleepers, isReported: isReported)
+        arm(.wake, of: leg, after: configuration.push.limit)
+        leg.scribe.write(.pushSent, at: now, [.count: .init(sleepers.count)])
+        for sleeper in sleepers { push?(message(to: sleeper, for: leg)) }
+    }
+
     /// Whether it has devices that a push may wake.
-    func mayWake(_ line: Line) -> Bool { push != nil && !line.features.pushBindings.current(at: date).isEmpty }
+    func mayWake(_ line: Line) -> Bool { !sleepers(of: line).isEmpty }
+
+    /// Devices that can be pushed to, and are not registered.
+    private func sleepers(of line: Line) -> [PushBinding] {
+        guard push != nil else { return [] }
+        let found = line.features.pushBindings.current(at: date)
+        guard !found.isEmpty else { return [] }
+        let awake = registrar.contacts(of: line.configuration.number, at: now).filter(isAwake)
+        return found.filter { sleeper in !awake.contains { sleeper.isOf($0.uri, $0.parameters) } }
+    }
 
     private func message(to sleeper: PushBinding, for leg: Leg) -> PushMessage {
         PushMessage(
@@ -44,13 +67,13 @@ extension Gateway {
             name: leg.origin.flatMap { Self.update(for: $0.caller).localizedCallerName })
     }
 
-    /// A push was not taken. When none was, nobody will wake.
+    /// A push was not taken. When none was of those whose devices still sleep, nobody will wake.
     public func pushFailed(_ cause: String, for call: UUID, at now: Instant) {
         enter(now)
         guard let leg = waking[call]?.leg else { return }
         leg.scribe.write(.pushFailed, at: self.now, [.cause: .init(cause)])
-        waking[call]?.pushes -= 1
-        if waking[call]?.pushes == 0, waking[call]?.isReported == false { giveUp(call, "push-failed") }
+        waking[call]?.failures += 1
+        if waking[call]?.isOver == true { stopWaiting(call, "push-failed") }
         settle()
     }
 
@@ -59,14 +82,22 @@ extension Gateway {
         guard configuration.push.isOn, let user = request.to.uri.decodedUser, let line = line(numbered: user) else { return }
         let keep = TimeInterval(configuration.push.keep.components.seconds)
         if line.features.pushBindings.apply(request, at: date, keep: keep) { pushBindingsChanged(of: line) }
-        for call in waking.values.filter({ $0.leg.line === line }).sorted(by: { $0.leg.media.id.rawValue < $1.leg.media.id.rawValue }) { ring(call) }
+        let asleep = sleepers(of: line)
+        for call in waking.values.filter({ $0.leg.line === line }).sorted(by: { $0.leg.media.id.rawValue < $1.leg.media.id.rawValue }) {
+            let left = call.sleepers.filter { sleeper in asleep.contains { $0.isSame(as: sleeper) } }
+            waking[call.leg.uuid]?.sleepers = left
+            ring(call)
+            if left.count < call.sleepers.count, waking[call.leg.uuid]?.isOver == true { stopWaiting(call.leg.uuid, "unreachable") }
+        }
     }
 
+    /// At the devices that are awake now and did not ring before.
     private func ring(_ call: WakingCall) {
         let leg = call.leg
-        guard let caller = leg.origin?.caller else { return }
-        let awake = destinations(of: leg.line, dialled: call.dialled, caller: caller, maxForwards: call.maxForwards)
-        let callees = awake.filter { !call.called.contains($0.target) }
+        guard let origin = leg.origin, let invite = leg.session?.request else { return }
+        let awake = destinations(of: leg.line, dialled: origin.dialled, caller: origin.caller, after: invite)
+        // Nor over another flow of the same device.
+        let callees = awake.filter { callee in !([callee.target] + callee.alternatives.compactMap(\.target)).contains { call.called.contains($0) } }
         guard !callees.isEmpty else { return }
         waking[leg.uuid]?.called += callees.map(\.target)
         waking[leg.uuid]?.isReported = true
@@ -79,10 +110,13 @@ extension Gateway {
         return "*;+sip.pns=\"" + provider + "\""
     }
 
-    /// No device registered in time. A call that rings goes on ringing with those that did.
-    func wakeLimit(_ call: UUID) {
-        guard let waking = waking[call] else { return }
-        if waking.isReported { self.waking[call] = nil } else { giveUp(call, "timeout") }
+    /// No further device wakes, or none did in time. A call that rings goes on ringing with those that are awake, and ends when none of them is left.
+    func stopWaiting(_ call: UUID, _ cause: Text) {
+        guard let leg = waking[call]?.leg else { return }
+        guard waking[call]?.isReported == true else { return giveUp(call, cause) }
+        waking[call] = nil
+        disarm(.wake, of: leg)
+        tell(leg.bridge, .dialled)
     }
 
     /// Ends a call that was never reported.
@@ -90,7 +124,9 @@ extension Gateway {
         guard let leg = waking.removeValue(forKey: call)?.leg else { return }
         disarm(.wake, of: leg)
         leg.scribe.write(.pushUnreported, at: now, [.cause: .init(cause)])
-        leg.session?.refuse(end, at: now)
+        if let session = leg.session {
+            session.refuse(end, adding: end.status == 480 ? warnings(whereNobodyIsThereFor: session.request) : [], at: now)
+        }
         noteOutgoing(leg, cause: end, reason: cause)
         discard(leg)
     }

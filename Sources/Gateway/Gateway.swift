@@ -272,7 +272,8 @@ public final class Gateway: SignallingEndpoint {
     public func end(_ call: UUID, at now: Instant) -> Bool {
         enter(now)
         guard let leg = leg(call) else { return false }
-        leg.line.calls.end(call)
+        // One that waits for a device to wake is none of CallKit's yet.
+        if waking[call]?.isReported == false { giveUp(call, "ended", as: .declined) } else { leg.line.calls.end(call) }
         settle()
         return true
     }
@@ -317,7 +318,6 @@ public final class Gateway: SignallingEndpoint {
         journal.flush()
     }
 
-    // MARK: Refusals
     /// Lets those go whose last answer came. Nobody is looked at while no session ends: of legs that wait for theirs there may be thousands.
     private func sweep() {
         guard userAgent.endedSessions != sweptSessions else { return }
@@ -325,6 +325,7 @@ public final class Gateway: SignallingEndpoint {
         lingering.removeAll { $0.isSignallingOver }
     }
 
+    // MARK: Refusals
 
     func refused(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
         doorkeeper.refuse(cause)

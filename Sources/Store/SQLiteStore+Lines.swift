@@ -38,10 +38,10 @@ extension SQLiteStore {
         try database.execute(sql: "DELETE FROM pushBinding WHERE line = ?", arguments: [line])
         for (position, binding) in bindings.enumerated() {
             try database.execute(
-                sql: "INSERT INTO pushBinding VALUES (?, ?, ?, ?, ?, ?)",
+                sql: "INSERT INTO pushBinding VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     line, position, binding.provider.description, binding.identifier.description, binding.parameter?.description,
-                    binding.keptUntil.timeIntervalSince1970,
+                    binding.keptUntil.timeIntervalSince1970, binding.device?.description,
                 ])
         }
     }
@@ -69,11 +69,11 @@ extension SQLiteStore {
         }
         for row in try Row.fetchAll(database, sql: "SELECT * FROM blocked") { kept[row["line"]].blocked.insert(row["caller"]) }
         for row in try Row.fetchAll(database, sql: "SELECT * FROM pushBinding ORDER BY line, position") {
-            let parameter: String? = row["parameter"]
+            let (parameter, device): (String?, String?) = (row["parameter"], row["device"])
             kept[row["line"]].pushBindings.append(
                 PushBinding(
                     provider: Text(row["provider"] as String), identifier: Text(row["identifier"] as String), parameter: parameter.map { Text($0) },
-                    keptUntil: date(row, "keptUntil")))
+                    keptUntil: date(row, "keptUntil"), device: device.map { Text($0) }))
         }
         kept.registrations = try Row.fetchAll(database, sql: "SELECT * FROM registration ORDER BY user, position").map(registration)
         return kept

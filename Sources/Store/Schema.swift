@@ -6,6 +6,7 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("lines") { try $0.execute(sql: lines) }
         migrator.registerMigration("directories") { try $0.execute(sql: directories) }
+        migrator.registerMigration("pushedDevices") { try $0.execute(sql: "ALTER TABLE pushBinding ADD COLUMN device TEXT") }
         return migrator
     }
 

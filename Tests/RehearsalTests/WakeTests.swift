@@ -182,6 +182,96 @@ import Testing
         over()
     }
 
+    @Test func `a telephone that is awake rings at once, and one that sleeps is woken beside it`() {
+        let desk = RawPeer(stage, 3)
+        register(1, by: desk, expires: 600, contact: "<sip:peer@192.0.2.3:5060>")
+        fallAsleep()
+        invite()
+        #expect(statuses() == [100, 180] && desk.request(.invite) != nil && pushes.sent.map(\.identifier) == ["token-1"])
+        desk.answer(desk.request(.invite), 486)
+        stage.run(seconds: 5)
+        #expect(statuses().last == 180, "the other may still wake")
+        register(2)
+        #expect(device.request(.invite) != nil && stage.events(.reportIncoming).count == 1)
+        device.answer(device.request(.invite), 480)
+        #expect(statuses().last == 486)
+        over()
+    }
+
+    @Test func `of two that sleep the second to wake rings though the first has declined, and the limit ends the wait`() {
+        let second = RawPeer(stage, 3), contact = "<sip:peer@192.0.2.3:5060;pn-provider=acme;pn-prid=token-2>"
+        register(1, by: second, contact: contact)
+        fallAsleep()
+        invite()
+        register(2)
+        device.answer(device.request(.invite), 486)
+        stage.run(seconds: 3)
+        #expect(statuses().last == 180)
+        register(2, by: second, contact: contact)
+        #expect(second.request(.invite) != nil)
+        second.answer(second.request(.invite), 480)
+        #expect(statuses().last == 486)
+        stage.run(seconds: 61)
+        invite("again")
+        register(3)
+        device.answer(device.request(.invite), 486)
+        stage.run(seconds: 29)
+        #expect(statuses("again").last == 180)
+        stage.run(seconds: 2)
+        #expect(statuses("again").last == 486)
+        over()
+    }
+
+    @Test func `a push that fails beside a telephone that rings is not waited for`() throws {
+        let desk = RawPeer(stage, 3)
+        register(1, by: desk, expires: 600, contact: "<sip:peer@192.0.2.3:5060>")
+        fallAsleep()
+        invite()
+        desk.answer(desk.request(.invite), 486)
+        stage.gateway.pushFailed("the push service answered 410", for: try #require(pushes.sent.first).call, at: stage.world.now)
+        stage.run(seconds: 0.2)
+        #expect(statuses().last == 486)
+        over()
+    }
+
+    @Test(arguments: [
+        ["<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-prid=token-2>"], ["<sip:peer@192.0.2.2:5060>"],
+        [
+            "<sip:peer@192.0.2.2:5061;pn-provider=acme;pn-prid=token-1>;+sip.instance=\"<urn:uuid:1>\"",
+            "<sip:peer@192.0.2.2:5062;pn-provider=acme;pn-prid=token-2>;+sip.instance=\"<urn:uuid:1>\"",
+        ],
+    ])
+    func `a device is pushed to by what it registered last`(contacts: [String]) {
+        register(1)
+        for (index, contact) in contacts.enumerated() { register(2 + index, contact: contact) }
+        stage.run(seconds: 61)
+        invite()
+        #expect(pushes.sent.map(\.identifier) == (contacts.last!.contains("token-2") ? ["token-2"] : []))
+        over()
+    }
+
+    @Test func `a call that waits can be ended`() throws {
+        fallAsleep()
+        invite()
+        #expect(stage.gateway.end(try #require(pushes.sent.first).call, at: stage.world.now))
+        stage.run(seconds: 0.2)
+        #expect(statuses() == [100, EndCause.declined.status] && stage.gateway.waking.isEmpty)
+        over()
+    }
+
+    @Test func `what a device is pushed by is not in the journal`() throws {
+        register(1)
+        invite()
+        try stage.gateway.start(CallRequest(handle: CXHandle(type: .generic, value: "9196")), ofLine: "2000", at: stage.world.now)
+        stage.run(seconds: 0.2)
+        #expect(stage.events(.performStart).map { $0.details.text(.remote) } == ["sip:peer@192.0.2.2:5060", "sip:peer@192.0.2.2:5060"])
+        for invite in device.heard where invite.isRequest && invite.method == .invite {
+            #expect(invite.requestURI?.parameters["pn-prid"] == "token-1")
+            device.answer(invite, 486)
+        }
+        over()
+    }
+
     @Test func `nobody is woken for a call that the line does not want`() {
         fallAsleep()
         stage.gateway.setDoNotDisturb(true, ofLine: "2000", at: stage.world.now)

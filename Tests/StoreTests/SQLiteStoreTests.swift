@@ -46,7 +46,7 @@ import Testing
 
     @Test func `what lines keep is there after the store was opened again`() throws {
         let paused = DoNotDisturbState(isOn: false, pausedUntil: Date(timeIntervalSince1970: 1_790_000_123))
-        let push = PushBinding(provider: "acme", identifier: "token", parameter: nil, keptUntil: Date(timeIntervalSince1970: 1_790_999_999))
+        let push = PushBinding(provider: "acme", identifier: "token", parameter: nil, keptUntil: Date(timeIntervalSince1970: 1_790_999_999), device: "<urn:uuid:1>")
         let calls = (0..<4).map { recent($0, connected: $0 != 2) }
         do {
             let store = try open()

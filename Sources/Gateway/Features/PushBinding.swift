@@ -30,9 +30,35 @@ public struct PushBinding: Sendable, Equatable {
     public var parameter: Text?
     /// Forgotten then, unless it registers again.
     public var keptUntil: Date
+    /// What tells it from other devices of its line, whatever it is pushed by: its `+sip.instance`, else the URI of its Contact; nil: not known.
+    public var device: Text?
 
-    public init(provider: Text, identifier: Text, parameter: Text?, keptUntil: Date) {
+    public init(provider: Text, identifier: Text, parameter: Text?, keptUntil: Date, device: Text? = nil) {
         (self.provider, self.identifier, self.parameter, self.keptUntil) = (provider, identifier, parameter, keptUntil)
+        self.device = device
+    }
+
+    /// Whether a Contact is the device's.
+    func isOf(_ uri: URI, _ parameters: Parameters) -> Bool {
+        if let device, device == Self.device(uri, parameters) { return true }
+        return uri.parameters.value(of: "pn-prid") == identifier && uri.parameters.value(of: "pn-provider") == provider
+    }
+
+    func isSame(as other: PushBinding) -> Bool {
+        device != nil && device == other.device || provider == other.provider && identifier == other.identifier
+    }
+
+    static func device(_ uri: URI, _ parameters: Parameters) -> Text { parameters.value(of: "+sip.instance") ?? uri.withoutPushParameters.text }
+}
+
+extension URI {
+    /// Without `pn-prid` and the like: who has those can push to the device (RFC 8599 §13).
+    var withoutPushParameters: URI {
+        let names = parameters.all.map(\.name).filter { $0.lowercased.hasPrefix("pn-") }
+        guard !names.isEmpty else { return self }
+        var uri = self
+        for name in names { uri.parameters[name] = nil }
+        return uri
     }
 }
 
@@ -46,7 +72,8 @@ struct PushBindings {
 
     func current(at date: Date) -> [PushBinding] { bindings.filter { $0.keptUntil > date } }
 
-    /// Takes over what an accepted REGISTER says of pushes. A device that unregisters does not want to be woken. True when something changed.
+    /// Takes over what an accepted REGISTER says of pushes: of each device what it said last (RFC 8599 §4.1.2). One that unregisters, or says nothing of
+    /// pushes any more, does not want to be woken. True when something changed.
     mutating func apply(_ request: Message, at date: Date, keep: TimeInterval) -> Bool {
         guard !request.contactIsWildcard else {
             defer { bindings = [] }
@@ -54,16 +81,18 @@ struct PushBindings {
         }
         let before = bindings
         for contact in request.contacts {
+            bindings.removeAll { $0.isOf(contact.uri, contact.parameters) }
             let parameters = contact.uri.parameters
             guard let provider = parameters.value(of: "pn-provider"), let identifier = parameters.value(of: "pn-prid"), !identifier.isEmpty else { continue }
             let parameter = parameters.value(of: "pn-param")
             guard provider.count + identifier.count + (parameter?.count ?? 0) <= Self.longest else { continue }
-            bindings.removeAll { $0.provider == provider && $0.identifier == identifier }
             let seconds = contact.parameters.value(of: "expires").map { $0.integer(Int.self) ?? 3_600 } ?? request.expires.map { Int($0) }
             guard seconds != 0 else { continue }
+            let device = PushBinding.device(contact.uri, contact.parameters).detached
             bindings.insert(
                 PushBinding(
-                    provider: provider.detached, identifier: identifier.detached, parameter: parameter?.detached, keptUntil: date.addingTimeInterval(keep)), at: 0)
+                    provider: provider.detached, identifier: identifier.detached, parameter: parameter?.detached, keptUntil: date.addingTimeInterval(keep),
+                    device: device.count <= Self.longest ? device : nil), at: 0)
         }
         bindings = Array(bindings.filter { $0.keptUntil > date }.prefix(Self.limit))
         return bindings != before

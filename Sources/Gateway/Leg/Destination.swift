@@ -30,6 +30,8 @@ struct Destination {
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
 
     var isDevice: Bool { device != nil }
+    /// As CallKit and the journal have it.
+    var shownTarget: String { target.withoutPushParameters.text.description }
 }
 
 /// The REFER that asked for a call, and the trunk that it came from. An object: few calls have one, and it would be half of every destination.

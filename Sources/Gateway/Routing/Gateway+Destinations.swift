@@ -59,7 +59,7 @@ extension Gateway {
             device: line.configuration.number, registered: contact.refreshed)
     }
 
-    private func isAwake(_ contact: Registrar.Contact) -> Bool {
+    func isAwake(_ contact: Registrar.Contact) -> Bool {
         guard push != nil, let awake = configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else { return true }
         return contact.refreshed + awake > now
     }

@@ -18,7 +18,9 @@ extension Gateway {
         case .devices, .trunk:
             open(leg, isGroup: false)
             join(callees, to: leg)
-            tell(leg.bridge, .dialled)
+            wakeOthers(for: leg, than: callees)
+            // While others may still wake, running out of those that ring does not end it.
+            if waking[leg.uuid] == nil { tell(leg.bridge, .dialled) }
         case .group(let group):
             open(leg, isGroup: true)
             hunts[leg.uuid] = Hunt(group)
