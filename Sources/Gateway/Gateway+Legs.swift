@@ -68,7 +68,7 @@ extension Gateway {
         }
     }
 
-    /// Whom the far end of this leg's call holds hears music where that line has some, and is not held by us; else the hold is passed on.
+    /// Whom somebody of a line holds hears music where that line has some, and is not held by us; else the hold is passed on.
     func putOnHold(_ leg: Leg, _ isHeld: Bool) {
         if isHeld ? entertains(leg) : stopsEntertaining(leg) { return }
         leg.line.calls.setHeld(leg.uuid, isHeld)
@@ -78,12 +78,20 @@ extension Gateway {
         let holder = peer(of: leg)
         leg.hearsHolder = false
         guard !leg.isHeld else { return false }
-        switch holder?.origin?.line?.configuration.holdMusic ?? leg.line.configuration.holdMusic {
+        switch holder.flatMap(lineOfFarEnd)?.configuration.holdMusic {
         case .sound(let music): return leg.playHoldMusic(music)
         case .theirs: leg.hearsHolder = holder?.sendsOnHold ?? false
         case nil: break
         }
         return leg.hearsHolder
+    }
+
+    /// The line of ours that somebody at the far end is of: it calls, its device was called, or its trunk is the way there.
+    private func lineOfFarEnd(of leg: Leg) -> Line? {
+        if let trunk = leg.trunk { return line(numbered: trunk.line) }
+        guard leg.direction == .incoming else { return leg.deviceLine }
+        // Whoever took a call over has no line in its origin, but has proved who it is.
+        return leg.origin?.line ?? (leg.party.isKnown ? leg.party.user.flatMap(line(numbered:)) : nil)
     }
 
     private func stopsEntertaining(_ leg: Leg) -> Bool {

@@ -100,6 +100,9 @@ extension Gateway {
         guard !ringing.isEmpty, let old = second.bridge else { return fail(leg, 480) }
         bridges[old] = nil
         hunts[old] = nil
+        // Neither missed nor unanswered: whom it rings for is called for another from here on.
+        second.origin?.isInRecents = false
+        second.origin?.line?.features.outgoing.remove(second.uuid)
         _ = bridges[bridge]?.receive(.transfer(by: leg.uuid))
         for callee in ringing {
             self.leg(callee)?.bridge = bridge

@@ -158,6 +158,29 @@ import Testing
         #expect(throws: CallRequestError.noRecentCall) { try stage.gateway.callBack(UUID(), ofLine: "2000", at: now) }
     }
 
+    @Test func `a call that is taken over while it rings is neither missed nor unanswered`() throws {
+        dial("first")
+        let invite = try first.received(.invite)
+        first.answer(invite, 200, body: first.description())
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", "sip:2000@hookswitch.test", call: "first", 1, toTag: tag)
+        dial("consult", from: "<sip:2000@hookswitch.test>", by: first, to: "2001")
+        second.answer(try second.received(.invite), 180)
+        let ringing = try #require(first.heard.last { $0.status == 180 && $0.callID == "consult" }?.to.tag)
+        first.request("REFER", in: invite, 2, headers: ["Refer-To: <sip:2001@hookswitch.test?Replaces=consult%3Bto-tag%3D\(ringing)%3Bfrom-tag%3Dconsult>"])
+        #expect(first.final(.refer, 2)?.status == 202)
+        second.answer(try second.received(.invite), 200, body: second.description())
+        stage.run(seconds: 1)
+        for notify in first.heard where notify.isRequest && notify.method == .notify { first.answer(notify, 200) }
+        first.answer(try first.received(.bye), 200)
+        #expect(stage.gateway.recents(ofLine: "2001")?.isEmpty == true && stage.gateway.recents(ofLine: "2000")?.isEmpty == true)
+        #expect(stage.gateway.lines[0].features.outgoing.isEmpty)
+        second.hangUp(second.request(.invite))
+        caller.answer(try caller.received(.bye), 200)
+        #expect(try recent("2000").outcome == .answered)
+        over()
+    }
+
     @Test func `who was called back first may have the other end transferred`() throws {
         caller.request("REGISTER", "sip:2002@hookswitch.test", call: "register-2002", 1)
         try stage.gateway.start(CallRequest(url: URL(string: "tel:2001")!)!, ofLine: "2000", at: stage.world.now)

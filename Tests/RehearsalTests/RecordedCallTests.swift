@@ -1,3 +1,4 @@
+import CallKit
 import Foundation
 import Media
 import Primitives
@@ -13,7 +14,7 @@ import Testing
     private let writer = RecordingWriter(clock: nil) { _ in }
     private let stage: Stage
 
-    init() throws { stage = try Self.stage(writing: folder + "/{caller}-{call}.wav", by: writer) }
+    init() throws { stage = try Self.stage(writing: folder + "/{caller}-{called}-{call}.wav", by: writer) }
 
     private static func stage(writing pattern: String, by writer: RecordingWriter) throws -> Stage {
         let place = try RecordingPlace(pattern)
@@ -51,6 +52,51 @@ import Testing
         let ended = stage.events(.recordingEnded).compactMap { $0.details.text(.text)?.description }
         #expect(ended.count == 2 && ended[0] != ended[1], "\(ended)")
         #expect(ended.allSatisfy { FileManager.default.fileExists(atPath: $0) })
+    }
+
+    @Test func `a call that a user asked for is recorded once, as the call that it is`() throws {
+        defer { clearUp() }
+        let near = RawPeer(stage, 2), far = RawPeer(stage, 3)
+        near.request("REGISTER", "sip:2000@hookswitch.test", call: "near", 1)
+        far.request("REGISTER", "sip:2001@hookswitch.test", call: "far", 1)
+        try stage.gateway.start(CallRequest(handle: CXHandle(type: .phoneNumber, value: "2001")), ofLine: "2000", at: stage.world.now)
+        stage.run(seconds: 0.5)
+        near.answer(try near.received(.invite), 200, body: near.description("0"))
+        stage.run(seconds: 0.5)
+        let invite = try far.received(.invite)
+        far.answer(invite, 200, body: far.description("0"))
+        stage.run(seconds: 1)
+        // The media of both ends begins anew when a hold is over.
+        for (number, directions) in [("sendonly", "recvonly"), ("sendrecv", "sendrecv")].enumerated() {
+            far.request("INVITE", in: invite, 2 + number, body: far.description("0", directions.0, version: 2 + number))
+            far.request("ACK", in: invite, 2 + number)
+            stage.run(seconds: 0.5)
+            near.answer(try near.received(.invite), 200, body: near.description("0", directions.1, version: 2 + number))
+            stage.run(seconds: 0.5)
+        }
+        #expect(stage.events(.performHeld).count == 4)
+        #expect(paths.count == 1 && paths.first?.contains("/2000-2001-") == true, "\(paths)")
+        far.request("BYE", in: invite, 4)
+        near.answer(try near.received(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `who is transferred to an application goes on being recorded, once`() throws {
+        defer { clearUp() }
+        let caller = RawPeer(stage, 2), device = RawPeer(stage, 3)
+        device.request("REGISTER", "sip:2001@hookswitch.test", call: "device", 1)
+        caller.request("INVITE", "sip:2001@hookswitch.test", call: "call", 1, body: caller.description("0"), from: "<sip:2000@hookswitch.test>")
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description("0"))
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", "sip:2001@hookswitch.test", call: "call", 1, toTag: tag, from: "<sip:2000@hookswitch.test>")
+        device.request("REFER", in: invite, 2, headers: ["Refer-To: <sip:9196@hookswitch.test>"])
+        stage.run(seconds: 1)
+        for notify in device.heard where notify.isRequest && notify.method == .notify { device.answer(notify, 200) }
+        device.answer(try device.received(.bye), 200)
+        #expect(paths.count == 1 && stage.events(.recordingEnded).isEmpty, "\(paths)")
+        caller.request("BYE", "sip:2001@hookswitch.test", call: "call", 2, toTag: tag, from: "<sip:2000@hookswitch.test>")
+        stage.expectQuiet()
     }
 
     @Test func `who is joined with somebody else goes on being recorded`() throws {

@@ -59,6 +59,15 @@ import UserAgent
         #expect(stage.events(.holdMusic).isEmpty && stage.events(.performHeld).count == 1)
     }
 
+    @Test func `a caller of no line does not make a device hear the music of its own line`() throws {
+        let stage = stage { $0.lines[0].holdMusic = .sound(Self.music) }, call = try stage.bridge()
+        call.callerOffers("sendonly")
+        #expect(stage.events(.holdMusic).isEmpty && stage.events(.performHeld).count == 1)
+        call.deviceAnswers(200, "recvonly")
+        call.hangUp()
+        stage.expectQuiet()
+    }
+
     @Test(arguments: [("inactive", true), ("sendonly", false), ("recvonly", false)])
     func `who is held by the first answer is told, and one that only sends is heard`(direction: String, isHeld: Bool) throws {
         let stage = stage { _ in }, (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))

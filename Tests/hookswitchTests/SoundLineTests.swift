@@ -89,14 +89,17 @@ import Workbench
         try place.expectCleanEnd()
     }
 
-    @Test func `whom the caller holds hears the line's music, and the caller's voice again after it`() throws {
+    @Test func `whom the caller holds hears the music of the caller's line, and the caller's voice again after it`() throws {
         let callee = try SIPPort(), place = try SoundGateway { folder in
             try folder.write(tone: 900, seconds: 1, to: "music.wav")
-            return #"{ number: "7000", trunk: { host: "\#(callee.address)" }, hold-music: "\#(folder.path)/music.wav" }"#
+            return """
+            { number: "1001", open: true, hold-music: "\(folder.path)/music.wav" }
+              - { number: "7000", trunk: { host: "\(callee.address)" } }
+            """
         }
         let heard = place.folder.path + "/callee.wav"
         let answerer = try callee.answer("--tone 700 --calls 1 --after 0 --codec pcmu --record \(heard)")
-        var plan = try place.plan("7000 --tone 440 --duration 20 --codec pcmu")
+        var plan = try place.plan("7000 --from 1001 --tone 440 --duration 20 --codec pcmu")
         plan.script.duration = nil
         plan.script.steps = [.wait(.milliseconds(1_000)), .hold, .wait(.milliseconds(1_500)), .resume, .wait(.milliseconds(1_000)), .hangUp]
         _ = try CallRun(plan, teller: Teller(nil)).perform()

@@ -47,6 +47,8 @@ final class Leg {
     var announcement: Announcement?
     /// The call that it rings a device of its own line for.
     var origination: UUID?
+    /// The line whose device an outgoing leg calls.
+    unowned let deviceLine: Line?
     /// Where an outgoing leg calls, and as whom; until it is answered.
     private(set) var destination: Boxed<Destination>?
     /// The line whose device took the call, where another was called.
@@ -115,6 +117,7 @@ final class Leg {
         self.line = line
         self.gateway = gateway
         self.session = session
+        deviceLine = destination?.device.flatMap(gateway.line(numbered:))
         (self.destination, hidesCaller) = (destination.map(Boxed.init), destination?.caller.isPrivate ?? false)
         self.flow = flow
         way = Way(flow)
