@@ -103,7 +103,7 @@ public struct OfferAnswer: Sendable {
         var audio = agreement(remote, formatsAgreed, mux: mux, flow: flow, hold: hold)
         audio.security = try local.security.agreed(by: remote.security, to: offered, after: session.audio?.security)
         audio.ice = local.ice.agreed(with: remote.ice)
-        (next.audio, next.hasAgreed, next.ice) = (audio, true, remote.ice.credentials)
+        (next.audio, next.hasAgreed, next.ice, next.setup) = (audio, true, remote.ice.credentials, remote.security.setup)
         session = next
         return audio
     }
@@ -143,14 +143,14 @@ public struct OfferAnswer: Sendable {
         let formatsAgreed = Self.agreed(answer: formats, theirs: remote.formats, ours: formats)
         guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         let flow = wish.limited(to: remote.direction.reversed)
-        let protection = try local.security.answer(remote.security, after: session.audio?.security)
+        let protection = try local.security.answer(remote.security, after: session.audio?.security, said: session.setup)
         var audio = agreement(remote, formatsAgreed, mux: remote.offersMux, flow: flow, hold: remote.hold)
         audio.reducedSizeRTCP = remote.takesReducedSize
         audio.security = protection.security
         let checks = local.ice.answer(remote.ice, from: local, mux: remote.offersMux)
         audio.ice = checks.ice
         (next.audio, next.audioIndex, next.proto, next.hasAgreed) = (audio, remote.index, remote.proto, true)
-        (next.ice, next.mid, next.isBundled) = (remote.ice.credentials, remote.mid, isBundled)
+        (next.ice, next.mid, next.isBundled, next.setup) = (remote.ice.credentials, remote.mid, isBundled, remote.security.setup)
         for format in formats { next.numbers.record(format) }
         let stream = OutgoingStream(
             formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: audio.ptime, direction: flow, security: protection.attributes,
@@ -194,6 +194,8 @@ extension OfferAnswer {
         var isBundled = false
         /// What the peer's checks prove themselves with; nil while there are none.
         var ice: ICECredentials?
+        /// The part in a handshake (`a=setup`) that the peer's last description named.
+        var setup: DTLSSetup?
         /// Our open offer has checks.
         var offersICE = false
         /// The times of the peer's last offer, which our answer repeats (RFC 3264 §6); nil where they bound nothing.

@@ -100,7 +100,7 @@ enum SettingFlags {
         var expanded: [String] = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let flag = parts.first, let setting = setting(flag) else {
                 if let name = parts.first { try refuseMistyped(name, of: command) }
                 expanded.append(argument)

@@ -69,8 +69,9 @@ extension Strains {
             program.signal(SIGINT)
         }
 
-        /// What comes with the first signal is the same wish: it is said again until it is another.
+        /// What comes with the first signal is the same wish: it is said again until it is another. The first ends nothing that still waits.
         private static func interruptedAgain(_ program: Program) async throws -> Int32 {
+            await #expect(throws: (any Error).self, "the first signal ended it") { try await program.exitCode(within: .milliseconds(500)) }
             for _ in 0..<12 {
                 program.signal(SIGINT)
                 if let code = try? await program.exitCode(within: .milliseconds(400)) { return code }

@@ -4,6 +4,11 @@ import Testing
 @testable import SIP
 
 @Suite struct MessageTests {
+    @Test(.timeLimit(.minutes(1))) func `a message of many lines without a colon is read once, and not for each of them`() {
+        let bytes = Array("OPTIONS sip:a SIP/2.0\r\n".utf8) + Array(repeating: Array("x\r\n".utf8), count: 21_800).joined()
+        for _ in 0..<40 { #expect(throws: Message.ParseError.self) { try Message(parsing: bytes) } }
+    }
+
     @Test func `an INVITE comes out byte for byte as it went in`() throws {
         let bytes = request(adding: ["Content-Type: application/sdp", "X-Unknown :  kept,  as is ", "Content-Length: 3"], body: "v=0")
         let message = try Message(parsing: bytes)

@@ -77,7 +77,8 @@ import Workbench
         ("answer --listen fe80::1:5070", "--listen is [fe80::1:5070] or [fe80::1]:5070: write the brackets, got 'fe80::1:5070'"),
         ("call 9196 --server 127.0.0.1 --record ''", "--record takes a file, got ''"),
         ("answer --play ''", "--play takes a file, got ''"),
-        ("probe 127.0.0.1 --echo ''", "--echo takes a line as 1001 or 1001@example.test, got ''"),
+        ("probe 127.0.0.1 --echo ''", "--echo takes a number of the gateway as 9197, got ''"),
+        ("probe 127.0.0.1 --tone 9197@example.test", "--tone takes a number of the gateway as 9197, got '9197@example.test'"),
         ("demo --codec mp3", "--codec knows no codec 'mp3'; there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
         ("demo --duration 100", "--duration takes seconds from 2 to 60, got 100"),
     ])
@@ -87,7 +88,7 @@ import Workbench
         #expect(complaint.exitCode == 2)
     }
 
-    @Test(arguments: ["::1", "2001:db8::5060", "2001:db8::1:53", "::1:f00d", "127.0.0.1:5060", "[::1]:5060", "[::1:5060]"])
+    @Test(arguments: ["::1", "fd00::5054:ff:fe12:3456", "2001:db8::5060", "2001:db8::1:53", "::1:f00d", "127.0.0.1:5060", "[::1]:5060", "[::1:5060]"])
     func `an address that can only be read one way is taken`(text: String) { #expect(SocketAddress.readings(of: text) == nil) }
 
     @Test(arguments: [(["help", "serv"], "serv"), (["serv"], "serv"), (["help", "serve"], nil), (["help"], nil), (["serve"], nil), (["--version"], nil)] as [([String], String?)])

@@ -65,6 +65,8 @@ import Workbench
             #expect(lost.exitCode == 2 && lost.message.hasPrefix("--html: another report goes to '"))
             #expect(symlink(path, path + "-link") == 0 && FileManager.default.createFile(atPath: path, contents: nil))
             #expect(throws: Failure.self) { try LoadOutputs(json: path, csv: path + "-link", junit: nil, html: nil) }
+            #expect(symlink(path + "-new", path + "-later") == 0, "a link to nothing yet")
+            #expect(throws: Failure.self) { try LoadOutputs(json: path + "-new", csv: path + "-later", junit: nil, html: nil) }
             #expect(throws: Never.self) { try LoadOutputs(json: path, csv: path + "2", junit: "/dev/null", html: "/dev/null") }
             let none = try #require(throws: Failure.self) { try LoadOutputs(json: nil, csv: "", junit: nil, html: nil) }
             #expect(none.exitCode == 2 && none.message == "--csv takes a file, got ''")

@@ -124,7 +124,7 @@ extension JournalEvent {
         case mediaUpdated = "media.updated"
         /// All that is said and heard on the leg is written to a file from here on: `text` (its path; where there is a file of that name, another goes before its extension)
         case recordingStarted = "recording.started"
-        /// The file is complete, or `cause`, why it ends before its call. `text` (the path that was written), `count` (packets that were not written in time)
+        /// The file is complete, or `cause`, why it ends before its call. [`text`] (the path that was written, where that is known already), `count` (packets that were not written in time)
         case recordingEnded = "recording.ended"
         /// The far end of the bridge holds, and this leg hears music meanwhile: `on`
         case holdMusic = "hold.music"

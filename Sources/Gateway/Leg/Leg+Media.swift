@@ -114,7 +114,7 @@ extension Leg {
     func adopt(_ audio: NegotiatedAudio) {
         // One that only sent from its first description on was no hold, until it sends no more.
         let fellSilent = negotiated?.remoteHold == .sendonly && audio.remoteHold.isSilent && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
-        if negotiated != audio { scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")]) }
+        if negotiated != audio || hasNoAudio { scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")]) }
         negotiated = audio
         media.update(plan(for: audio), at: now)
         let (wasHeld, wasMissing) = (isHeldByRemote && !fellSilent, hasNoAudio)

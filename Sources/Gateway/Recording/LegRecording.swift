@@ -20,7 +20,9 @@ final class LegRecording {
         guard !isOver else { return }
         isOver = true
         writer.end(tap, at: now)
-        var details: JournalEvent.Details = [.text: .init(tap.path ?? path), .count: .init(tap.lost)]
+        var details: JournalEvent.Details = [.count: .init(tap.lost)]
+        // Not the one that was ordered, which may be that of another call.
+        details[.text] = tap.path.map { .init($0) }
         details[.cause] = cause.map { .init($0.description) }
         scribe.write(.recordingEnded, at: now, details)
     }

@@ -119,13 +119,15 @@ extension LocalSecurity {
 
     /// What the peer's offer makes of it: its own choice where we can, DTLS before keys that everybody on the way could read.
     ///
-    /// - Parameter agreed: before; who begins a handshake stays as it was unless the peer wants a new one (RFC 8842 §5.3).
-    func answer(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?) throws(NegotiationError) -> SecurityAgreement {
+    /// - Parameters:
+    ///   - agreed: before; who begins a handshake stays as it was unless the peer wants a new one (RFC 8842 §5.3).
+    ///   - said: the part that the peer's last description named, which means no other one when it is repeated.
+    func answer(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?, said: DTLSSetup? = nil) throws(NegotiationError) -> SecurityAgreement {
         guard policy != .off else {
             guard offer.profile == .plain else { throw .unsupportedProfile }
             return SecurityAgreement()
         }
-        if offer.profile != .secure || offer.crypto.isEmpty, let agreement = answerHandshake(offer, after: agreed) { return agreement }
+        if offer.profile != .secure || offer.crypto.isEmpty, let agreement = answerHandshake(offer, after: agreed, said: said) { return agreement }
         if offer.profile != .dtls, let (theirs, ours) = chosen(offer.crypto) {
             let answer = CryptoAttribute(tag: theirs.tag, key: ours)
             return SecurityAgreement(security: .keys(send: ours, receive: theirs.key), attributes: [answer.attribute])
@@ -173,13 +175,13 @@ extension LocalSecurity {
         return nil
     }
 
-    private func answerHandshake(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?) -> SecurityAgreement? {
+    private func answerHandshake(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?, said: DTLSSetup?) -> SecurityAgreement? {
         guard fingerprint != nil, let peer = offer.fingerprint, offer.setup != .holdconn else { return nil }
         var begins = (offer.setup ?? .active) != .active, name = offer.tlsID?.detached   // what says nothing is `active` (RFC 4145 §4)
         if case .dtls(let began, _, let known)? = offer.presentHandshake(agreed) {
             name = known
-            // Another part is a new handshake; who leaves it open, or does not speak of it, wants none.
-            if offer.setup == nil || offer.setup == .actpass { begins = began }
+            // Another part is a new handshake; who leaves it open, does not speak of it or says again what he said last, wants none.
+            if offer.setup == nil || offer.setup == .actpass || offer.setup == said { begins = began }
         }
         return SecurityAgreement(security: .dtls(begins: begins, peer: peer, tlsID: name), attributes: handshake(begins ? .active : .passive))
     }

@@ -101,7 +101,7 @@ struct Draft: ~Copyable {
         let start = reader.at
         guard end &- start <= Limits.headerField else { return nil }
         var line = reader.part(from: start, to: end)
-        line.at = min(reader.colon(), end)
+        line.at = reader.colon(before: end)
         var name = Extent(start, line.at)
         var known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), readable: reader.end &- start, in: names)
         if known == .other {

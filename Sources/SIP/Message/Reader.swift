@@ -225,19 +225,20 @@ struct Reader {
         return (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
     }
 
-    /// The position of the first ":" from here on, or `end`; found as a control character is. Hardly a name is longer than the first two words.
-    @inline(__always) func colon() -> Int {
+    /// The position of the first ":" from here to the end of the line, or that; found as a control character is. Hardly a name is longer than two words.
+    /// What is behind the line is looked at with its last words, and not beyond them: a message of short lines must not be read again for each of them.
+    @inline(__always) func colon(before lineEnd: Int) -> Int {
         var position = at
-        while position &+ 16 <= end {
+        while position < lineEnd, position &+ 16 <= end {
             let (first, second) = (colons(at: position), colons(at: position &+ 8))
             if first | second != 0 {
                 let word = first != 0 ? first : second
-                return position &+ (first != 0 ? 0 : 8) &+ word.trailingZeroBitCount >> 3
+                return min(position &+ (first != 0 ? 0 : 8) &+ word.trailingZeroBitCount >> 3, lineEnd)
             }
             position &+= 16
         }
-        while position < end, base[position] != 0x3A { position &+= 1 }
-        return position
+        while position < lineEnd, base[position] != 0x3A { position &+= 1 }
+        return min(position, lineEnd)
     }
 
     @inline(__always) private func colons(at position: Int) -> UInt64 {

@@ -32,7 +32,9 @@ struct Probe: ParsableCommand {
     func examine() throws -> ProbeReport {
         let server = try SocketAddress(ofServer: address, option: "probe")
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...60)
-        for (option, number) in [("--tone", tone), ("--echo", echo)] { _ = try Identity(number, option: option) }
+        for (option, number) in [("--tone", tone), ("--echo", echo)] where number.isEmpty || number.contains("@") || number.hasPrefix("sip:") {
+            throw Failure.usage("\(option) takes a number of the gateway as 9197, got '\(number)'")
+        }
         let heard = try ProbeCall(number: tone, server: server, usesTCP: tcp, patience: patience).evidence()
         let echoed = heard.hasAnswer ? try ProbeCall(number: echo, server: server, usesTCP: tcp, patience: patience).evidence() : nil
         return ProbeReport(server: server, tone: heard, echo: echoed)

@@ -54,9 +54,16 @@ struct ReportFile {
         return true
     }
 
-    /// Where a link leads.
+    /// Where a link leads, also where nothing is there yet.
     private var place: String {
-        guard let real = realpath(path, nil) else { return path }
+        if let real = Self.real(path) { return real }
+        var file = URL(filePath: path)
+        if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) { file = URL(filePath: target, relativeTo: file.deletingLastPathComponent()) }
+        return Self.real(file.deletingLastPathComponent().path).map { $0 + "/" + file.lastPathComponent } ?? path
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
     }

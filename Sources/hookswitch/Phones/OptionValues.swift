@@ -80,10 +80,11 @@ extension SocketAddress {
         if let readings = readings(of: text) { throw Failure.usage("\(option) is \(readings.0) or \(readings.1): write the brackets, got '\(text)'") }
     }
 
-    /// What an IPv6 address without brackets may mean, where its end may be a port of those that need no right.
+    /// What an IPv6 address without brackets may mean, where its end may be a port of those that need no right, and what is before it is one that people
+    /// write (loopback, or one of few groups): others end so by chance.
     static func readings(of text: String) -> (String, String)? {
         guard let colon = text.lastIndex(of: ":"), IPAddress(text)?.family == .v6, let port = UInt16(text[text.index(after: colon)...]), port >= 1024,
-            IPAddress(String(text[..<colon]))?.family == .v6
+            IPAddress(String(text[..<colon]))?.family == .v6, text[..<colon].split(separator: ":").count <= 3
         else { return nil }
         return ("[\(text)]", "[\(text[..<colon])]:\(port)")
     }

@@ -218,6 +218,9 @@ import Testing
         #expect(party.offer().values("setup") == ["actpass"])
         let audio = try party.receive(answer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, lines))
         #expect(audio.security == .dtls(begins: begins, peer: certificate(0xAB), tlsID: name))
+        // A refresh of the peer's says its last description again (RFC 4028 §7.4), and asks for nothing new.
+        try party.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, lines))
+        #expect(try party.answer().audio?.security == audio.security)
     }
 
     @Test(arguments: ["sha-1 AA:BB", "sha-256 AA:BB", "sha-256 " + String(repeating: "AA", count: 32), "md5 00", "", "sha-256 " + Array(repeating: "GG", count: 32).joined(separator: ":")])
