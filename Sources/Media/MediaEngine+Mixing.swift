@@ -28,6 +28,7 @@ extension MediaEngine {
     func unseat(_ leg: MediaLeg) {
         guard let conference = leg.conference else { return }
         mixers[conference]?.leave(leg)
+        leg.keepPlayout()
         if mixers[conference]?.members.isEmpty == true { mixers[conference] = nil }
         (leg.conference, leg.member) = (nil, nil)
         leg.stream.pause()

@@ -286,6 +286,7 @@ public final class MediaEngine {
         if case .relay = leg.plan.source, let partner = leg.partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
         leg.transcoderFormat = format.map(Boxed.init)
         if let transcoder = leg.transcoder, transcoder.format != format {
+            leg.partner?.keepPlayout()
             leg.transcoder = nil
             leg.stream.pause()
         }
@@ -296,6 +297,8 @@ public final class MediaEngine {
     private func separate(_ leg: MediaLeg) {
         guard let partner = leg.partner else { return }
         (leg.departed, partner.departed) = (partner.ended.incoming, leg.ended.incoming)
+        leg.keepPlayout()
+        partner.keepPlayout()
         (leg.partner, partner.partner) = (nil, nil)
         for leg in [leg, partner] {
             leg.stream.pause()

@@ -19,7 +19,7 @@ extension MediaLeg {
         guard isDue, now - hearingBegan >= HearingMeter.patience else { return nil }
         guard received.count > packetsBefore, let last = received.last else { return DirectionVerdict(.nothing, by: .packets) }
         if now - last >= HearingMeter.lapse { return DirectionVerdict(hearing.isPaused ? .paused : .nothing, by: .packets) }
-        if hearing.sound != .paused, let decoded = (partner?.transcoder?.receiver ?? member?.receiver)?.verdict { return decoded }
+        if hearing.sound != .paused, let decoded = receiver?.verdict { return decoded }
         return hearing.sound.map { DirectionVerdict($0, by: hearing.basis) }
     }
 

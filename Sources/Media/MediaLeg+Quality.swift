@@ -30,7 +30,7 @@ extension MediaLeg {
         metrics.rFactor = statistics.receivingQuality.map { Int($0.rFactor.rounded()) }
         metrics.conversation = statistics.receivingQuality?.meanOpinionScore
         metrics.listening = CallQuality(receivingImpairment, loss: loss + metrics.discardRate, burstRatio: rtcp.receiver.bursts.burstRatio, delay: nil)?.meanOpinionScore
-        if let wait = statistics.playout?.wait {
+        if receiver != nil, let wait = statistics.playout?.wait {
             (metrics.endSystemDelay, metrics.bufferNominal, metrics.bufferMaximum) = (wait, wait, wait)
             metrics.bufferLimit = 200
         }

@@ -89,6 +89,8 @@ final class MediaLeg {
     var departed: DirectionVerdict?
     /// Counts of RTCP sessions of other streams of ours, before a change of clock or of protection.
     private var earlier: Boxed<(sending: RTPFigures, receiving: RTPFigures)>?
+    /// Of what was heard through receivers that are gone.
+    private var earlierPlayout: Boxed<PlayoutFigures>?
     /// Where the packets of both directions are laid down while the leg is recorded.
     @exclusivity(unchecked) private(set) var tap: RecordingTap?
 
@@ -171,7 +173,6 @@ final class MediaLeg {
         if new.audio.receives != old.audio.receives { pauseIncoming() }
         let rate = new.audio.primary.codec.clockRate
         if rate != old.audio.primary.codec.clockRate && rate != stream.clockRate || isSealedAnew { renewStream(using: &random, at: now) }
-        if old.audio.keyRate != new.audio.keyRate { keys = TelephoneEventReceiver(clockRate: new.audio.keyRate) }
         setRoles()
         updateKeys()
     }
@@ -221,7 +222,7 @@ final class MediaLeg {
         (statistics.firstReceived, statistics.lastReceived) = (total.received.first, total.received.last)
         statistics.refused = refused
         statistics.lateFrames = lateFrames
-        statistics.playout = (partner?.transcoder?.receiver ?? member?.receiver).map(PlayoutFigures.init)
+        statistics.playout = playout
         statistics.peerMetrics = rtcp.peerMetrics
         judge(&statistics)
         return statistics
@@ -231,6 +232,22 @@ final class MediaLeg {
     private var figures: (sending: RTPFigures, receiving: RTPFigures) {
         guard let earlier = earlier?.value else { return (rtcp.sending, rtcp.receiving) }
         return (rtcp.sending.after(earlier.sending, isSent: true), rtcp.receiving.after(earlier.receiving, isSent: false))
+    }
+
+    /// Decodes what the far end says: for the partner, or for the conference.
+    var receiver: AudioReceiver? { partner?.transcoder?.receiver ?? member?.receiver }
+
+    /// Of all receivers.
+    private var playout: PlayoutFigures? {
+        guard let earlier = earlierPlayout?.value else { return receiver.map(PlayoutFigures.init) }
+        return receiver.map { PlayoutFigures($0).after(earlier) } ?? earlier
+    }
+
+    /// Keeps what `receiver` has counted, which is about to go.
+    func keepPlayout() {
+        guard receiver != nil, var figures = playout, figures.packets != JitterBuffer.Counters() else { return }
+        figures.wait = 0
+        earlierPlayout = Boxed(figures)
     }
 
     /// What leaves needs a frame every so often.

@@ -22,7 +22,7 @@ public struct MediaStatistics: Hashable, Sendable {
     public var refused = RefusedPackets()
     /// Frames made here that left a frame or more too late.
     public var lateFrames: UInt64 = 0
-    /// Nil where what is received is not decoded.
+    /// Nil where nothing that was received was decoded.
     public var playout: PlayoutFigures?
 
     public init() {}
@@ -42,6 +42,11 @@ public struct PlayoutFigures: Hashable, Sendable {
     public init(packets: JitterBuffer.Counters, concealed: UInt64, wait: Int) { (self.packets, self.concealed, self.wait) = (packets, concealed, wait) }
 
     init(_ receiver: AudioReceiver) { self.init(packets: receiver.counters, concealed: receiver.concealed, wait: receiver.wait) }
+
+    /// These, with the counts of an earlier stretch.
+    func after(_ earlier: PlayoutFigures) -> PlayoutFigures {
+        PlayoutFigures(packets: packets + earlier.packets, concealed: concealed + earlier.concealed, wait: wait)
+    }
 }
 
 /// Datagrams that reached a leg's sockets, or should have left them, and did not get through; by cause.

@@ -40,6 +40,16 @@ public struct JitterBuffer: Sendable {
         public var restarts: UInt64 = 0
 
         public init() {}
+
+        /// What two buffers did, one after the other.
+        public static func + (one: Self, other: Self) -> Self {
+            var sum = one
+            (sum.played, sum.lost, sum.late) = (one.played + other.played, one.lost + other.lost, one.late + other.late)
+            (sum.duplicate, sum.reordered, sum.overflowed) = (one.duplicate + other.duplicate, one.reordered + other.reordered, one.overflowed + other.overflowed)
+            (sum.strayed, sum.gaps) = (one.strayed + other.strayed, one.gaps + other.gaps)
+            (sum.underruns, sum.restarts) = (one.underruns + other.underruns, one.restarts + other.restarts)
+            return sum
+        }
     }
 
     /// What is to be played next.

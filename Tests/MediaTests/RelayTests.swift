@@ -185,6 +185,19 @@ import Testing
         #expect(UInt16(told[2]) << 8 | UInt16(told[3]) == (leaves == 110 ? 4_800 : 800))
     }
 
+    @Test mutating func `a key that is down while the codec changes, and the clock of keys with it, is one key`() throws {
+        let both: [NegotiatedCodec] = [.keys(101, 101), .keys(110, 110, rate: 48_000)]
+        let leg = try bench.open(1, port: 20_000, far: alice.address, keys: both, source: .silence)
+        try bench.start(leg)
+        for duration in [160, 320] as [UInt16] {
+            var bytes = [UInt8](repeating: 0, count: 4)
+            bytes.withUnsafeMutableBytes { TelephoneEvent(event: 5, isEnd: duration == 320, duration: duration).write(to: $0) }
+            bench.arrive(alice.packet(101, bytes, step: 0), from: alice.address, at: 20_000)
+            try bench.update(leg) { $0.audio.codecs = [.opus()] }
+        }
+        #expect(bench.digits == [leg: "5"])
+    }
+
     @Test mutating func `a key that is down while the plan changes is one key, whichever of its clocks it came in`() throws {
         let both: [NegotiatedCodec] = [.keys(101, 101), .keys(110, 110, rate: 48_000)]
         let leg = try bench.open(1, port: 20_000, far: alice.address, keys: both, source: .silence)

@@ -142,6 +142,29 @@ import Testing
         #expect(likeness.score > 0.75, "\(likeness)")
     }
 
+    /// Whatever becomes of the codecs that heard it: the other leg closes first, the bridge ends, the codec changes.
+    @Test(arguments: ["close", "unlink", "update"])
+    mutating func `what was made up is in the figures of the leg that lost it`(then: String) throws {
+        let (a, b) = try bridge([.g722()], [.pcmu()])
+        try say(speech(seconds: 2, sampleRate: 16_000), Self.sides[1]) { $0 % 10 == 7 }
+        let playout = try #require(try bench.statistics(a).playout)
+        #expect(playout.concealed > 150 && playout.packets.lost == 10)
+        switch then {
+        case "unlink": try bench.engine.unlink(a)
+        case "update": try bench.update(a) { $0.audio.codecs = [.pcmu()] }
+        default: break
+        }
+        var totals = MediaTotals()
+        for leg in [b, a] {
+            try bench.engine.stop(leg, at: bench.now)
+            try bench.engine.deactivate(leg)
+            let statistics = try bench.engine.close(leg)
+            if leg == a { #expect(statistics.playout?.packets == playout.packets) } else { #expect(statistics.playout == nil || statistics.playout?.packets.played == 0) }
+            totals.add(statistics)
+        }
+        #expect(totals.concealed == playout.concealed)
+    }
+
     /// Packets come in threes at first, so that all wait for longer, and evenly after that: the wait falls in the first word.
     @Test mutating func `phrases are passed on sample by sample, and a shorter wait is taken from the pause between them`() throws {
         let from = Self.linear[0], (a, _) = try bridge([from.codec], [.pcmu()])
