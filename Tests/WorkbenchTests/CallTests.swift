@@ -5,6 +5,7 @@ import RTP
 import SDP
 import SIP
 import Testing
+import UserAgent
 import Workbench
 
 @Suite struct CallTests {
@@ -124,6 +125,37 @@ import Workbench
         pair.room.run(seconds: 0.1)
         #expect(try #require(pair.answered.first).result().failure == "the BYE was not answered")
         #expect(pair.calleeFinished && pair.calleeSeat.plane.counts(at: pair.room.now).isIdle)
+    }
+
+    /// To the other side the call is over when our BYE comes: RFC 5407 §3.2.1 where it has said so itself.
+    @Test(arguments: [true, false]) func `a BYE that is answered 481 ends a call in order where both hang up at once`(both: Bool) throws {
+        let pair = Pair()
+        pair.start()
+        pair.room.run(seconds: 1)
+        let theirs = try #require(pair.answeredCall), session = try #require(theirs.session)
+        if both { theirs.hangUp(at: pair.room.now) }
+        session.vanish(at: pair.room.now)
+        pair.call?.hangUp(at: pair.room.now)
+        pair.room.run(seconds: 1)
+        let record = try #require(pair.finished?.record)
+        #expect(record.byeStatus == 481 && (record.disconnected != nil) == both)
+        #expect(record.result().failure == (both ? nil : "the BYE was answered 481"))
+    }
+
+    @Test func `an answerer ends with its last call, also where it has no port for it`() throws {
+        let room = Room(), seat = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu], ports: 20_000...20_001)
+        let caller = room.seat("caller", 1, server: Room.address(2), codecs: [.pcmu])
+        var policy = AnswerPolicy(), plan = LoadPlan(), hasFinished = false, statuses: [Int] = []
+        (policy.totalCalls, policy.answersAfter) = (2, .zero)
+        (plan.target, plan.calls, plan.hold) = (URI(user: "callee", address: Room.address(2)), 2, .fixed(.milliseconds(300)))
+        let answerer = LoadClient(phone: seat.phone, plan: .answering(policy, as: nil)), client = LoadClient(phone: caller.phone, plan: plan)
+        (seat.client, caller.client) = (answerer, client)
+        answerer.onEvent = { event, _ in if case .finished = event { hasFinished = true } }
+        client.onEvent = { event, _ in if case .call(let call) = event { statuses.append(call.caller.status) } }
+        answerer.start(at: room.now)
+        client.start(at: room.now)
+        room.run(seconds: 1.5)   // the first one's port rests for two seconds
+        #expect(statuses == [200, 503] && hasFinished)
     }
 
     /// Each would linger, and be waited for.

@@ -191,6 +191,15 @@ import UserAgent
         #expect(load.tally.findings[.refused]?.text == "503 Service Unavailable")
     }
 
+    @Test func `a call that the tool's own callee has no port for says nothing of the target`() {
+        let load = Load(playsItself: true, ports: 20_000...20_005) { $0.calls = 2 }   // three pairs
+        load.run(seconds: 20)
+        #expect(load.calls.map(\.outcome) == [.good, .notTried] && load.calls[1].status == 503, "\(load.calls.flatMap(\.findings))")
+        #expect(load.calls[1].findings == [Finding(.failure, "the tool has no port for its media")])
+        let tally = load.tally
+        #expect(tally.limited == 0 && tally.statuses == [200: 1] && tally.tried == 1 && tally.failedPercent == 0 && load.client.progress.withoutPort == 1)
+    }
+
     @Test func `what nobody answered has no status and no set-up time`() {
         let load = Load { $0.calls = 4 }
         load.room.place(at: Room.address(2)) { _, _ in nil }
@@ -210,9 +219,9 @@ private final class Load {
     private var answered = 0
 
     init(
-        playsItself: Bool = false, _ shape: (inout LoadPlan) -> Void, refusing status: Int? = nil, after delay: Duration = .milliseconds(20), answering: @escaping (Int, inout CallScript) -> Void = { _, _ in }
+        playsItself: Bool = false, ports: ClosedRange<UInt16> = Room.ports, _ shape: (inout LoadPlan) -> Void, refusing status: Int? = nil, after delay: Duration = .milliseconds(20), answering: @escaping (Int, inout CallScript) -> Void = { _, _ in }
     ) {
-        seat = room.seat("caller", 1, server: Room.address(playsItself ? 3 : 2), codecs: [.pcmu])
+        seat = room.seat("caller", 1, server: Room.address(playsItself ? 3 : 2), codecs: [.pcmu], ports: ports)
         var plan = LoadPlan()
         (plan.target, plan.arrivals, plan.hold, plan.playsBothEnds) = (URI(user: "callee", address: Room.address(playsItself ? 3 : 2)), ArrivalPlan(rate: 10), .fixed(.seconds(2)), playsItself)
         plan.expectsEcho = !playsItself
@@ -223,7 +232,7 @@ private final class Load {
             if case .call(let call) = event { loaded.append(call) }
             if case .finished = event { isFinished = true }
         }
-        room.place(at: Room.address(3)) { message, _ in Self.forwarded(message) }
+        room.place(at: Room.address(3)) { message, _ in Room.forwarded(message) }
         if !playsItself {
             let phone = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu]).phone
             phone.onIncoming = { [unowned self] session, now in
@@ -236,22 +245,6 @@ private final class Load {
             }
         }
         client.start(at: room.now)
-    }
-
-    /// What a proxy without memory, which stays in the path, makes of a message that it sends back to where it came from, with the URI as it was: to a next hop.
-    private static func forwarded(_ message: Message) -> Message {
-        var message = message
-        if message.isRequest {
-            message.headers.prepend(.via, Text("SIP/2.0/UDP 10.0.0.3:5060;branch=\(message.via.branch ?? .empty)-proxy"))
-            message.headers.remove(.route)
-            if message.method == .invite { message.headers.prepend(.recordRoute, "<sip:10.0.0.3;lr>") }
-        } else {
-            var headers = message.headers
-            headers.remove(.via)
-            for via in message.headers.elements(.via).dropFirst().reversed() { headers.prepend(.via, via) }
-            message.headers = headers
-        }
-        return message
     }
 
     func run(seconds: Double) { room.run(seconds: seconds) }

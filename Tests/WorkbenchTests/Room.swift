@@ -40,10 +40,12 @@ final class Room {
     }
 
     /// A telephone at 10.0.0.`number`; requests go to `server`.
-    func seat(_ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.usual, credentials: Credentials? = nil) -> Seat {
+    func seat(
+        _ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.usual, credentials: Credentials? = nil, ports: ClosedRange<UInt16> = Room.ports
+    ) -> Seat {
         let host = IPAddress(v4: 0x0A00_0000 + number), address = SocketAddress(host, port: 5060)
         let engine = MediaEngine(binder: RoomBinder(self, name), random: SeededRandom(seed: UInt64(number)), at: now)
-        let plane = MediaLanes(settings: MediaSettings(ports: 20_000...20_999, lanes: 1), random: SeededRandom(seed: 9), driving: engine)
+        let plane = MediaLanes(settings: MediaSettings(ports: ports, lanes: 1), random: SeededRandom(seed: 9), driving: engine)
         let line = RoomLine(self, name)
         let agent = UserAgent(configuration: UserAgentConfiguration(), network: line, random: SeededRandom(seed: 100 + UInt64(number)), hash: OpenSSLDigest.sip)
         let identity = PhoneIdentity(
@@ -58,7 +60,25 @@ final class Room {
     /// Answers requests at an address.
     func place(at address: SocketAddress, _ answer: @escaping (Message, Flow) -> Message?) { raws[address] = answer }
 
+    static let ports: ClosedRange<UInt16> = 20_000...20_999
+
     static func address(_ number: UInt32) -> SocketAddress { SocketAddress(IPAddress(v4: 0x0A00_0000 + number), port: 5060) }
+
+    /// What a proxy without memory, which stays in the path, makes of a message that it sends back to where it came from, with the URI as it was: to a next hop.
+    static func forwarded(_ message: Message) -> Message {
+        var message = message
+        if message.isRequest {
+            message.headers.prepend(.via, Text("SIP/2.0/UDP 10.0.0.3:5060;branch=\(message.via.branch ?? .empty)-proxy"))
+            message.headers.remove(.route)
+            if message.method == .invite { message.headers.prepend(.recordRoute, "<sip:10.0.0.3;lr>") }
+        } else {
+            var headers = message.headers
+            headers.remove(.via)
+            for via in message.headers.elements(.via).dropFirst().reversed() { headers.prepend(.via, via) }
+            message.headers = headers
+        }
+        return message
+    }
 
     func write(_ entry: String) { if log.last != entry { log.append(entry) } }
 

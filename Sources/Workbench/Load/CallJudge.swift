@@ -18,7 +18,10 @@ public struct CallJudge: Sendable {
     private mutating func figures() -> CallFigures {
         let (caller, callee) = (call.caller, call.callee)
         let ends = (caller: end(caller, peer: callee, side: .caller), callee: callee.flatMap { end($0, peer: caller, side: .callee) })
-        if outcome != .cutOff {
+        switch outcome {
+        case .cutOff: break
+        case .notTried: note(.failure, ownFailure)
+        case .good, .faulty, .failed:
             judgeSignalling()
             judgeMedia(ends.caller, ends.callee)
         }
@@ -52,6 +55,12 @@ public struct CallJudge: Sendable {
         return call.wasStopped && call.caller.answered == nil ? .cutOff : .failed
     }
 
+    /// Why the tool could not make it.
+    private var ownFailure: String {
+        let ends = [call.caller, call.callee].compactMap(\.self), end = ends.first(where: \.couldNotBind) ?? call.caller
+        return end.failure.map { "\($0)" } ?? "the tool has no port for its media"
+    }
+
     /// Whether the INVITE ended as this kind of call wants it.
     private var isAsPlanned: Bool {
         switch call.kind {
@@ -74,7 +83,7 @@ extension CallJudge {
         if call.calleeExpected, call.callee?.answered == nil { note(.notConnectedThrough, "answered, but not by the callee: its INVITE \(call.callee == nil ? "did not come" : "was not answered")") }
         if call.calleeWasForgotten { note(.forgottenEnd, "the callee was not told of the end within \(LoadClient.patienceForCallee)") }
         if caller.endedBy == .them { note(.endedEarly, "the target ended it after \(text(((caller.ended - (caller.answered ?? caller.ended)).inSeconds))) s") }
-        if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, "the BYE was not answered") }
+        if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, caller.brokenBye) }
         if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
         judgeKeys()
     }

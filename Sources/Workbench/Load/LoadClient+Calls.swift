@@ -64,8 +64,7 @@ extension LoadClient {
             }
         } catch {
             progress.withoutPort += 1
-            open[number]?.loaded.caller.failure = "the tool has no port for its media"
-            open[number]?.loaded.caller.couldNotBind = true
+            open[number]?.loaded.caller = CallRecord(withoutPort: target.text, isOutgoing: true, began: now)
             end(number, isCallee: false, at: now)
         }
         progress.active = open.count
@@ -123,12 +122,20 @@ extension LoadClient {
             ends[phoneCall.leg] = End(number: number, isCallee: true)
             open[number]?.callee = phoneCall.leg
         }
+        answer(session, as: call, at: now, began: began)
+        guard open[number]?.callee == nil else { return }
+        progress.withoutPort += 1
+        let peer = session.request.from.uri.text
+        open[number]?.loaded.callee = CallRecord(withoutPort: peer, isOutgoing: false, began: now)
+    }
+
+    private func answer(_ session: InviteSession, as call: OpenCall, at now: Instant, began: (PhoneCall) -> Void) {
         if call.loaded.kind == .busy { return phone.refuse(session, status: 486, at: now, began: began) }
         var script = CallScript()
         script.listens = call.loaded.isListenedTo
         if !plan.expectsSilence { script.source = source(call.loaded.signatures.callee) }
         let delay = call.loaded.kind == .cancel ? nil : plan.answersAfter
-        if phone.ring(session, answeringAfter: delay, script: script, at: now, began: began) == nil { progress.withoutPort += 1 }
+        phone.ring(session, answeringAfter: delay, script: script, at: now, began: began)
     }
 
     /// A call of somebody else's.
@@ -147,6 +154,7 @@ extension LoadClient {
         case .ring: phone.ring(session, answeringAfter: policy.answersAfter, script: policy.script, at: now, began: began)
         case .refuse(let status): phone.refuse(session, status: status, at: now, began: began)
         }
+        leaveIfDone(at: now)   // where there was no port for it nobody hears of its end
     }
 
     /// As many as it was to take have come.

@@ -20,7 +20,7 @@ extension PhoneCall: InviteSessionDelegate {
         self.session = session
         switch event {
         case .traced(let direction, let message, let retransmission):
-            if direction == .received { hasResponse = true }
+            if direction == .received { noteReceived(message) }
             if retransmission { record.retransmissions += 1 }
             report(.traced(direction, message, retransmission: retransmission), at: now)
         case .provisional(let response): receiveProvisional(response, at: now)
@@ -39,7 +39,9 @@ extension PhoneCall: InviteSessionDelegate {
             record.disconnected = now
             close(at: now)
         case .byeCompleted(let status):
-            if (200..<300).contains(status) { record.disconnected = record.disconnected ?? now }
+            // Both have hung up at once, and to the other side the call was over when ours came (RFC 5407 §3.2.1).
+            let isCrossed = status == 481 && hasBye
+            if (200..<300).contains(status) || isCrossed { record.disconnected = record.disconnected ?? now }
             close(at: now)
         case .offered(let offer): receive(offer, at: now)
         case .offerWithdrawn: negotiation.rollback()
@@ -51,6 +53,12 @@ extension PhoneCall: InviteSessionDelegate {
         case .dialogLost: if state != .ending { fail("the dialog is gone", at: now) }
         case .looking, .foundNobody, .transferRequested, .transferProgress, .info: break
         }
+    }
+
+    private func noteReceived(_ message: Message) {
+        hasResponse = true
+        guard message.method == .bye else { return }
+        if let status = message.status { record.byeStatus = status } else { hasBye = true }
     }
 
     private func receiveProvisional(_ response: Message, at now: Instant) {

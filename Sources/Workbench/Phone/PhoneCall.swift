@@ -59,6 +59,8 @@ public final class PhoneCall {
     var isHeld = false
     /// Any message of the other side has come.
     var hasResponse = false
+    /// A BYE of the other side has come.
+    var hasBye = false
 
     var answersAt: Instant? { didSet { schedule() } }
     var pressesAt: Instant? { didSet { schedule() } }

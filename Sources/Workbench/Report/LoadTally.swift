@@ -25,8 +25,8 @@ public struct LoadTally: Sendable {
         if call.status == 0, call.outcome == .failed { unheard += 1 }
         outcomes[call.outcome, default: 0] += 1
         kinds[call.kind, default: 0] += 1
-        // What was said to our CANCEL is no answer to the call.
-        if call.outcome != .cutOff { statuses[call.status, default: 0] += 1 }
+        // What was said to our CANCEL is no answer to the call, and what our own callee refused is none of the target's.
+        if call.outcome != .cutOff, call.outcome != .notTried { statuses[call.status, default: 0] += 1 }
         retransmissions += call.retransmissions
         if call.caller?.audio != nil || call.callee?.audio != nil { listened += 1 }
         for case let kind? in [call.caller?.encryption, call.callee?.encryption] { encryption[kind, default: 0] += 1 }

@@ -43,7 +43,7 @@ extension CallRecord {
     private var brokenEnd: String? {
         guard answered != nil else { return nil }
         if let silence { return "nothing came in the last \(Double(silence.wholeMilliseconds / 100) / 10) s" }
-        return endedBy == .us && disconnected == nil ? "the BYE was not answered" : nil
+        return endedBy == .us && disconnected == nil ? brokenBye : nil
     }
 
     /// For how long nothing came at the end of a call in which something always should have: a tone, or what we sent ourselves.

@@ -50,8 +50,10 @@ public struct CallRecord: Sendable {
     public var ringing: Instant?
     public var answered: Instant?
     public var ended: Instant
-    /// When the end was agreed: the BYE, ours or theirs, was answered; nil when there was none, or no answer.
+    /// When the end was agreed: the BYE, ours or theirs, was answered; nil when there was none, no answer, or a refusal.
     public var disconnected: Instant?
+    /// The status of the answer to our BYE; nil when there was none.
+    public var byeStatus: Int?
     /// Messages that either side had to send again.
     public var retransmissions = 0
     /// Re-INVITEs of ours that were agreed, and the status of the last that was not.
@@ -77,7 +79,16 @@ public struct CallRecord: Sendable {
     /// How often what was played had to wait, or was stopped: for keys of ours, and for a hold of either side.
     var interruptions: Int { timesHeld + script.interruptions }
 
+    /// Of our BYE, where the end was not agreed.
+    var brokenBye: String { byeStatus.map { "the BYE was answered \($0)" } ?? "the BYE was not answered" }
+
     init(peer: Text, isOutgoing: Bool, script: CallScript, began: Instant) {
         (self.peer, self.isOutgoing, self.script, self.began, ended) = (peer, isOutgoing, script, began, began)
+    }
+
+    /// Of a call that this machine had no port for.
+    init(withoutPort peer: Text, isOutgoing: Bool, began: Instant) {
+        self.init(peer: peer, isOutgoing: isOutgoing, script: CallScript(), began: began)
+        (failure, couldNotBind) = ("the tool has no port for its media", true)
     }
 }

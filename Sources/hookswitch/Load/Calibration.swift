@@ -45,6 +45,7 @@ extension LoadOptions {
         plan.playsBothEnds = true   // for its ports
         let place = try CallTarget("sip:echo@127.0.0.1", server: nil, transport: .udp)
         var settings = try settings(place, &plan)
+        guard settings.mediaPorts.count >= 4 else { throw Failure.usage("--calibrate needs four media ports or more: a pair for each end; got '\(phone.ports ?? "")'") }
         let ports = settings.mediaPorts, middle = (ports.lowerBound + UInt16(ports.count / 2)) & ~1
         settings.mediaPorts = ports.lowerBound...(middle - 1)
         plan.playsBothEnds = false

@@ -117,7 +117,7 @@ extension LoadOptions {
         }
         guard let text = ramp ?? (findKnee ? "10:1000:10:10" : nil) else { return ArrivalPlan(rate: 10, isPoisson: poisson) }
         let parts = text.split(separator: ":").map { Double($0) }, numbers = parts.compactMap(\.self)
-        guard parts.count == 4, numbers.count == 4, numbers[0] > 0, numbers[1] >= numbers[0], numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400 else {
+        guard parts.count == 4, numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] > 0, numbers[1] >= numbers[0], numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400 else {
             throw Failure.usage("--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '\(text)'")
         }
         let most = ArrivalPlan.mostSteps
@@ -223,11 +223,13 @@ enum LoadPorts {
         throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
     }
 
-    /// As many calls at a time as there are ports for: in a range that was named as many as go in, else as many as leave room for those that rest.
+    /// As many calls at a time as there are ports for, with room for those that rest.
     static func mostCalls(_ plan: LoadPlan, in range: ClosedRange<UInt16>?) -> Int {
-        let calls = (range?.count ?? most) / (2 * ends(plan))
+        let calls = range.map { $0.count / (2 * ends(plan)) } ?? most / (2 * ends(plan)) - 8
+        // Where each has its own, none has to wait for one that rests.
+        if let all = plan.calls, all <= calls { return calls }
         // No more rest than three for each that may be up, however high the rate is.
-        return max(1, range == nil ? max((calls - 8) / 4, calls - 8 - resting(plan)) : calls)
+        return max(1, calls / 4, calls - resting(plan))
     }
 
     private static func ends(_ plan: LoadPlan) -> Int { plan.playsBothEnds ? 2 : 1 }
