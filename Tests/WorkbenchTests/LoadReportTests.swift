@@ -65,6 +65,13 @@ import Testing
         #expect(tally.effectivenessRatio == 100 && tally.ineffectiveAttempts == 0 && tally.tried == 1)
     }
 
+    @Test func `ports that were nearly all in use are counted one by one`() {
+        let reading = MachineReading.now
+        var evidence = ValidityEvidence(before: reading, after: reading, elapsed: .seconds(10), mediaPorts: 40_000...40_999)
+        evidence.portsAtMost = 950
+        #expect(Validity(evidence).notes.contains("950 of 1000 of our media ports were in use or resting"))
+    }
+
     @Test func `what could not be judged is told, and is nothing that was left`() throws {
         let report = try report([call(1, began: 0, seconds: 1)], leaks: LeakReport(leftovers: [], notJudged: "the journal"))
         #expect(report.exitCode == 0 && LoadText.lines(report).contains("left behind  nothing; not judged: the journal"))

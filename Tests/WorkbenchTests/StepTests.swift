@@ -24,14 +24,14 @@ import UserAgent
         atATime concurrent: Int = 100, expectsEcho: Bool = true, _ treat: @escaping (Int, Room.Seat, InviteSession, Instant) -> Void
     ) -> (tallies: [LoadTally], up: Int) {
         let room = Room(), caller = room.seat("caller", 1, server: Room.address(2), codecs: [.pcmu]), callee = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu])
-        var plan = LoadPlan(), answered = 0, judge = StepJudge(), tallies: [LoadTally] = []
+        var plan = LoadPlan(), answered = 0, judge = StepJudge()
         (plan.target, plan.hold, plan.expectsEcho) = (URI(user: "callee", address: Room.address(2)), .fixed(.seconds(600)), expectsEcho)
         (plan.arrivals, plan.concurrent) = (ArrivalPlan(from: 2, to: 4, by: 2, every: .seconds(5)), concurrent)
         let client = LoadClient(phone: caller.phone, plan: plan)
         caller.client = client
         client.onEvent = { event, _ in
             if case .call(let call) = event { judge.add(CallJudge.figures(of: call), ended: call.caller.ended - .zero) }
-            if case .step(let reading) = event { tallies.append(judge.close(reading)) }
+            if case .step(let reading) = event { judge.close(reading) }
         }
         callee.phone.onIncoming = { session, now in
             answered += 1
@@ -39,7 +39,7 @@ import UserAgent
         }
         client.start(at: room.now)
         room.run(seconds: 12)
-        return (tallies, client.progress.active)
+        return (judge.steps.sorted { $0.key < $1.key }.map(\.value), client.progress.active)
     }
 
     private func echo(_ seat: Room.Seat, _ session: InviteSession, after: Duration = .milliseconds(20), source: MediaSource = .echo, _ now: Instant) {
@@ -74,6 +74,45 @@ import UserAgent
     @Test func `a step whose calls were kept back was not offered`() {
         let (tallies, up) = steps(atATime: 12) { _, seat, session, now in self.echo(seat, session, now) }
         #expect(up == 12 && tallies.map(\.notBegun) == [0, 16], "those of before its window do not count")
+    }
+
+    /// What is wrong with them is known five seconds after their end, or half a minute, when the window has long been closed.
+    @Test(arguments: [true, false]) func `calls whose end goes no further count in the step that they ended in`(isAnswered: Bool) {
+        let room = Room(), seat = room.seat("caller", 1, server: Room.address(3), codecs: [.pcmu])
+        var plan = LoadPlan(), judge = StepJudge()
+        (plan.target, plan.hold, plan.playsBothEnds) = (URI(user: "callee", address: Room.address(3)), .fixed(.milliseconds(800)), true)
+        plan.arrivals = ArrivalPlan(from: 2, to: 4, by: 2, every: .seconds(5))
+        let client = LoadClient(phone: seat.phone, plan: plan)
+        seat.client = client
+        client.onEvent = { event, _ in
+            if case .call(let call) = event { judge.add(CallJudge.figures(of: call), ended: call.caller.ended - .zero) }
+            if case .step(let reading) = event { judge.close(reading) }
+        }
+        room.place(at: Room.address(3)) { message, _ in
+            guard message.isRequest, message.method == .bye else { return Room.forwarded(message) }
+            return isAnswered ? Message.response(to: message, status: 200, toTag: .empty) : nil
+        }
+        client.start(at: room.now)
+        room.run(seconds: 100)   // each end's BYE has half a minute, one after the other
+        let kind = isAnswered ? Finding.Kind.forgottenEnd : .noEnd
+        #expect(judge.steps.count == 2 && client.progress.over == 30)
+        #expect((judge.steps[0]?.findings[kind]?.count, judge.steps[1]?.findings[kind]?.count) == (8, 16), "\(judge.steps.mapValues(\.findings))")
+        #expect((judge.steps[0]?.calls, judge.steps[1]?.calls) == (9, 19), "each once: those that were begun in it, and those that only ended in it")
+        #expect(judge.steps[0]?.findings[kind]?.numbers.first == 2, "the first that ended once the step had settled")
+    }
+
+    @Test func `an end that hears nothing in a step has lost all, and that is no sound`() throws {
+        var (before, mute, good) = (MediaStatistics(), MediaStatistics(), MediaStatistics())
+        (before.sending.packets, before.receiving.packets) = (100, 100)
+        (mute.sending.packets, mute.receiving.packets) = (300, 100)
+        (good.sending.packets, good.receiving.packets, good.receiving.lost, good.receiving.lossFraction) = (300, 300, 0, 0)
+        func end(_ now: MediaStatistics) -> StepReading.End { StepReading.End(began: .zero, ringing: .zero, answered: .zero, codec: "opus", encryption: .clear, before: before, now: now) }
+        let call = StepReading.Call(number: 1, kind: .plain, caller: end(mute), callee: end(good), expectsEcho: false, expectsSilence: false, interruptions: 0)
+        var judge = StepJudge()
+        judge.close(StepReading(window: StepWindow(step: 0, from: .seconds(2), to: .seconds(6)), began: .zero, calls: [call]))
+        let tally = try #require(judge.steps[0])
+        #expect(tally[.loss].count == 2 && tally[.loss].percentile(100) == 100 && tally.findings[.oneWay]?.count == 1)
+        #expect(tally[.mos].percentile(0).map { $0 < 1.5 } == true, "\(tally[.mos].count)")
     }
 
     @Test(arguments: [(10.0, 10, nil, 195), (1, 600, nil, 745), (10, 10, 4, 4), (1_000, 600, nil, 20_000)] as [(Double, Int64, Int?, Int)])

@@ -102,8 +102,9 @@ public final class LiveLoad: Sendable {
     }
 
     private func conclude(_ mostPorts: Int, _ trend: MemoryTrend) -> Outcome {
-        let last = look(), now = MonotonicClock.now, urgency = phone.ask { client, _ in client.phone.urgency } ?? .normal
-        let state = ledger.settle(), elapsed = state.began.map { now - $0 } ?? .zero, after = MachineReading.now
+        // Before the judge has the rest of its work: that belongs to no time of the run.
+        let last = look(), now = MonotonicClock.now, after = MachineReading.now, urgency = phone.ask { client, _ in client.phone.urgency } ?? .normal
+        let state = ledger.settle(), elapsed = state.began.map { now - $0 } ?? .zero
         let transport = phone.transportCounts?.datagrams
         let evidence = state.before.map { before in
             var evidence = ValidityEvidence(before: before, after: after, elapsed: elapsed, mediaPorts: settings.mediaPorts)

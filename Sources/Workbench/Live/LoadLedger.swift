@@ -8,9 +8,9 @@ import Synchronization
 final class LoadLedger: Sendable {
     struct State: Sendable {
         var tally = LoadTally()
-        /// By what happened in the window of each that is over.
-        var steps: [Int: LoadTally] = [:]
         var judge = StepJudge()
+        /// By what happened in the window of each that is over.
+        var steps: [Int: LoadTally] { judge.steps }
         /// Steps whose windows are over, judged or not; and the first of them in which the tool did not begin all its calls.
         var stepsOver = 0
         var firstNotOffered: Int?
@@ -52,7 +52,7 @@ final class LoadLedger: Sendable {
         case .call(let call): queue.async { self.judge(call) }
         case .step(let reading):
             state.withLock { $0.close(reading) }
-            queue.async { self.state.withLock { $0.steps[reading.window.step] = $0.judge.close(reading) } }
+            queue.async { self.state.withLock { $0.judge.close(reading) } }
         case .finished(let failure):
             state.withLock { $0.failure = failure }
             finished.signal()

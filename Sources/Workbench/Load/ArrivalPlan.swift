@@ -24,7 +24,8 @@ public struct ArrivalPlan: Hashable, Sendable {
 
     /// From one rate to another in equal steps, `mostSteps` at most.
     public init(from: Double, to: Double, by: Double, every time: Duration, isPoisson: Bool = false) {
-        let count = by > 0 ? Int(min((to - from) / by, Double(Self.mostSteps - 1)).rounded(.down)) : 0
+        // 0.3 - 0.1 is a little less than 0.2.
+        let count = by > 0 ? Int(min((to - from) / by + 1e-9, Double(Self.mostSteps - 1)).rounded(.down)) : 0
         self.init(steps: (0...max(0, count)).map { Step(rate: from + Double($0) * by, time: time) }, isPoisson: isPoisson)
     }
 }

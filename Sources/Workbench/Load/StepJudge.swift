@@ -2,29 +2,38 @@ import Media
 import Primitives
 import RTP
 
-/// Judges a step by what happened in its window, and by nothing that came later. A value.
+/// Judges steps, each by what happened in its window. A value.
 ///
 /// Calls that were begun in it count with what is known of them at its end. Those that were up before count when something goes wrong with them in it;
-/// their sound counts for what came in it.
+/// their sound counts for what came in it. Calls that ended in it count when both ends are over, which may be known later.
 struct StepJudge {
     /// Unanswered for longer is a measurement: its set-up takes at least so long.
     private static let slow = Duration.milliseconds(500)
     /// What shows at the end of a call only; the rest may lie long back then.
     private static let faultsOfTheEnd: Set<Finding.Kind> = [.endedEarly, .noEnd, .forgottenEnd, .failure]
 
-    /// Calls that are over, and when they were; until the window closes.
+    /// What each step has come to whose window is closed.
+    private(set) var steps: [Int: LoadTally] = [:]
+    /// Calls that are over, and when their caller was; until the window closes.
     private var over: [(figures: CallFigures, ended: Duration)] = []
+    private var closed: [StepWindow] = []
 
-    mutating func add(_ figures: CallFigures, ended: Duration) { over.append((figures, ended)) }
+    /// - Parameter ended: after the beginning of the run. Where its window is closed already, the call is added to that step: an end that was not passed on, and a
+    ///   BYE that was not answered, are known seconds later.
+    mutating func add(_ figures: CallFigures, ended: Duration) {
+        guard let last = closed.last, ended < last.to else { return over.append((figures, ended)) }
+        if let window = closed.last(where: { $0.holds(ended) }) { Self.add(figures, window, to: &steps[window.step, default: LoadTally()]) }
+    }
 
-    /// What the step has come to. Forgets the calls of it.
-    mutating func close(_ reading: StepReading) -> LoadTally {
+    /// Makes the tally of the step. Forgets the calls of it.
+    mutating func close(_ reading: StepReading) {
         var tally = LoadTally()
         tally.notBegun = reading.notBegun
-        for (figures, ended) in over where ended >= reading.window.from && ended < reading.window.to { Self.add(figures, reading.window, to: &tally) }
+        for (figures, ended) in over where reading.window.holds(ended) { Self.add(figures, reading.window, to: &tally) }
         for call in reading.calls { Self.add(call, reading, to: &tally) }
         over = over.filter { $0.ended >= reading.window.to }
-        return tally
+        steps[reading.window.step] = tally
+        closed.append(reading.window)
     }
 
     private static func add(_ figures: CallFigures, _ window: StepWindow, to tally: inout LoadTally) {
@@ -55,13 +64,20 @@ struct StepJudge {
             status: caller.answered == nil ? 0 : 200, setup: time(caller.began, caller.ringing ?? caller.answered), ring: time(caller.ringing, caller.answered),
             answer: time(caller.began, caller.answered), duration: caller.answered.map { (reading.began + reading.window.to - $0).inMilliseconds },
             inviteTransit: time(caller.began, callee?.began), answerTransit: time(callee?.answered, caller.answered), retransmissions: 0,
-            caller: sound(caller, reading), callee: callee.flatMap { sound($0, reading) }, findings: [])
+            caller: sound(caller, from: callee, reading), callee: callee.flatMap { sound($0, from: caller, reading) }, findings: [])
+    }
+
+    /// The statistics of one end when the window began, and now; nil where nobody looked.
+    private static func stretch(_ end: StepReading.End, _ reading: StepReading) -> (before: MediaStatistics, now: MediaStatistics)? {
+        guard let now = end.now, end.before != nil || end.answered.map({ $0 >= reading.began + reading.window.from }) == true else { return nil }
+        return (end.before ?? MediaStatistics(), now)
     }
 
     /// What came to one end in the window; nil where nobody looked when that began.
-    private static func sound(_ end: StepReading.End, _ reading: StepReading) -> EndFigures? {
-        guard let now = end.now, end.before != nil || end.answered.map({ $0 >= reading.began + reading.window.from }) == true else { return nil }
-        let before = end.before ?? MediaStatistics()
+    ///
+    /// - Parameter peer: the other end, where it is one of ours. Where nothing came of what it sent, all is lost, as in a whole call.
+    private static func sound(_ end: StepReading.End, from peer: StepReading.End?, _ reading: StepReading) -> EndFigures? {
+        guard let (before, now) = stretch(end, reading) else { return nil }
         var figures = EndFigures(
             codec: end.codec.map { "\($0)" }, encryption: end.encryption, sent: now.sending.packets &- before.sending.packets,
             received: now.receiving.packets &- before.receiving.packets)
@@ -69,7 +85,10 @@ struct StepJudge {
             let gone = Double(lost) - Double(before.receiving.lost ?? 0), expected = gone + Double(figures.received)
             if expected > 0 { figures.lossPercent = max(0, 100 * gone / expected) }
         }
-        let impairment: CallQuality.Impairment = end.codec?.lowercased == "opus" ? .opus : .g711
+        let sent = peer.flatMap { stretch($0, reading) }.map { $0.now.sending.packets &- $0.before.sending.packets } ?? 0
+        let isLost = figures.received == 0 && sent > SoundArrival.inFlight
+        if isLost { figures.lossPercent = 100 }
+        let impairment: CallQuality.Impairment = end.codec?.lowercased == "opus" && !isLost ? .opus : .g711
         let quality = CallQuality(impairment, loss: figures.lossPercent.map { $0 / 100 }, delay: now.roundTrip.map { Duration.nanoseconds($0.wholeNanoseconds / 2) })
         (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
         (figures.jitter, figures.roundTrip) = (figures.received > 0 ? now.receiving.jitter : nil, now.roundTrip.map(\.inMilliseconds))

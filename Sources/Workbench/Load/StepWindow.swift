@@ -6,6 +6,8 @@ public struct StepWindow: Hashable, Sendable {
     public var step: Int
     public var from: Duration, to: Duration
 
+    func holds(_ time: Duration) -> Bool { time >= from && time < to }
+
     /// Of every step that has an end.
     static func all(of plan: ArrivalPlan, settling: Duration?) -> [StepWindow] {
         var begin = Duration.zero, windows: [StepWindow] = []
@@ -22,7 +24,7 @@ public struct StepWindow: Hashable, Sendable {
     private static func usual(for length: Duration) -> Duration { min(.seconds(3), .nanoseconds(length.wholeNanoseconds / 5)) }
 }
 
-/// What a step shows at its end of the calls that are not over.
+/// What a step shows at its end of the calls that nobody has ended.
 public struct StepReading: Sendable {
     /// A call that is up or under way.
     public struct Call: Sendable {
@@ -87,12 +89,18 @@ extension LoadClient {
         var window = window
         window.to = min(window.to, now - began)
         let calls = open.keys.sorted().compactMap { number -> StepReading.Call? in
-            guard let call = open[number], let caller = end(call.caller, past, present) else { return nil }
+            guard let call = open[number], !isEnding(call), let caller = end(call.caller, past, present) else { return nil }
             return StepReading.Call(
                 number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present), expectsEcho: call.loaded.expectsEcho,
                 expectsSilence: call.loaded.expectsSilence, interruptions: call.caller.flatMap { phone.calls[$0]?.record.interruptions } ?? 0)
         }
         onEvent?(.step(StepReading(window: window, began: began, calls: calls, notBegun: progress.notBegun - notBegunBefore)), now)
+    }
+
+    /// Its caller has hung up, or was refused: it counts when it is known how that went.
+    private func isEnding(_ call: OpenCall) -> Bool {
+        let state = call.caller.flatMap { phone.calls[$0]?.state }
+        return state == .ending || state == .closed
     }
 
     private func end(_ leg: MediaLegID?, _ past: [MediaLegID: MediaStatistics], _ present: [MediaLegID: MediaStatistics]) -> StepReading.End? {

@@ -42,7 +42,7 @@ public struct Validity: Codable, Hashable, Sendable {
     /// Calls not begun at the limit of concurrent ones; and for want of a port of ours.
     public var skipped: Int
     public var withoutPort: Int
-    /// Pairs of media ports of ours, and the most that were in use or resting at a time.
+    /// Media ports of ours, and the most that were in use or resting at a time.
     public var ports: Int
     public var portsAtMost: Int
     /// Our media ports that the kernel may give to others; nil for none.
@@ -116,7 +116,7 @@ extension Validity {
         if evidence.progress.strangers > 0 { notes.append("\(evidence.progress.strangers) INVITEs came that belong to no call of this run") }
         if let overlap = ephemeralOverlap { notes.append("the kernel may give our media ports \(overlap) to others (ip_local_port_range)") }
         if let busy = machineProcessor, busy > 95 { notes.append("the machine was \(Number.text(busy)) % busy: the target, if it is here too, had to share it") }
-        if ports > 0, portsAtMost * 10 >= ports * 9 { notes.append("\(portsAtMost) of \(ports) pairs of our media ports were in use or resting") }
+        if ports > 0, portsAtMost * 10 >= ports * 9 { notes.append("\(portsAtMost) of \(ports) of our media ports were in use or resting") }
     }
 }
 
