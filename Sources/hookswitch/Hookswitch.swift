@@ -98,11 +98,15 @@ enum SettingFlags {
     static func expand(_ arguments: [String]) throws -> [String] {
         guard let command = arguments.first, ["serve", "check", "doctor"].contains(command) else { return arguments }
         var expanded: [String] = []
-        var rest = arguments[...]
+        var rest = arguments[...], hasFile = false
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let flag = parts.first, let setting = setting(flag) else {
                 if let name = parts.first { try refuseMistyped(name, of: command) }
+                if parts.first == "--config" {
+                    if hasFile { throw Failure.usage("--config is typed twice: there is one file, and --set for what is else in it") }
+                    hasFile = true
+                }
                 expanded.append(argument)
                 continue
             }

@@ -66,6 +66,30 @@ import Workbench
         #expect(throws: ExitCode(1)) { try command.run() }
     }
 
+    /// A signal that came before the trap would end the process, and leave the other side ringing.
+    @Test func `a call is hung up by a signal of before its INVITE`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            let said = Pipe(), port = try FreePorts.block(of: 1, .v4).lowerBound, mute = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: port))
+            Thread.detachNewThread {
+                var text = ""
+                while !text.contains("calling") { text += String(decoding: said.fileHandleForReading.availableData, as: UTF8.self) }
+                kill(getpid(), SIGTERM)
+            }
+            let command = try #require(try Hookswitch.parseAsRoot(["call", "sip:a@127.0.0.1:\(port)"]) as? Call)
+            let outcome = try CallRun(command.plan(), teller: Teller(said.fileHandleForWriting)).perform()
+            withExtendedLifetime(mute) {}
+            exit(outcome.result.endedBy == .us ? 42 : 1)
+        }
+    }
+
+    @Test func `what is asked for before there is a call is done when there is one`() {
+        let teller = Teller(nil), hung = DispatchSemaphore(value: 0)
+        teller.readerHasGone()
+        let signals = HangupSignals(teller)
+        signals.whenAsked { hung.signal() }
+        #expect(hung.wait(timeout: .now()) == .success)
+    }
+
     /// Without what the network says it would be 408 after `--timeout`.
     @Test(arguments: ["", " --tcp"]) func `a call to where nobody is fails soon`(transport: String) throws {
         let port = try FreePorts.block(of: 1, .v4).lowerBound

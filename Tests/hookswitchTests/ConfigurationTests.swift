@@ -339,6 +339,7 @@ import UserAgent
         (["check", "--media-prots", "1-2"], "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch check --help')"),
         (["serve", "--media-prots=1-2"], "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch serve --help')"),
         (["doctor", "--confg", "x"], "there is no option '--confg' (did you mean '--config'?) (see 'hookswitch doctor --help')"),
+        (["check", "--config", "a", "--json", "--config=b"], "--config is typed twice: there is one file, and --set for what is else in it"),
         (["check", "--json", "--media-ports"], "--media-ports takes a value: <first-last>"),
     ])
     func `a flag that is mistyped, or has no value, is named`(arguments: [String], line: String) throws {

@@ -194,11 +194,20 @@ import Workbench
         var tone = Self.good, echo = Self.good
         echo.number = "9196"
         test.edit(&tone, &echo)
-        let report = ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, tone: tone, echo: tone.hasAnswer ? echo : nil)
+        let report = ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, usesTCP: false, tone: tone, echo: tone.hasAnswer ? echo : nil)
         #expect(report.text.contains(test.verdict), "\(report.text)")
         #expect(report.ways.filter { $0.state == .dead }.map(\.name) == test.dead)
         #expect(report.exitCode == (test.dead.isEmpty && !test.verdict.hasPrefix("not known") ? nil : test.dead.isEmpty ? 3 : 1))
         if let remedy = test.remedy { #expect(report.ways.contains { $0.remedy?.contains(remedy) == true }, "\(report.text)") }
+    }
+
+    @Test(arguments: [true, false]) func `what mends SIP is told of the transport that was tried`(usesTCP: Bool) {
+        var echo = Self.good
+        echo.isByeAnswered = false
+        let reports = [(ProbeEvidence(number: "9197"), nil), (Self.good, echo)].map { tone, echo in
+            ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, usesTCP: usesTCP, tone: tone, echo: echo).ways[0].remedy ?? ""
+        }
+        #expect(reports[0].contains(usesTCP ? "sip.tcp: [" : "sip.udp: [") && reports[1].contains("let \(usesTCP ? "TCP" : "UDP") 5060 through"), "\(reports)")
     }
 
     @Test func `real calls to a target in order find all four alive`() throws {
@@ -206,6 +215,16 @@ import Workbench
         defer { target.phone.close() }
         let report = try probe("\(target.address)")
         #expect(report.ways.allSatisfy { $0.state == .alive }, "\(report.text)")
+    }
+
+    @Test func `a BYE that is refused has arrived`() throws {
+        let target = try FaultyTarget { _, _ in }
+        defer { target.phone.close() }
+        target.phone.post { client, _ in
+            client.phone.onEvent = { call, event, now in if case .connected = event { call.session?.vanish(at: now) } }   // what comes for it gets 481
+        }
+        let report = try probe("\(target.address)")
+        #expect(report.ways[0] == ProbeReport.Way(name: "SIP out", state: .alive, text: "INVITE, ACK and BYE arrive"), "\(report.text)")
     }
 
     @Test func `where no echo comes back the target's own reports of our packets are believed`() throws {

@@ -36,6 +36,12 @@ import Workbench
         #expect(plan.arrivals == ArrivalPlan(rate: 3) && plan.calls == 1 && plan.target.map { "\($0)" } == "sip:9197@127.0.0.1")
     }
 
+    @Test func `a value may begin with a dash`() throws {
+        let words = try expand("target: 127.0.0.1\naccounts: 1001..1002\npassword: -Xy7\nca: -ca.pem\n")
+        let options = try #require(try Hookswitch.parseAsRoot(words) as? Load).options
+        #expect(options.phone.password == "-Xy7" && options.phone.ca == "-ca.pem")
+    }
+
     @Test(arguments: [
         ("targte: x\n", ":1: unknown setting 'targte' (did you mean 'target'?)"),
         ("target: sip:1@127.0.0.1\nrate: fast\n", ":2: The value 'fast' is invalid for '--rate <n>'"),

@@ -37,6 +37,6 @@ struct Probe: ParsableCommand {
         }
         let heard = try ProbeCall(number: tone, server: server, usesTCP: tcp, patience: patience).evidence()
         let echoed = heard.hasAnswer ? try ProbeCall(number: echo, server: server, usesTCP: tcp, patience: patience).evidence() : nil
-        return ProbeReport(server: server, tone: heard, echo: echoed)
+        return ProbeReport(server: server, usesTCP: tcp, tone: heard, echo: echoed)
     }
 }

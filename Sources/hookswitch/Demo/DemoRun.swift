@@ -31,7 +31,8 @@ struct DemoRun {
     ///
     /// - Throws: exit code 3, when it could not even begin. What was begun is ended all the same, in order: the telephones, then the gateway.
     func perform() throws -> DemoReport {
-        let phones = DemoPhones(), signals = HangupSignals(teller) { phones.stop() }
+        let phones = DemoPhones(), signals = HangupSignals(teller)
+        signals.whenAsked { phones.stop() }
         defer { withExtendedLifetime(signals) {} }
         return try performed(phones)
     }

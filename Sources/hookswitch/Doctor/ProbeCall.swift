@@ -16,6 +16,7 @@ struct ProbeEvidence: Sendable, Equatable {
     var status = 0
     /// The 200 came again and again: our ACK did not arrive.
     var repeatedAcceptances = 0
+    /// In any way: it has arrived.
     var isByeAnswered = false
     /// A BYE of theirs waits for our ACK (RFC 3261 §15).
     var endedBy = CallEnder.us
@@ -43,8 +44,8 @@ struct ProbeCall {
     /// - Throws: exit code 3 when it was stopped: what it would show then is nobody's fault.
     func evidence() throws -> ProbeEvidence {
         let ending = DispatchSemaphore(value: 0), shared = Shared(number), wasStopped = Mutex(false)
-        let phone = try start(shared, ending)
-        let signals = HangupSignals(Teller(nil), exitCodeAtOnce: 3) {
+        let signals = HangupSignals(Teller(nil), exitCodeAtOnce: 3), phone = try start(shared, ending)
+        signals.whenAsked {
             wasStopped.withLock { $0 = true }
             phone.stop()
         }
@@ -73,7 +74,7 @@ struct ProbeCall {
         private static func note(_ message: Message, _ isRepeated: Bool, in evidence: inout ProbeEvidence) {
             guard let status = message.status else { return }
             evidence.hasAnswer = true
-            if message.method == .bye, (200..<300).contains(status) { evidence.isByeAnswered = true }
+            if message.method == .bye, status >= 200 { evidence.isByeAnswered = true }
             guard message.method == .invite, (200..<300).contains(status) else { return }
             if isRepeated { evidence.repeatedAcceptances += 1 }
             evidence.contact = message.contact.flatMap { contact in contact.uri.address.map { SocketAddress($0, port: contact.uri.port ?? 5060) } }

@@ -22,9 +22,9 @@ struct ProbeReport: Codable, Equatable {
         return states.contains(.dead) ? 1 : states.contains(.unknown) ? 3 : nil
     }
 
-    init(server: SocketAddress, tone: ProbeEvidence, echo: ProbeEvidence?) {
+    init(server: SocketAddress, usesTCP: Bool, tone: ProbeEvidence, echo: ProbeEvidence?) {
         self.server = "\(server)"
-        let judge = ProbeJudge(server: server, tone: tone, echo: echo)
+        let judge = ProbeJudge(server: server, transport: usesTCP ? "TCP" : "UDP", tone: tone, echo: echo)
         ways = [judge.sipOut, judge.sipIn, judge.soundOut, judge.soundIn]
     }
 
@@ -42,6 +42,8 @@ struct ProbeReport: Codable, Equatable {
 /// Says from two calls which way is dead.
 private struct ProbeJudge {
     let server: SocketAddress
+    /// Of SIP.
+    let transport: String
     let tone: ProbeEvidence
     let echo: ProbeEvidence?
 
@@ -56,7 +58,7 @@ private struct ProbeJudge {
         guard tone.hasAnswer else {
             return Way(
                 name: "SIP out", state: .dead, text: "no answer at all from \(server): the question or its answer is lost",
-                remedy: "is it running, on this transport, on more than loopback (sip.udp: [\"0.0.0.0:\(server.port)\"]), is \(server.port) published and let through? Its journal has 'sip.rx' when the question arrives")
+                remedy: "is it running, on this transport, on more than loopback (sip.\(transport.lowercased()): [\"0.0.0.0:\(server.port)\"]), is \(server.port) published and let through? Its journal has 'sip.rx' when the question arrives")
         }
         let unended = connected.filter { $0.endedBy != .them && !$0.isByeAnswered }
         if unended.contains(where: { $0.repeatedAcceptances > 0 }) {
@@ -99,7 +101,7 @@ private struct ProbeJudge {
     }
 
     private var advertiseRemedy: String {
-        guard let contact, contact.address != server.address else { return "a firewall lets INVITE through and not what follows: let UDP \(server.port) through both ways" }
+        guard let contact, contact.address != server.address else { return "a firewall lets INVITE through and not what follows: let \(transport) \(server.port) through both ways" }
         return "on the gateway: advertise.address: \(server.address) (HOOKSWITCH_ADVERTISE_ADDRESS), in place of \(contact.address)"
     }
 

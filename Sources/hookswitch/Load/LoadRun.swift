@@ -23,8 +23,8 @@ struct LoadRun {
         let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
         var process = try order.targetProcess.map(TargetProcess.init)
         let tlsFailure = Mutex<TLSError?>(nil)
-        let began = Date(), load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
-        let signals = HangupSignals(teller, exitCodeAtOnce: 3) {
+        let signals = HangupSignals(teller, exitCodeAtOnce: 3), began = Date(), load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
+        signals.whenAsked {
             stopped.withLock { $0 = true }
             load.stop()
         }

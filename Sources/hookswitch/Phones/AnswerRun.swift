@@ -33,12 +33,12 @@ struct AnswerRun {
     /// - Parameter onStart: called when the port is bound.
     /// - Throws: exit code 3 when the port is in use or a file could not be written, 1 when the registration is refused.
     func perform(onStart: () -> Void = {}) throws {
-        let phone = try start()
+        let signals = HangupSignals(teller), phone = try start()
         onStart()
         let place = "\(plan.settings.transport) \(phone.address)"
         teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
         let desk = desk
-        let signals = HangupSignals(teller) {
+        signals.whenAsked {
             phone.stop()
             // A peer that does not answer our BYE must not keep us.
             desk.after(.seconds(5)) { phone.post { client, now in client.abandon(at: now) } }

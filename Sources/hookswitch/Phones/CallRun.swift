@@ -34,9 +34,9 @@ struct CallRun {
 
     /// Waits for the end of the call. SIGINT and SIGTERM hang up.
     func perform() throws -> CallOutcome {
-        let phone = try start()
+        let signals = HangupSignals(teller), phone = try start()
         defer { phone.close() }
-        let signals = HangupSignals(teller) { phone.stop() }
+        signals.whenAsked { phone.stop() }
         ending.wait()
         withExtendedLifetime(signals) {}
         var outcome = story.told { record, failure, digitsAreSent in self.outcome(record, failure, digitsAreSent) }

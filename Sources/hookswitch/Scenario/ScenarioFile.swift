@@ -58,7 +58,7 @@ enum ScenarioFile {
             return text == "true" ? ["--" + name] : []
         }
         try check(name, text, place)
-        return ["--" + name, text]
+        return ["--\(name)=\(text)"]   // one word: a value may begin with a dash
     }
 
     /// What belongs together is checked with all the others: the other half may be typed.
@@ -68,7 +68,7 @@ enum ScenarioFile {
     private static func check(_ name: String, _ text: String, _ place: String) throws {
         guard !halves.contains(name) else { return }
         do {
-            try LoadOptions.parse(["sip:9196@127.0.0.1", "--" + name, text]).checkValues()
+            try LoadOptions.parse(["sip:9196@127.0.0.1", "--\(name)=\(text)"]).checkValues()
         } catch let failure as Failure {
             throw Failure(message: "\(place): \(failure.message)", exitCode: failure.exitCode)
         } catch { throw Failure.usage("\(place): \(LoadOptions.message(for: error))") }

@@ -17,7 +17,7 @@ struct TortureRun {
         guard let plan = order.plan else { preconditionFailure("a list is not played") }
         let began = Date(), start = MonotonicClock.now, progress = Mutex(0)
         let (teller, count) = (teller, plan.cases.count)
-        let torture: LiveTorture
+        let signals = HangupSignals(teller, exitCodeAtOnce: 3), torture: LiveTorture
         do throws(LivePhoneError) {
             torture = try LiveTorture(plan) { event in
                 switch event {
@@ -29,7 +29,7 @@ struct TortureRun {
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
-        let signals = HangupSignals(teller, exitCodeAtOnce: 3) { torture.stop() }
+        signals.whenAsked { torture.stop() }
         let (results, failure) = torture.run()
         withExtendedLifetime(signals) {}
         if let failure { throw Failure.cannotRun(failure) }
