@@ -84,7 +84,9 @@ extension AppCall {
         guard let session else { return }
         scribe.write(.transferRequested, at: now, [.remote: .init(request.target.text)])
         line.tell(.transferRequested(to: "\(request.target.text)"), of: self)
-        guard line.settings.acceptsTransfers, state == .connected, move == nil else { return session.refuse(request, status: 603, at: now) }
+        guard line.settings.acceptsTransfers, request.target.mayGo(over: flow), state == .connected, move == nil else {
+            return session.refuse(request, status: 603, at: now)
+        }
         session.accept(request, at: now)
         let move = line.makeMove(self, request)
         self.move = move
@@ -124,7 +126,8 @@ extension AppLine {
     }
 }
 
-/// The dialog with whoever handed the call on: waits for its BYE.
+/// The dialog with whoever handed the call on: waits for its BYE. The call's sound is elsewhere, so offers are refused; a REFER is declined where nobody
+/// takes it up.
 final class FormerDialog: InviteSessionDelegate {
     let session: InviteSession
     private unowned let call: AppCall
@@ -135,7 +138,12 @@ final class FormerDialog: InviteSessionDelegate {
     }
 
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
-        guard case .traced(let direction, let message, let isRetransmission) = event else { return }
-        call.line.scribe(of: call, forDialogWith: message, direction).trace(message, direction, isRetransmission, over: Way(call.flow), at: now)
+        switch event {
+        case .traced(let direction, let message, let isRetransmission):
+            call.line.scribe(of: call, forDialogWith: message, direction).trace(message, direction, isRetransmission, over: Way(call.flow), at: now)
+        case .offered(let offer): session.answer(offer, status: 488, at: now)
+        case .transferRequested(let request): session.refuse(request, status: 603, at: now)
+        default: break
+        }
     }
 }

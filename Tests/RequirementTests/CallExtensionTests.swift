@@ -116,6 +116,9 @@ import UserAgent
         #expect(app.heard.contains(.transferRequested(to: "sip:2002@far.test")) && app.heard.contains(.transferred(to: "sip:2002@far.test")))
         #expect(stage.sent("app INVITE").count == 1)
         #expect(stage.openLegs == 1)
+        far.hold(.sendonly)
+        stage.run(1)
+        #expect(stage.sent("app 488 INVITE").count == 1, "its sound is elsewhere")
         far.bye()
         stage.run(1)
         #expect(stage.calls == [call], "the dialog with whoever handed it on is not the call any more")
@@ -197,15 +200,16 @@ import UserAgent
         #expect(stage.leftovers() == [])
     }
 
-    @Test("A line that takes no transfers says 603") func transferDeclined() throws {
-        let stage = Stage { $0.acceptsTransfers = false }
+    @Test("A line that takes no transfers says 603, and one without TLS for a sips target", arguments: [(false, URI.Scheme.sip), (true, .sips)])
+    func transferDeclined(acceptsTransfers: Bool, scheme: URI.Scheme) throws {
+        let stage = Stage { $0.acceptsTransfers = acceptsTransfers }
         _ = PlainApp(stage)
         let app = PlainApp(stage)
         let (far, _) = try answered(stage)
-        far.session?.refer(to: URI(user: "2002", host: "far.test"), at: stage.now)
+        far.session?.refer(to: URI(scheme: scheme, user: "2002", host: "far.test"), at: stage.now)
         stage.run(1)
         #expect(stage.sent("app 603 REFER").count == 1 && stage.sent("app INVITE").isEmpty)
-        #expect(app.heard == [.transferRequested(to: "sip:2002@far.test")])
+        #expect(app.heard == [.transferRequested(to: "\(scheme):2002@far.test")])
         far.bye()
         #expect(stage.leftovers() == [])
     }
