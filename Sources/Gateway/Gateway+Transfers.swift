@@ -63,17 +63,18 @@ extension Gateway {
         }
     }
 
-    /// Devices and trunks are called as they are; an application, a script, a group and devices that sleep take calls of ours as anybody's. Whom such a
-    /// call rings need not be reached over TLS, so where that is wanted it is not made.
+    /// Devices and trunks are called as they are; an application, a script, a group and a line whose devices all sleep take calls of ours as anybody's.
+    /// Whom such a call rings need not be reached over TLS, so where that is wanted it is not made.
     private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg, isSecure: Bool) -> [Destination] {
         let found = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70, isSecure: isSecure)
-        let ours = [toOurselves(dialled, at: target.configuration.domain ?? configuration.domain, from: staying.party)].compactMap(\.self)
         switch target.configuration.endpoint {
         case .trunk: return found
-        case .devices: return isSecure || ours.isEmpty || !mayWake(target) ? found : ours
-        case .group: return isSecure ? [] : ours
-        case .application, .script: return ours
+        // Our call would be one more of the line's, which the one that is transferred is not.
+        case .devices where !found.isEmpty || isSecure || !mayWake(target): return found
+        case .group where isSecure: return []
+        case .devices, .group, .application, .script: break
         }
+        return [toOurselves(dialled, at: target.configuration.domain ?? configuration.domain, from: staying.party)].compactMap(\.self)
     }
 
     /// Attended: both calls of whoever asks are with us, and their other ends are joined.

@@ -8,8 +8,8 @@ import UserAgent
 /// A call that waits for devices that sleep: pushes are on their way to them. While none of its line is awake it is no call yet as far as CallKit knows.
 struct WakingCall {
     let leg: Leg
-    /// Devices that ring for it already.
-    var called: [URI]
+    /// Devices that were called for it, by their names: one that rings and registers anew, from another port perhaps, is not called twice.
+    var called: [Text]
     /// Those that were pushed to and have not registered since.
     var sleepers: [PushBinding]
     /// Pushes that nobody took.
@@ -38,10 +38,10 @@ extension Gateway {
     func wakeOthers(for leg: Leg, than called: [Destination]) {
         guard waking[leg.uuid] == nil, mayWake(leg.line) else { return }
         guard waking.count < configuration.push.calls else { return _ = doorkeeper.refuse(.wakes) }
-        wake(sleepers(of: leg.line), for: leg, called: called.map(\.target), isReported: true)
+        wake(sleepers(of: leg.line), for: leg, called: called.map(\.deviceName), isReported: true)
     }
 
-    private func wake(_ sleepers: [PushBinding], for leg: Leg, called: [URI], isReported: Bool) {
+    private func wake(_ sleepers: [PushBinding], for leg: Leg, called: [Text], isReported: Bool) {
         waking[leg.uuid] = WakingCall(leg: leg, called: called, sleepers: sleepers, isReported: isReported)
         arm(.wake, of: leg, after: configuration.push.limit)
         leg.scribe.write(.pushSent, at: now, [.count: .init(sleepers.count)])
@@ -54,10 +54,12 @@ extension Gateway {
     /// Devices that can be pushed to, and are not registered.
     private func sleepers(of line: Line) -> [PushBinding] {
         guard push != nil else { return [] }
-        let found = line.features.pushBindings.current(at: date)
-        guard !found.isEmpty else { return [] }
-        let awake = registrar.contacts(of: line.configuration.number, at: now).filter(isAwake)
-        return found.filter { sleeper in !awake.contains { sleeper.isOf($0.uri, $0.parameters) } }
+        var asleep = line.features.pushBindings.current(at: date)
+        guard !asleep.isEmpty else { return [] }
+        for contact in registrar.contacts(of: line.configuration.number, at: now) where isAwake(contact) {
+            asleep.remove(of: contact.uri, instance: contact.instance)
+        }
+        return asleep
     }
 
     private func message(to sleeper: PushBinding, for leg: Leg) -> PushMessage {
@@ -82,8 +84,10 @@ extension Gateway {
         guard configuration.push.isOn, let user = request.to.uri.decodedUser, let line = line(numbered: user) else { return }
         let keep = TimeInterval(configuration.push.keep.components.seconds)
         if line.features.pushBindings.apply(request, at: date, keep: keep) { pushBindingsChanged(of: line) }
+        let calls = waking.values.filter { $0.leg.line === line }
+        guard !calls.isEmpty else { return }
         let asleep = sleepers(of: line)
-        for call in waking.values.filter({ $0.leg.line === line }).sorted(by: { $0.leg.media.id.rawValue < $1.leg.media.id.rawValue }) {
+        for call in calls.sorted(by: { $0.leg.media.id.rawValue < $1.leg.media.id.rawValue }) {
             let left = call.sleepers.filter { sleeper in asleep.contains { $0.isSame(as: sleeper) } }
             waking[call.leg.uuid]?.sleepers = left
             ring(call)
@@ -96,10 +100,9 @@ extension Gateway {
         let leg = call.leg
         guard let origin = leg.origin, let invite = leg.session?.request else { return }
         let awake = destinations(of: leg.line, dialled: origin.dialled, caller: origin.caller, after: invite)
-        // Nor over another flow of the same device.
-        let callees = awake.filter { callee in !([callee.target] + callee.alternatives.compactMap(\.target)).contains { call.called.contains($0) } }
+        let callees = awake.filter { !call.called.contains($0.deviceName) }
         guard !callees.isEmpty else { return }
-        waking[leg.uuid]?.called += callees.map(\.target)
+        waking[leg.uuid]?.called += callees.map(\.deviceName)
         waking[leg.uuid]?.isReported = true
         if call.isReported { join(callees, to: leg) } else { admit(leg, callees) }
     }

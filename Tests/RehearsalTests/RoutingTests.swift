@@ -153,21 +153,6 @@ import Testing
         #expect(caller.final(.invite, 1)?.status == 480 && phone.request(.invite) == nil)
     }
 
-    /// RFC 5626 §7.
-    @Test func `a device with two flows rings over one of them, and over the other where it does not answer`() throws {
-        let stage = Stage(), first = RawPeer(stage, 31), second = RawPeer(stage, 32), caller = RawPeer(stage, 9)
-        for (number, flow) in [first, second].enumerated() {
-            flow.request(
-                "REGISTER", BridgedCall.line, call: "flow\(number)", 1, contact: "<sip:peer@\(flow.address)>;+sip.instance=\"<urn:uuid:1>\";reg-id=\(number + 1)")
-        }
-        caller.request("INVITE", BridgedCall.line, call: "one", 1, body: caller.description())
-        #expect(second.request(.invite) != nil && first.request(.invite) == nil)
-        stage.run(seconds: 10)
-        first.answer(try first.received(.invite), 486)
-        #expect(caller.final(.invite, 1)?.status == 486)
-        stage.expectQuiet()
-    }
-
     // MARK: Scripts
 
     @Test(arguments: [(LineScript(.answer), 200), (.init(.reject(486)), 486), (.init(.reject(603)), 603), (.init(.reject(404)), 404), (.init(.ring), 480)])

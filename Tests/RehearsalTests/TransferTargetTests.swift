@@ -207,8 +207,15 @@ import UserAgent
         stage.expectQuiet()
     }
 
-    @Test func `a line with room for one call has it handed on to another telephone of its own`() throws {
-        let stage = Stage { $0.lines[0].maximumCalls = 1 }
+    @Test(arguments: [false, true]) func `a line with room for one call has it handed on to another telephone of its own`(isOneAsleep: Bool) throws {
+        let stage = Stage { configuration, environment in
+            (configuration.lines[0].maximumCalls, configuration.push.isOn, environment.push) = (1, true, { _ in })
+        }
+        if isOneAsleep {
+            let contact = "<sip:peer@192.0.2.4:5060;pn-provider=acme;pn-prid=token>"
+            RawPeer(stage, 4).request("REGISTER", BridgedCall.line, call: "asleep", 1, headers: ["Expires: 60"], contact: contact)
+            stage.run(seconds: 61)
+        }
         let call = try stage.bridge(), second = RawPeer(stage, 3)
         second.request("REGISTER", BridgedCall.line, call: "second", 1)
         call.fromDevice("REFER", headers: ["Refer-To: <\(BridgedCall.line)>"])

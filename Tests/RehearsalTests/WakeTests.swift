@@ -222,6 +222,30 @@ import Testing
         over()
     }
 
+    @Test func `a telephone that registers another address while it rings is not called twice`() {
+        let desk = RawPeer(stage, 3), instance = ";+sip.instance=\"<urn:uuid:3>\""
+        register(1, by: desk, expires: 600, contact: "<sip:one@192.0.2.3:5060>" + instance)
+        fallAsleep()
+        invite()
+        desk.answer(desk.request(.invite), 180)
+        register(2, by: desk, expires: 600, contact: "<sip:two@192.0.2.3:5060>" + instance)
+        #expect(desk.heard.count { $0.isRequest && $0.method == .invite } == 1)
+        desk.answer(desk.request(.invite), 486)
+        register(2)
+        device.answer(device.request(.invite), 480)
+        #expect(statuses().last == 486)
+        over()
+    }
+
+    @Test func `what a Contact of more than 2,048 bytes says of pushes is not looked at`() {
+        register(1, contact: "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-prid=token-1;x=\(String(repeating: "x", count: 2_048))>")
+        #expect(device.final(.register, 1)?.status == 200)
+        stage.run(seconds: 61)
+        invite()
+        #expect(statuses() == [480] && pushes.sent.isEmpty)
+        over()
+    }
+
     @Test func `a push that fails beside a telephone that rings is not waited for`() throws {
         let desk = RawPeer(stage, 3)
         register(1, by: desk, expires: 600, contact: "<sip:peer@192.0.2.3:5060>")

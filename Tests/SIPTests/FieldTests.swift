@@ -76,6 +76,7 @@ import Testing
         #expect(parameters["A"] == "b" && parameters["+SIP.instance"] == "<urn:uuid:1>" && parameters["lr"] == "" && parameters["note"] == "x \" y")
         #expect(parameters["none"] == nil && parameters.contains("q" as StaticString))
         #expect(parameters.all.map(\.name) == ["a", "+sip.instance", "lr", "q", "note"])
+        #expect(parameters.filter { $0 != "a" && $0 != "lr" }.text == ";+sip.instance=\"<urn:uuid:1>\";q=0.5;note=\"x \\\" y\"")
         parameters["q"] = "0.7"
         parameters["lr"] = nil
         parameters["new"] = "needs quotes"

@@ -38,26 +38,31 @@ public struct PushBinding: Sendable, Equatable {
         self.device = device
     }
 
-    /// Whether a Contact is the device's.
-    func isOf(_ uri: URI, _ parameters: Parameters) -> Bool {
-        if let device, device == Self.device(uri, parameters) { return true }
-        return uri.parameters.value(of: "pn-prid") == identifier && uri.parameters.value(of: "pn-provider") == provider
+    func isSame(as other: PushBinding) -> Bool { isOf(other.device, provider: other.provider, identifier: other.identifier) }
+
+    fileprivate func isOf(_ device: Text?, provider: Text?, identifier: Text?) -> Bool {
+        self.device != nil && self.device == device || self.provider == provider && self.identifier == identifier
     }
 
-    func isSame(as other: PushBinding) -> Bool {
-        device != nil && device == other.device || provider == other.provider && identifier == other.identifier
-    }
+    static func device(instance: Text?, _ uri: URI) -> Text { instance ?? uri.withoutPushParameters.text }
+}
 
-    static func device(_ uri: URI, _ parameters: Parameters) -> Text { parameters.value(of: "+sip.instance") ?? uri.withoutPushParameters.text }
+extension [PushBinding] {
+    /// Takes away those of the device that a Contact is of.
+    mutating func remove(of uri: URI, instance: Text?) {
+        let device = PushBinding.device(instance: instance, uri), parameters = uri.parameters
+        let (provider, identifier) = (parameters.value(of: "pn-provider"), parameters.value(of: "pn-prid"))
+        removeAll { $0.isOf(device, provider: provider, identifier: identifier) }
+    }
 }
 
 extension URI {
     /// Without `pn-prid` and the like: who has those can push to the device (RFC 8599 §13).
     var withoutPushParameters: URI {
-        let names = parameters.all.map(\.name).filter { $0.lowercased.hasPrefix("pn-") }
-        guard !names.isEmpty else { return self }
+        let all = parameters, kept = all.filter { !$0.lowercased.hasPrefix("pn-") }
+        guard kept.text.count < all.text.count else { return self }
         var uri = self
-        for name in names { uri.parameters[name] = nil }
+        uri.parameters = kept
         return uri
     }
 }
@@ -65,6 +70,7 @@ extension URI {
 /// The push bindings of one line: what its devices' REGISTERs said, beyond the end of their registrations.
 struct PushBindings {
     private static let limit = 10
+    /// Bytes of a Contact; what a longer one says of pushes is not looked at.
     private static let longest = 2_048
     private(set) var bindings: [PushBinding]
 
@@ -80,19 +86,18 @@ struct PushBindings {
             return !bindings.isEmpty
         }
         let before = bindings
-        for contact in request.contacts {
-            bindings.removeAll { $0.isOf(contact.uri, contact.parameters) }
+        for contact in request.contacts where contact.uri.text.count + contact.parameters.text.count <= Self.longest {
+            let instance = contact.parameters.value(of: "+sip.instance")
+            bindings.remove(of: contact.uri, instance: instance)
             let parameters = contact.uri.parameters
             guard let provider = parameters.value(of: "pn-provider"), let identifier = parameters.value(of: "pn-prid"), !identifier.isEmpty else { continue }
             let parameter = parameters.value(of: "pn-param")
-            guard provider.count + identifier.count + (parameter?.count ?? 0) <= Self.longest else { continue }
             let seconds = contact.parameters.value(of: "expires").map { $0.integer(Int.self) ?? 3_600 } ?? request.expires.map { Int($0) }
             guard seconds != 0 else { continue }
-            let device = PushBinding.device(contact.uri, contact.parameters).detached
             bindings.insert(
                 PushBinding(
                     provider: provider.detached, identifier: identifier.detached, parameter: parameter?.detached, keptUntil: date.addingTimeInterval(keep),
-                    device: device.count <= Self.longest ? device : nil), at: 0)
+                    device: PushBinding.device(instance: instance, contact.uri).detached), at: 0)
         }
         bindings = Array(bindings.filter { $0.keptUntil > date }.prefix(Self.limit))
         return bindings != before

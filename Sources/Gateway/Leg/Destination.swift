@@ -16,6 +16,8 @@ struct Destination {
     var maxForwards = 70
     /// The number of the line whose device it is, registered with us.
     var device: Text?
+    /// What that device calls itself (`+sip.instance`), wherever it is.
+    var instance: Text?
     /// When that device registered last.
     var registered: Instant?
     /// The trunk whose server it is.
@@ -30,6 +32,8 @@ struct Destination {
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
 
     var isDevice: Bool { device != nil }
+    /// What tells a device from the others of its line.
+    var deviceName: Text { PushBinding.device(instance: instance, target) }
     /// As CallKit and the journal have it.
     var shownTarget: String { target.withoutPushParameters.text.description }
 }

@@ -30,33 +30,17 @@ extension Gateway {
         }
     }
 
-    /// A device that has several flows to us is called over the one that it registered or refreshed last; the others are for when it does not answer
-    /// there (RFC 5626 §7), where no proxy is on the way.
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
-        var found: [Destination] = [], places: [Text: Int] = [:]
-        for contact in registrar.contacts(of: line.configuration.number, at: now) where isAwake(contact) {
-            guard let destination = destination(at: contact, of: line, caller: caller, maxForwards: maxForwards) else { continue }
-            let device = contact.flowNumber == nil ? nil : contact.instance
-            if let place = device.flatMap({ places[$0] }) {
-                guard found[place].routes.isEmpty, destination.routes.isEmpty else { continue }
-                found[place].alternatives.append(NextHop(destination.flow, target: destination.target))
-            } else {
-                if let device { places[device] = found.count }
-                found.append(destination)
-            }
-        }
-        return found
-    }
-
-    private func destination(at contact: Registrar.Contact, of line: Line, caller: CallerIdentity, maxForwards: Int) -> Destination? {
-        // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
-        let flow = userAgent.way(over: userAgent.living(contact.origin), to: contact.path.first?.uri ?? contact.uri)
-        // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
-        guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
         let record = URI(user: line.configuration.number, host: configuration.domain)
-        return Destination(
-            target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
-            device: line.configuration.number, registered: contact.refreshed)
+        return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
+            // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
+            let flow = userAgent.way(over: userAgent.living(contact.origin), to: contact.path.first?.uri ?? contact.uri)
+            // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
+            guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
+            return Destination(
+                target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
+                device: line.configuration.number, instance: contact.instance, registered: contact.refreshed)
+        }
     }
 
     func isAwake(_ contact: Registrar.Contact) -> Bool {

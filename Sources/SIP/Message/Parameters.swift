@@ -57,6 +57,16 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return result
     }
 
+    /// Those whose names are wanted, verbatim, in one pass.
+    public func filter(_ isWanted: (_ name: Text) -> Bool) -> Parameters {
+        var bytes: [UInt8] = []
+        var cursor = Cursor(text)
+        while let item = cursor.next(text) {
+            if isWanted(slice(item.name)) { bytes += slice(item.start..<item.end) }
+        }
+        return Parameters(checked: Text(bytes))
+    }
+
     private mutating func replace(_ name: Text, with value: Text?) {
         var bytes: [UInt8] = []
         var cursor = Cursor(text)
