@@ -33,6 +33,21 @@ need_swift() {
     command -v swift >/dev/null || fail "no swift on the PATH: install the Swift 6.3 toolchain for Debian 12 from https://www.swift.org/install/linux"
 }
 
+# Where the toolchain's own tools are.
+swift_tools() { dirname "$(readlink -f "$(command -v swift)")"; }
+
+# choose_release: what "swift build" is given for every release build, in release. Linked statically: a tenth less processor time for a call than with
+# the Swift runtime as shared libraries. Laid out by the profile of scripts/profile, where this toolchain can read it: about a seventh less.
+choose_release() {
+    # shellcheck disable=SC2034  # by those that source this
+    release=(-c release --static-swift-stdlib)
+    if "$(swift_tools)/llvm-profdata" show scripts/profile.data >/dev/null 2>&1; then
+        release+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$PWD/scripts/profile.data")
+    else
+        say "this toolchain cannot read scripts/profile.data: building without it"
+    fi
+}
+
 # What the package links.
 need_build_packages() { need_packages libssl-dev libopus-dev libsqlite3-dev libc-ares-dev pkg-config; }
 
