@@ -8,7 +8,7 @@ import Testing
         var trend = MemoryTrend(allowance: allowance)
         for second in 0..<seconds {
             let up = min(100, second * 10, (seconds - second) * 10), over = max(0, second - 5) * 20
-            trend.note(resident: UInt64(resident(over, up)), over: over, up: up)
+            trend.note(resident: UInt64(resident(over, up)), over: over, up: up, at: .seconds(second))
         }
         return trend
     }
@@ -33,6 +33,17 @@ import Testing
 
     @Test func `a jump early in the run is no leak`() {
         #expect(!trend { over, _ in over > 500 ? 90e6 : 50e6 }.isGrowing)
+    }
+
+    @Test func `what transactions keep for half a minute is no leak, however long the run`() {
+        for seconds in 20...200 {
+            var trend = MemoryTrend(allowance: 4_000)
+            for second in 0..<seconds {
+                let waiting = 40 * min(second, 32)
+                trend.note(resident: UInt64(26e6 + Double(waiting) * 20_000), over: second * 40, up: 10, at: .seconds(second))
+            }
+            #expect(!trend.isGrowing, "\(seconds) s")
+        }
     }
 
     @Test func `a short run tells nothing`() {

@@ -62,7 +62,7 @@ public final class LiveLoad: Sendable {
         while ledger.finished.wait(timeout: .now() + .nanoseconds(Int(interval.wholeNanoseconds))) == .timedOut {
             guard let (snapshot, ports) = look() else { break }
             mostPorts = max(mostPorts, ports)
-            trend.note(resident: MachineReading.residentBytes(), over: snapshot.judged, up: snapshot.progress.active)
+            trend.note(resident: MachineReading.residentBytes(), over: snapshot.judged, up: snapshot.progress.active, at: snapshot.elapsed)
             watch(snapshot)
             // Beyond its limit a machine has no time for the judge, and a search that waits for it would only add to the load.
             if knee != nil, ledger.read({ $0.steps.count < stepsOver }) { _ = ledger.settle() }

@@ -119,7 +119,7 @@ public enum LoadText {
     static func memory(_ name: String, _ figures: MemoryFigures) -> String? {
         guard let before = figures.before, let after = figures.after else { return nil }
         func megabytes(_ bytes: UInt64) -> String { Number.text(Double(bytes) / 1_048_576) }
-        let trend = figures.perCall.map { ", \(Number.text($0 / 1_024)) kB with every call" } ?? ", too few calls for a trend"
+        let trend = figures.perCall.map { ", \(Number.text($0 / 1_024)) kB with every call" } ?? ", too short for a trend"
         return "\(name) \(megabytes(before)) MB before, \(megabytes(after)) after\(trend)"
     }
 

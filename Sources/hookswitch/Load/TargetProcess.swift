@@ -18,7 +18,7 @@ struct TargetProcess {
     }
 
     mutating func note(_ snapshot: LoadSnapshot) {
-        trend.note(resident: MachineReading.residentBytes(of: process), over: snapshot.judged, up: snapshot.progress.active)
+        trend.note(resident: MachineReading.residentBytes(of: process), over: snapshot.judged, up: snapshot.progress.active, at: snapshot.elapsed)
     }
 
     /// After the run; waits a while for what is still being closed.
