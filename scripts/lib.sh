@@ -41,10 +41,10 @@ swift_tools() { dirname "$(readlink -f "$(command -v swift)")"; }
 choose_release() {
     # shellcheck disable=SC2034  # by those that source this
     release=(-c release --static-swift-stdlib)
-    if "$(swift_tools)/llvm-profdata" show scripts/profile.data >/dev/null 2>&1; then
-        release+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$PWD/scripts/profile.data")
+    if "$(swift_tools)/llvm-profdata" show Profiles/calls.profdata >/dev/null 2>&1; then
+        release+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$PWD/Profiles/calls.profdata")
     else
-        say "this toolchain cannot read scripts/profile.data: building without it"
+        say "this toolchain cannot read Profiles/calls.profdata: building without it"
     fi
 }
 
