@@ -36,8 +36,8 @@ need_swift() {
 # Where the toolchain's own tools are.
 swift_tools() { dirname "$(readlink -f "$(command -v swift)")"; }
 
-# choose_release: what "swift build" is given for a release build, in release (Docker/Dockerfile has the same). Linked statically: a tenth less processor time for a call than with
-# the Swift runtime as shared libraries. Laid out by the profile of scripts/profile, where this toolchain can read it: some 7 % less.
+# choose_release: what "swift build" is given for a release build, in release (Docker/Dockerfile has the same). Linked statically: a tenth less processor
+# time for a call than with the Swift runtime as shared libraries. Laid out by the profile of scripts/profile, where this toolchain can read it: some 7 % less.
 choose_release() {
     # shellcheck disable=SC2034  # by those that source this
     release=(-c release --static-swift-stdlib)
