@@ -43,8 +43,8 @@ final class MediaLeg {
     @exclusivity(unchecked) var sent = PacketTimes()
     /// What leaves.
     @exclusivity(unchecked) var stream: RTPRewriter
-    /// What each incoming payload type is.
-    @exclusivity(unchecked) private var roles = InlineArray<128, PayloadRole>(repeating: .unknown)
+    /// What each incoming payload type is; the others are unknown. A leg has few: a table of all 128 would be a third of it.
+    @exclusivity(unchecked) private var roles: [(payloadType: UInt8, role: PayloadRole)] = []
 
     let id: MediaLegID
     @exclusivity(unchecked) private(set) var plan: MediaPlan { didSet { setGates() } }
@@ -204,7 +204,12 @@ final class MediaLeg {
         return plan.audio.comfortNoise.contains { $0.sendPayloadType == payloadType } ? .noise : .keys
     }
 
-    func role(of payloadType: UInt8) -> PayloadRole { payloadType == usual.payloadType ? usual.role : roles[Int(payloadType & 0x7F)] }
+    func role(of payloadType: UInt8) -> PayloadRole { payloadType == usual.payloadType ? usual.role : agreedRole(of: payloadType & 0x7F) }
+
+    private func agreedRole(of payloadType: UInt8) -> PayloadRole {
+        for entry in roles where entry.payloadType == payloadType { return entry.role }
+        return .unknown
+    }
 
     /// A key of the partner's is down, or its last packets are due; one of which nothing comes any more is over.
     func isKeyPassing(at now: Instant) -> Bool {
@@ -288,12 +293,12 @@ final class MediaLeg {
     }
 
     private func setRoles() {
-        roles = InlineArray(repeating: .unknown)
-        for codec in plan.audio.codecs { roles[Int(codec.receivePayloadType & 0x7F)] = PayloadRole(codec.codec) }
-        for event in plan.audio.telephoneEvents { roles[Int(event.receivePayloadType & 0x7F)] = .keys }
-        for noise in plan.audio.comfortNoise { roles[Int(noise.receivePayloadType & 0x7F)] = .noise }
+        // The first that fits is taken.
+        roles = plan.audio.comfortNoise.map { ($0.receivePayloadType & 0x7F, .noise) }
+        roles += plan.audio.telephoneEvents.map { ($0.receivePayloadType & 0x7F, .keys) }
+        roles += plan.audio.codecs.reversed().map { ($0.receivePayloadType & 0x7F, PayloadRole($0.codec)) }
         let payloadType = plan.audio.primary.receivePayloadType & 0x7F
-        usual = (payloadType, roles[Int(payloadType)])
+        usual = (payloadType, agreedRole(of: payloadType))
     }
 
     /// Until a check says where the far end is, nothing goes anywhere (RFC 8445 §12.1.2).
