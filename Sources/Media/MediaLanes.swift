@@ -83,7 +83,7 @@ public final class MediaLanes: MediaPlane {
         guard homes[leg] == nil else { throw .knownLeg(leg) }
         guard pool.state(of: reservation) == .reserved else { throw .notReserved(reservation) }
         let lane = plan.source.conference.flatMap { conferences[$0]?.lane } ?? near.flatMap { homes[$0]?.lane } ?? quietest
-        try lanes[lane].enter { engine throws(MediaError) in try engine.open(leg, reservation: reservation, plan: plan, at: now) }
+        try enter(lanes[lane]) { engine throws(MediaError) in try engine.open(leg, reservation: reservation, plan: plan, at: now) }
         let kept = plan.audio.rtcpMux ? try pool.share(reservation, at: now) : reservation
         try pool.opened(kept)
         homes[leg] = Home(lane: lane, reservation: kept)
@@ -93,20 +93,20 @@ public final class MediaLanes: MediaPlane {
     }
 
     public func activate(_ leg: MediaLegID) throws(MediaError) {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.activate(leg) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.activate(leg) }
     }
 
     public func start(_ leg: MediaLegID, at now: Instant) throws(MediaError) {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.start(leg, at: now) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.start(leg, at: now) }
     }
 
     @discardableResult
     public func stop(_ leg: MediaLegID, ending: Bool, at now: Instant) throws(MediaError) -> MediaInterval {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.stop(leg, ending: ending, at: now) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.stop(leg, ending: ending, at: now) }
     }
 
     public func deactivate(_ leg: MediaLegID) throws(MediaError) {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.deactivate(leg) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.deactivate(leg) }
     }
 
     public func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
@@ -114,7 +114,7 @@ public final class MediaLanes: MediaPlane {
             try unlink(leg)
             try move(leg, to: lane, at: now)
         }
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.update(leg, plan: plan, at: now) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.update(leg, plan: plan, at: now) }
         seat(leg, in: plan.source.conference)
     }
 
@@ -122,25 +122,25 @@ public final class MediaLanes: MediaPlane {
         guard let left = homes[first] else { throw .unknownLeg(first) }
         guard let right = homes[second] else { throw .unknownLeg(second) }
         if left.lane != right.lane { try move(second, to: left.lane, at: now) }
-        try lanes[left.lane].enter { engine throws(MediaError) in try engine.link(first, second, at: now) }
+        try enter(lanes[left.lane]) { engine throws(MediaError) in try engine.link(first, second, at: now) }
     }
 
     public func unlink(_ leg: MediaLegID) throws(MediaError) {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.unlink(leg) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.unlink(leg) }
     }
 
     public func send(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLegID, at now: Instant) throws(MediaError) {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.send(digits, lasting: length, on: leg, at: now) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.send(digits, lasting: length, on: leg, at: now) }
     }
 
     public func statistics(of leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
-        try lane(of: leg).enter { engine throws(MediaError) in try engine.statistics(of: leg, at: now) }
+        try enter(lane(of: leg)) { engine throws(MediaError) in try engine.statistics(of: leg, at: now) }
     }
 
     @discardableResult
     public func close(_ leg: MediaLegID, at now: Instant) throws(MediaError) -> MediaStatistics {
         guard let home = homes[leg] else { throw .unknownLeg(leg) }
-        let statistics = try lanes[home.lane].enter { engine throws(MediaError) in try engine.close(leg) }
+        let statistics = try enter(lanes[home.lane]) { engine throws(MediaError) in try engine.close(leg) }
         seat(leg, in: nil)
         homes[leg] = nil
         population[home.lane] -= 1
@@ -175,7 +175,7 @@ public final class MediaLanes: MediaPlane {
 
     /// Of all lanes, since the last time; empty without `measurePacing`.
     public func takePacing() -> Lateness {
-        lanes.reduce(Lateness()) { sum, lane in lane.enter { sum + $0.takePacing() } }
+        lanes.reduce(Lateness()) { sum, lane in enter(lane) { sum + $0.takePacing() } }
     }
 
     private var quietest: Int { population.indices.min { population[$0] < population[$1] } ?? 0 }
@@ -188,11 +188,11 @@ public final class MediaLanes: MediaPlane {
     /// Brings an open leg to another lane, sockets and all. What arrives meanwhile waits in the kernel.
     private func move(_ leg: MediaLegID, to lane: Int, at now: Instant) throws(MediaError) {
         guard let home = homes[leg] else { throw .unknownLeg(leg) }
-        let suitcase = try lanes[home.lane].enter { engine throws(MediaError) in LegSuitcase(try engine.leave(leg)) }
+        let suitcase = try enter(lanes[home.lane]) { engine throws(MediaError) in LegSuitcase(try engine.leave(leg)) }
         homes[leg]?.lane = lane
         population[home.lane] -= 1
         population[lane] += 1
-        try lanes[lane].enter { engine throws(MediaError) in try engine.join(suitcase.leg, at: now) }
+        try enter(lanes[lane]) { engine throws(MediaError) in try engine.join(suitcase.leg, at: now) }
     }
 }
 
@@ -220,23 +220,23 @@ protocol MediaLaneDoor: AnyObject {
 }
 
 extension MediaLaneDoor {
-    /// A turn with an answer. Where the types are not known here each answer would cost a look-up of its type, which is why this is inlined.
-    @inline(__always) func enter<Value: Sendable, Failure: Error>(_ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
-        var answer: Result<Value, Failure>?
-        turn { engine in
-            do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }
-        }
-        guard let answer else { preconditionFailure("the lane did not take its turn") }
-        return try answer.get()
-    }
-
     func counts(added counts: MediaCounts) -> MediaCounts {
-        enter { engine in
+        enter(self) { engine in
             var sum = counts
             engine.add(to: &sum)
             return sum
         }
     }
+}
+
+/// A turn of a lane with an answer. No method of the door: it would not be compiled for the type of the answer, which would be looked up in every turn.
+private func enter<Value: Sendable, Failure: Error>(_ lane: any MediaLaneDoor, _ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+    var answer: Result<Value, Failure>?
+    lane.turn { engine in
+        do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }
+    }
+    guard let answer else { preconditionFailure("the lane did not take its turn") }
+    return try answer.get()
 }
 
 /// No lane of its own: the engine lives where signalling does, and someone else drives it.

@@ -102,7 +102,7 @@ final class MediaLeg {
         (rtpSocket, rtcpSocket) = sockets
         latch = SourceLatch(signalled: plan.audio.destination, payloadTypes: plan.audio.receivedTypes)
         stream = RTPRewriter(clockRate: plan.audio.primary.codec.clockRate, payloadTypes: PayloadTypeMap(), using: &random)
-        let name = Text(String(UInt64.random(in: 0 ... .max, using: &random), radix: 36))
+        let name = Text(String(random.next(), radix: 36))
         rtcp = RTCPSession(ssrc: stream.ssrc, cname: name, clockRate: stream.clockRate, seed: random.next(), at: now)
         keys = TelephoneEventReceiver(clockRate: plan.audio.keyRate)
         protection = LegProtection(plan.audio.security, separatesControl: separatesControl)

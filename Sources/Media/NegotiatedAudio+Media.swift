@@ -26,7 +26,9 @@ extension NegotiatedAudio {
     /// All payload types that may come.
     var receivedTypes: PayloadTypeSet {
         var types = PayloadTypeSet()
-        for codec in codecs + telephoneEvents + comfortNoise where codec.receivePayloadType < 128 { types.insert(codec.receivePayloadType) }
+        for formats in [codecs, telephoneEvents, comfortNoise] {
+            for format in formats where format.receivePayloadType < 128 { types.insert(format.receivePayloadType) }
+        }
         return types
     }
 

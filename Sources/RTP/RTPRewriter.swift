@@ -75,9 +75,10 @@ public struct RTPRewriter: Sendable {
     /// A stream with random beginnings (RFC 3550 §5.1), in the lower half of the sequence: who joins an encrypted stream late could not know that it had
     /// wrapped already (RFC 3711 §3.3.1).
     public init(clockRate: UInt32, payloadTypes: PayloadTypeMap = .identity, using random: inout some RandomNumberGenerator) {
+        // Bits as they are: a random number of a range costs as much as all the rest of a leg where the type of the source is not known.
         self.init(
-            ssrc: .random(in: 1 ... .max, using: &random), sequence: .random(in: 0...0x7FFF, using: &random),
-            timestamp: .random(in: 0 ... .max, using: &random), clockRate: clockRate, payloadTypes: payloadTypes)
+            ssrc: max(1, UInt32(truncatingIfNeeded: random.next())), sequence: UInt16(truncatingIfNeeded: random.next()) >> 1,
+            timestamp: UInt32(truncatingIfNeeded: random.next()), clockRate: clockRate, payloadTypes: payloadTypes)
     }
 
     /// A new stream from here on, of another source with random beginnings, as another clock needs one (RFC 7160 §4.1).
