@@ -20,7 +20,7 @@ public struct Codec: Hashable, Sendable {
     public static let pcmu = Codec(name: "PCMU", clockRate: 8_000)
     public static let pcma = Codec(name: "PCMA", clockRate: 8_000)
     /// 16-bit samples as they are (RFC 3551 §4.5.11).
-    public static func l16(_ clockRate: UInt32) -> Codec { Codec(name: "L16", clockRate: clockRate) }
+    public static func l16(_ clockRate: UInt32) -> Codec { Codec(name: linearName, clockRate: clockRate) }
 
     /// The noise behind silence that is not sent (RFC 3389), at the clock of the sound that it accompanies.
     public static func comfortNoise(_ clockRate: UInt32) -> Codec { Codec(name: comfortNoiseName, clockRate: clockRate) }
@@ -53,6 +53,7 @@ public struct Codec: Hashable, Sendable {
     /// Neither keys nor noise, which only go with others.
     public var isSound: Bool { !isTelephoneEvent && !isComfortNoise }
     private static let comfortNoiseName: Text = "CN"
+    private static let linearName: Text = "L16"
     var isOpus: Bool { name.equalsIgnoringCase(Self.opus.name) }
     private static let telephoneEventName: Text = "telephone-event"
     private static let allDigits: Text = "0-15"
@@ -66,7 +67,7 @@ public struct Codec: Hashable, Sendable {
 
     /// The longest packet of it that fits an Ethernet frame whole, beside the headers of IPv6 and SRTP, in tens of milliseconds up to 120: only L16 is ever too long.
     var longestPacket: Int {
-        guard name.equalsIgnoringCase("L16") else { return 120 }
+        guard name.equalsIgnoringCase(Self.linearName) else { return 120 }
         return max(10, min(120, 1_280 * 1_000 / (Int(clockRate) * 2 * Int(channels)) / 10 * 10))
     }
 

@@ -112,12 +112,12 @@ public struct OfferAnswer: Sendable {
     public mutating func receive(offer: SessionDescription) throws(NegotiationError) {
         guard state == .stable else { throw .outOfTurn }
         let remote = try acceptable(in: offer)
-        pending = .remoteOffer(remote, offer.media, isBundled: remote?.isBundled(in: offer) ?? false, timing: offer.timing == "0 0" ? nil : offer.timing.detached)
+        pending = .remoteOffer(remote, offer.media, isBundled: remote?.isBundled(in: offer) ?? false, timing: offer.timing == SessionDescription.always ? nil : offer.timing.detached)
         state = .haveRemoteOffer
+        let offered = remote?.formats.map(\.codec) ?? []
         remoteOffer = RemoteOffer(
-            codecs: remote?.formats.map(\.codec).filter(\.isSound) ?? [],
-            hasTelephoneEvents: remote?.formats.contains { $0.codec.isTelephoneEvent } ?? false,
-            hasComfortNoise: remote?.formats.contains { $0.codec.isComfortNoise } ?? false,
+            codecs: offered.filter(\.isSound), hasTelephoneEvents: offered.contains(where: \.isTelephoneEvent),
+            hasComfortNoise: offered.contains(where: \.isComfortNoise),
             hold: remote?.hold ?? .none, multiplexes: remote?.offersMux ?? false,
             startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil,
             ptime: remote.map { packetTime($0, nil) } ?? local.ptime, maxptime: remote?.maxptime.map { max($0, 10) })
@@ -318,10 +318,10 @@ extension OfferAnswer {
         let connection = SessionDescription.Connection(local.address)
         let origin = SessionDescription.Origin(
             sessionID: Text(sessionID), version: .empty, addressType: connection.addressType, address: connection.host)
-        var description = SessionDescription(origin: origin, connection: connection, timing: session.timing ?? "0 0")
+        var description = SessionDescription(origin: origin, connection: connection, timing: session.timing ?? SessionDescription.always)
         description.media = session.slots.map(\.refused)
         if let audio {
-            if audio.attribute("ice-ufrag") != nil { description.attributes += [.init("ice-lite"), .init("ice-options", "ice2")] }
+            if audio.attribute(.iceUser) != nil { description.attributes += [.init("ice-lite"), .init("ice-options", "ice2")] }
             if session.isBundled, let mid = session.mid { description.attributes.append(.init("group", "BUNDLE " + mid)) }
             if description.media.indices.contains(session.audioIndex) { description.media[session.audioIndex] = audio } else { description.media.append(audio) }
         }

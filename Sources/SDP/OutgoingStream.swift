@@ -24,7 +24,9 @@ struct OutgoingStream {
         }
         media.attributes.append(.init(.ptime, Text(ptime)))
         if let maxptime { media.attributes.append(.init(.maxptime, Text(maxptime))) }
-        media.attributes += rtcp(local) + security + ice
+        appendRTCP(local, to: &media.attributes)
+        media.attributes += security
+        media.attributes += ice
         media.attributes.append(.init(direction.text))
         return media
     }
@@ -40,10 +42,11 @@ struct OutgoingStream {
     }
 
     /// RTP+1 goes without saying; any other port is named (RFC 3605), also beside an offer to multiplex (RFC 5761 §5.1.3).
-    private func rtcp(_ local: LocalMedia) -> [SessionDescription.Attribute] {
+    private func appendRTCP(_ local: LocalMedia, to attributes: inout [SessionDescription.Attribute]) {
         let port = local.rtcpPort ?? local.port
-        let named: [SessionDescription.Attribute] = port == local.port &+ 1 ? [] : [.init(.rtcp, Text(port))]
-        return named + (mux ? [.init(.rtcpMux)] : []) + (reducedSize ? [.init(.rtcpReducedSize)] : [])
+        if port != local.port &+ 1 { attributes.append(.init(.rtcp, Text(port))) }
+        if mux { attributes.append(.init(.rtcpMux)) }
+        if reducedSize { attributes.append(.init(.rtcpReducedSize)) }
     }
 }
 
@@ -67,18 +70,26 @@ struct PayloadNumbers: Sendable {
 
     /// What we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
     mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
-        let clocks = Set(local.codecs.map(\.clockRate))
-        let events = local.telephoneEvents ? clocks.sorted(by: >).map(Codec.telephoneEvent) : []
-        let clocksOfNoise = Set(local.codecs.filter { !$0.isOpus }.map(\.clockRate))
-        let noise = local.comfortNoise ? clocksOfNoise.sorted(by: >).map(Codec.comfortNoise) : []
-        let codecs = local.codecs + noise + events
+        var codecs = local.codecs
+        if local.comfortNoise { codecs += Self.clocks(of: local.codecs.filter { !$0.isOpus }).map(Codec.comfortNoise) }
+        if local.telephoneEvents { codecs += Self.clocks(of: local.codecs).map(Codec.telephoneEvent) }
         known.reserveCapacity(max(known.count, codecs.count))
-        return codecs.compactMap { codec in
-            guard let number = number(for: codec) else { return nil }
+        var formats: [RemoteAudio.Format] = []
+        formats.reserveCapacity(codecs.count)
+        for codec in codecs {
+            guard let number = number(for: codec) else { continue }
             let format = RemoteAudio.Format(payloadType: number, codec: codec)
             record(format)
-            return format
+            formats.append(format)
         }
+        return formats
+    }
+
+    /// Each of them once, the fastest first.
+    private static func clocks(of codecs: [Codec]) -> [UInt32] {
+        var clocks: [UInt32] = []
+        for codec in codecs where !clocks.contains(codec.clockRate) { clocks.append(codec.clockRate) }
+        return clocks.sorted(by: >)
     }
 
     /// The latest meaning of a number wins: a peer's offer may give it another.
@@ -87,14 +98,13 @@ struct PayloadNumbers: Sendable {
         known.append(Meaning(format))
     }
 
-    /// nil when all dynamic numbers are taken.
+    /// nil when all dynamic numbers are taken. Static numbers keep their static meaning: none but its own is given to a codec.
     private func number(for codec: Codec) -> UInt8? {
         if let number = known.first(where: { $0.matches(codec) })?.payloadType { return number }
-        let isFree = { (number: UInt8) in !known.contains { $0.payloadType == number } && self.isFree(number, for: codec) }
         if let number = codec.staticPayloadType, isFree(number) { return number }
-        return isFree(codec.customaryPayloadType) ? codec.customaryPayloadType : (96...127).first(where: isFree)
+        let customary = codec.customaryPayloadType
+        return isFree(customary) ? customary : (96...127).first(where: isFree)
     }
 
-    /// Static numbers keep their static meaning.
-    private func isFree(_ number: UInt8, for codec: Codec) -> Bool { number >= 96 || codec.staticPayloadType == number }
+    private func isFree(_ number: UInt8) -> Bool { !known.contains { $0.payloadType == number } }
 }

@@ -20,17 +20,15 @@ extension SessionDescription {
             if line.isEmpty { continue }
             try reader.take(line, number: number)
         }
-        self = try reader.finish()
+        try reader.finish()
+        self = reader.description
     }
 
     /// Collects lines; the session's own until the first `m=`.
     private struct Reader {
-        var hasVersion = false
-        var origin: Origin?
-        var sessionName: Text?
-        var timing: Text?
-        var session = Section(limit: Limits.sessionLines)
-        var media: [(media: Media, section: Section)] = []
+        var hasVersion = false, hasOrigin = false, hasName = false, hasTiming = false
+        /// So far.
+        var description = SessionDescription(origin: Origin(sessionID: .empty, version: .empty, addressType: .empty, address: .empty))
 
         mutating func take(_ line: ArraySlice<UInt8>, number: Int) throws(ParseError) {
             let valueStart = line.startIndex + 2
@@ -39,76 +37,70 @@ extension SessionDescription {
             }
             let (type, value) = (line[line.startIndex], Text(line[valueStart...]))
             guard hasVersion else {
-                guard type == UInt8(ascii: "v"), value.trimmed == "0" else { throw .version }
+                guard type == UInt8(ascii: "v"), value.trimmed == .zero else { throw .version }
                 return hasVersion = true
             }
             if type == UInt8(ascii: "m") {
-                guard media.count < Limits.media else { throw .tooLarge }
+                guard description.media.count < Limits.media else { throw .tooLarge }
                 guard let next = Media(parsing: value) else { throw .malformed(line: number) }
                 guard next.formats.count <= Limits.formats else { throw .tooLarge }
-                return media.append((next, Section(limit: Limits.streamLines)))
+                return description.media.append(next)
             }
-            guard media.isEmpty else { return try media[media.count - 1].section.take(type, value, number: number) }
+            let last = description.media.count - 1
+            guard last < 0 else { return try description.media[last].take(type, value, number: number, atMost: Limits.streamLines) }
             try takeSessionLine(type, value, number: number)
         }
 
         private mutating func takeSessionLine(_ type: UInt8, _ value: Text, number: Int) throws(ParseError) {
             switch type {
-            case UInt8(ascii: "o") where origin == nil:
-                guard let parsed = Origin(parsing: value) else { throw .malformed(line: number) }
-                origin = parsed
-            case UInt8(ascii: "s") where sessionName == nil: sessionName = value
-            case UInt8(ascii: "t") where timing == nil: timing = value
-            default: try session.take(type, value, number: number)
+            case UInt8(ascii: "o") where !hasOrigin:
+                guard let origin = Origin(parsing: value) else { throw .malformed(line: number) }
+                (description.origin, hasOrigin) = (origin, true)
+            case UInt8(ascii: "s") where !hasName: (description.sessionName, hasName) = (value, true)
+            case UInt8(ascii: "t") where !hasTiming: (description.timing, hasTiming) = (value, true)
+            default: try description.take(type, value, number: number, atMost: Limits.sessionLines)
             }
         }
 
-        consuming func finish() throws(ParseError) -> SessionDescription {
+        mutating func finish() throws(ParseError) {
             guard hasVersion else { throw .version }
-            guard let origin else { throw .missingOrigin }
-            var description = SessionDescription(
-                origin: origin, sessionName: sessionName ?? "-", connection: session.connection, timing: timing ?? "0 0")
-            description.otherLines = inCanonicalOrder(session.otherLines)
-            description.attributes = session.attributes
-            description.media = media.map { media, section in
-                var media = media
-                media.connection = section.connection
-                media.otherLines = inCanonicalOrder(section.otherLines)
-                media.attributes = section.attributes
-                return media
-            }
-            return description
+            guard hasOrigin else { throw .missingOrigin }
+            description.arrange()
+            for index in description.media.indices { description.media[index].arrange() }
+        }
+    }
+}
+
+/// The lines that both levels may have.
+private protocol Section {
+    var connection: SessionDescription.Connection? { get set }
+    var otherLines: [SessionDescription.Line] { get set }
+    var attributes: [SessionDescription.Attribute] { get set }
+}
+
+extension SessionDescription: Section {}
+extension SessionDescription.Media: Section {}
+
+extension Section {
+    /// - Parameter limit: of attributes, and of other lines.
+    fileprivate mutating func take(_ type: UInt8, _ value: Text, number: Int, atMost limit: Int) throws(SessionDescription.ParseError) {
+        switch type {
+        case UInt8(ascii: "a"):
+            guard attributes.count < limit else { throw .tooLarge }
+            attributes.append(SessionDescription.Attribute(parsing: value))
+        case UInt8(ascii: "c") where connection == nil:
+            guard let parsed = SessionDescription.Connection(parsing: value) else { throw .malformed(line: number) }
+            connection = parsed
+        default:
+            guard otherLines.count < limit else { throw .tooLarge }
+            otherLines.append(SessionDescription.Line(type: type, value: value))
         }
     }
 
-    /// The lines that both levels may have.
-    private struct Section {
-        /// Of attributes, and of other lines.
-        let limit: Int
-        var connection: Connection?
-        var otherLines: [Line] = []
-        var attributes: [Attribute] = []
-
-        init(limit: Int) { self.limit = limit }
-
-        mutating func take(_ type: UInt8, _ value: Text, number: Int) throws(ParseError) {
-            switch type {
-            case UInt8(ascii: "a"):
-                guard attributes.count < limit else { throw .tooLarge }
-                attributes.append(Attribute(parsing: value))
-            case UInt8(ascii: "c") where connection == nil:
-                guard let parsed = Connection(parsing: value) else { throw .malformed(line: number) }
-                connection = parsed
-            default:
-                guard otherLines.count < limit else { throw .tooLarge }
-                otherLines.append(Line(type: type, value: value))
-            }
-        }
-    }
-
-    /// The order in which `serialized()` writes lines, so that what was parsed compares equal to its own copy.
-    private static func inCanonicalOrder(_ lines: [Line]) -> [Line] {
-        lines.count < 2 ? lines : LinePlace.allCases.flatMap { place in lines.filter { LinePlace($0.type) == place } }
+    /// Puts lines into the order in which `serialized()` writes them, so that what was parsed compares equal to its own copy.
+    fileprivate mutating func arrange() {
+        guard otherLines.count > 1 else { return }
+        otherLines = LinePlace.allCases.flatMap { place in otherLines.filter { LinePlace($0.type) == place } }
     }
 }
 
@@ -160,14 +152,25 @@ extension SessionDescription.Media {
     fileprivate init?(parsing value: Text) {
         let fields = value.fields
         guard fields.count >= 3 else { return nil }
-        let port = fields[1].bytes.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard let number = Text(port[0]).integer(UInt16.self) else { return nil }
+        let port = fields[1].bytes
+        let slash = port.firstIndex(of: UInt8(ascii: "/"))
+        guard let number = Text(port[..<(slash ?? port.endIndex)]).integer(UInt16.self) else { return nil }
         self.init(kind: fields[0], port: number, proto: fields[2], formats: Array(fields[3...]))
-        portCount = port.count == 2 ? Text(port[1]) : nil
+        portCount = slash.map { Text(port[($0 + 1)...]) }
     }
 }
 
 extension Text {
     /// The pieces between spaces and tabs.
-    var fields: [Text] { bytes.split { $0 == 0x20 || $0 == 0x09 }.map { Text($0) } }
+    var fields: [Text] {
+        var fields: [Text] = []
+        fields.reserveCapacity(8)
+        var start = bytes.startIndex
+        for index in bytes.indices where bytes[index] == 0x20 || bytes[index] == 0x09 {
+            if start < index { fields.append(Text(bytes[start..<index])) }
+            start = index + 1
+        }
+        if start < bytes.endIndex { fields.append(Text(bytes[start...])) }
+        return fields
+    }
 }

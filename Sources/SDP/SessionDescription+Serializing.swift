@@ -83,7 +83,10 @@ extension SessionDescription {
             attributes(media.attributes)
         }
 
-        mutating func end() { text("\r\n") }
+        mutating func end() {
+            bytes.append(UInt8(ascii: "\r"))
+            bytes.append(UInt8(ascii: "\n"))
+        }
 
         private mutating func begin(_ type: UInt8) {
             bytes.append(type)

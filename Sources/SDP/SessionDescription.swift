@@ -13,7 +13,7 @@ public struct SessionDescription: Hashable, Sendable {
         public var addressType: Text
         public var address: Text
 
-        public init(username: Text = "-", sessionID: Text, version: Text, addressType: Text, address: Text) {
+        public init(username: Text = SessionDescription.noName, sessionID: Text, version: Text, addressType: Text, address: Text) {
             (self.username, self.sessionID, self.version) = (username, sessionID, version)
             (self.addressType, self.address) = (addressType, address)
         }
@@ -100,6 +100,11 @@ public struct SessionDescription: Hashable, Sendable {
         public static let formats = 128
     }
 
+    /// What stands for a name that nobody needs.
+    public static let noName: Text = "-"
+    /// A `t=` line of times that bound nothing.
+    public static let always: Text = "0 0"
+
     public var origin: Origin
     public var sessionName: Text
     public var connection: Connection?
@@ -109,7 +114,7 @@ public struct SessionDescription: Hashable, Sendable {
     public var attributes: [Attribute] = []
     public var media: [Media] = []
 
-    public init(origin: Origin, sessionName: Text = "-", connection: Connection? = nil, timing: Text = "0 0") {
+    public init(origin: Origin, sessionName: Text = noName, connection: Connection? = nil, timing: Text = always) {
         (self.origin, self.sessionName, self.connection, self.timing) = (origin, sessionName, connection, timing)
     }
 

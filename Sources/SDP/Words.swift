@@ -7,6 +7,7 @@ extension Text {
     static let fingerprint: Text = "fingerprint"
     static let fmtp: Text = "fmtp"
     static let group: Text = "group"
+    static let iceUser: Text = "ice-ufrag"
     static let inactive: Text = "inactive"
     static let internet: Text = "IN"
     static let ip4: Text = "IP4"
@@ -24,4 +25,5 @@ extension Text {
     static let sendrecv: Text = "sendrecv"
     static let setup: Text = "setup"
     static let tlsID: Text = "tls-id"
+    static let zero: Text = "0"
 }

@@ -51,7 +51,7 @@ enum RemoteICE: Hashable, Sendable {
 
     init(_ media: SessionDescription.Media, of description: SessionDescription) {
         func value(_ name: Text) -> Text? { (media.attribute(name) ?? description.attribute(name))?.value?.trimmed }
-        guard let user = value("ice-ufrag"), let password = value("ice-pwd"), let credentials = ICECredentials(user: Text(Array(user.bytes)), password: Text(Array(password.bytes))) else {
+        guard let user = value(.iceUser), let password = value("ice-pwd"), let credentials = ICECredentials(user: Text(Array(user.bytes)), password: Text(Array(password.bytes))) else {
             self = .none
             return
         }
@@ -117,6 +117,6 @@ extension LocalICE {
             let priority = 126 << 24 | 65_535 << 8 | (256 - (index + 1))
             return SessionDescription.Attribute("candidate", Text("1 \(index + 1) UDP \(priority) \(local.address) \(port) typ host"))
         }
-        return [.init("ice-ufrag", credentials.user), .init("ice-pwd", credentials.password)] + candidates
+        return [.init(.iceUser, credentials.user), .init("ice-pwd", credentials.password)] + candidates
     }
 }

@@ -77,10 +77,16 @@ struct RemoteSecurity: Sendable {
         self.profile = profile
         crypto = media.attributes.lazy.filter { $0.name == .crypto }.compactMap { $0.value.flatMap { CryptoAttribute(parsing: $0) } }
         // Several hashes of one certificate may be given (RFC 8122 §5); the first that we know is checked.
-        let prints = [media.attributes, description.attributes].lazy.joined().filter { $0.name == .fingerprint }
-        fingerprint = prints.compactMap { $0.value.flatMap { Fingerprint(parsing: $0) } }.first
+        fingerprint = Self.fingerprint(in: media.attributes) ?? Self.fingerprint(in: description.attributes)
         setup = (media.attribute(.setup) ?? description.attribute(.setup))?.value.flatMap { DTLSSetup(parsing: $0) }
         tlsID = media.attribute(.tlsID)?.value?.trimmed
+    }
+
+    private static func fingerprint(in attributes: [SessionDescription.Attribute]) -> Fingerprint? {
+        for attribute in attributes where attribute.name == .fingerprint {
+            if let print = attribute.value.flatMap({ Fingerprint(parsing: $0) }) { return print }
+        }
+        return nil
     }
 
     /// The handshake that was agreed on before, where the peer means no other one: it has the same certificate and the same name (RFC 8842 §3.1). What
