@@ -33,6 +33,12 @@ public struct Headers: Sendable {
     /// Lets go the room for further fields.
     mutating func trimIndex() { fields = fields.withUnsafeBufferPointer { Array($0) } }
 
+    /// Lets go all room.
+    mutating func trim() {
+        buffer = buffer.withUnsafeBufferPointer { Array($0) }
+        trimIndex()
+    }
+
     /// Bytes of all lines; the buffer may hold some that were replaced.
     var byteCount: Int { fields.reduce(0) { $0 + Int($1.lineEnd &- $1.name.start) } }
 
@@ -152,15 +158,17 @@ public struct Headers: Sendable {
         let start = buffer.count
         if name.known == .other { buffer += name.other } else { buffer += name.known.literal }
         let nameEnd = buffer.count
-        buffer += ": " as StaticString
+        buffer.append(0x3A)
+        buffer.append(0x20)
         let valueStart = buffer.count
-        if value.bytes.contains(where: { $0 == 0x0D || $0 == 0x0A }) {
+        if value.hasControls {
             buffer.append(contentsOf: value.bytes.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
         } else {
             buffer += value
         }
         let valueEnd = buffer.count
-        buffer += "\r\n" as StaticString
+        buffer.append(0x0D)
+        buffer.append(0x0A)
         return Field(known: name.known, name: Extent(start, nameEnd), value: Extent(valueStart, valueEnd), lineEnd: UInt32(buffer.count))
     }
 

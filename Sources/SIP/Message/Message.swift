@@ -13,7 +13,13 @@ public struct Message: Sendable, CustomStringConvertible {
         case response(status: Int, reason: Text)
     }
 
-    public var startLine: StartLine
+    public var startLine: StartLine {
+        get {
+            guard let uri = rest.uri else { return .response(status: rest.status, reason: rest.reason) }
+            return .request(rest.method, uri)
+        }
+        set { rest = Rest(newValue, fields, content, rest.core) }
+    }
 
     /// The header fields. After a change of one that the message keeps parsed, that one is read again.
     /// - Precondition: a change leaves a well-formed Via, From, To, Call-ID and CSeq.
@@ -28,29 +34,44 @@ public struct Message: Sendable, CustomStringConvertible {
     @usableFromInline private(set) var fields: Headers
 
     /// The body, as a slice of the buffer it came in.
-    public var content: Text
+    public var content: Text {
+        get { rest.content }
+        set { rest = Rest(startLine, fields, newValue, rest.core) }
+    }
 
-    @usableFromInline private(set) var core: Core
+    /// In memory of its own: a message goes through many hands, and is copied at each.
+    @usableFromInline private(set) var rest: Rest
 
     init(startLine: StartLine, headers: Headers, content: Text, core: Core) {
-        (self.startLine, fields, self.content, self.core) = (startLine, headers, content, core)
+        (fields, rest) = (headers, Rest(startLine, headers, content, core))
     }
 
     /// A message of parts.
     /// - Precondition: the headers hold a well-formed Via, From, To, Call-ID and CSeq.
     public init(startLine: StartLine, headers: Headers, body: [UInt8] = []) {
-        (self.startLine, fields, content) = (startLine, headers, Text(body))
-        core = Core()
-        relocate()
+        self.init(startLine: startLine, headers: headers, content: Text(body), core: Self.located(in: headers))
+        fields.touchedCore = false
     }
 
     private mutating func relocate() {
-        do { core = try Core(of: fields) } catch { preconditionFailure("a message needs its headers: \(error.reason)") }
+        rest = Rest(startLine, fields, content, Self.located(in: fields))
         fields.touchedCore = false
+    }
+
+    private static func located(in headers: Headers) -> Core {
+        do { return try Core(of: headers) } catch { preconditionFailure("a message needs its headers: \(error.reason)") }
     }
 
     /// Lets go the room for further header fields.
     mutating func trimIndex() { fields.trimIndex() }
+
+    /// Without its body, and without room for more: for a request of ours that is kept.
+    public var withoutBody: Message {
+        var message = self
+        message.content = .empty
+        message.fields.trim()
+        return message
+    }
 
     /// Adds a header field at the end, in place; through `headers` it would be a copy of them all.
     /// - Precondition: it is none of those of which a message has just one.
@@ -69,66 +90,91 @@ public struct Message: Sendable, CustomStringConvertible {
 }
 
 extension Message {
-    public var isRequest: Bool { if case .request = startLine { true } else { false } }
+    /// What is hardly ever changed once a message was made or read.
+    @usableFromInline final class Rest: Sendable {
+        let isRequest: Bool
+        /// The method of a request, and of the request that a response answers.
+        let method: Method
+        /// Nil in a response.
+        let uri: URI?
+        /// 0 in a request.
+        let status: Int
+        /// Empty in a request.
+        let reason: Text
+        let content: Text
+        @usableFromInline let core: Core
+
+        init(_ startLine: StartLine, _ headers: Headers, _ content: Text, _ core: Core) {
+            switch startLine {
+            case .request(let method, let uri):
+                (isRequest, self.method, self.uri, status, reason) = (true, method, uri, 0, .empty)
+            case .response(let status, let reason):
+                (isRequest, method, uri, self.status, self.reason) = (false, Method(core.cseqMethod, in: headers.buffer), nil, status, reason)
+            }
+            (self.content, self.core) = (content, core)
+        }
+    }
+
+    public var isRequest: Bool { rest.isRequest }
 
     /// The method of a request, and of the request that a response answers.
-    public var method: Method { if case .request(let method, _) = startLine { method } else { Method(core.cseqMethod, in: headers.buffer) } }
+    public var method: Method { rest.method }
 
     /// Nil for a response.
     public var requestURI: URI? {
-        get { if case .request(_, let uri) = startLine { uri } else { nil } }
+        get { rest.uri }
         set {
-            guard case .request(let method, _) = startLine, let newValue else { preconditionFailure("a response has no Request-URI") }
+            guard isRequest, let newValue else { preconditionFailure("a response has no Request-URI") }
             startLine = .request(method, newValue)
         }
     }
 
     /// Nil for a request.
-    public var status: Int? { if case .response(let status, _) = startLine { status } else { nil } }
+    public var status: Int? { isRequest ? nil : rest.status }
 
     /// The reason phrase of a response.
-    public var reasonPhrase: Text? { if case .response(_, let reason) = startLine { reason } else { nil } }
+    public var reasonPhrase: Text? { isRequest ? nil : rest.reason }
 
     /// The topmost Via: where a response goes.
     public var via: Via {
-        @inlinable get { Via(buffer: fields.buffer, layout: core.via) }
+        @inlinable get { Via(buffer: fields.buffer, layout: rest.core.via) }
         set { headers.replaceFirstElement(of: .via, with: newValue.text) }
     }
 
     public var from: NameAddress {
-        @inlinable get { NameAddress(buffer: fields.buffer, layout: core.from) }
+        @inlinable get { NameAddress(buffer: fields.buffer, layout: rest.core.from) }
         set { headers.set(.from, newValue.text) }
     }
 
     public var to: NameAddress {
-        @inlinable get { NameAddress(buffer: fields.buffer, layout: core.to) }
+        @inlinable get { NameAddress(buffer: fields.buffer, layout: rest.core.to) }
         set { headers.set(.to, newValue.text) }
     }
 
     public var callID: Text {
-        @inlinable get { fields.buffer[core.callID] }
+        @inlinable get { fields.buffer[rest.core.callID] }
         set { headers.set(.callID, newValue) }
     }
 
     public var cseq: CSeq {
-        get { CSeq(number: core.cseqNumber, method: Method(core.cseqMethod, in: headers.buffer)) }
+        get { CSeq(number: rest.core.cseqNumber, method: Method(rest.core.cseqMethod, in: fields.buffer)) }
         set { headers.set(.cseq, newValue.text) }
     }
 
     /// Nil when the header is missing (RFC 3261 §20.22).
     public var maxForwards: Int? {
-        @inlinable get { core.maxForwards < 0 ? nil : Int(core.maxForwards) }
+        @inlinable get { rest.core.maxForwards < 0 ? nil : Int(rest.core.maxForwards) }
         set { if let newValue { headers.set(.maxForwards, Text(newValue)) } else { headers.remove(.maxForwards) } }
     }
 
     /// The first Contact that is an address.
     public var contact: NameAddress? {
-        @inlinable get { core.hasContact ? NameAddress(buffer: fields.buffer, layout: core.contact) : nil }
+        @inlinable get { rest.core.hasContact ? NameAddress(buffer: fields.buffer, layout: rest.core.contact) : nil }
         set { if let newValue { headers.set(.contact, newValue.text) } else { headers.remove(.contact) } }
     }
 
     /// Every Via, the topmost first.
-    public var vias: [Via] { headers.elements(.via).compactMap { try? Via(parsing: $0) } }
+    public var vias: [Via] { hasSingleVia ? [via] : headers.elements(.via).compactMap { try? Via(parsing: $0) } }
 
     /// Whether the topmost Via is the only one.
     public var hasSingleVia: Bool {
@@ -137,7 +183,7 @@ extension Message {
             guard end == nil else { return false }
             end = field.value.end
         }
-        return end == core.via.whole.end
+        return end == rest.core.via.whole.end
     }
 
     /// Every Contact that is an address. In a request all are; in a response what cannot be read is left out.
@@ -162,7 +208,7 @@ extension Message {
 
     /// `type/subtype` in lower case, without parameters.
     public var contentType: Text? {
-        headers[.contentType].map { ContentType($0).name }
+        headers[.contentType].map { $0.equalsIgnoringCase("application/sdp" as StaticString) ? .sdp : ContentType($0).name }
     }
 
     /// Digits as a number of seconds, saturating at 2³²-1; nil for what is not digits.

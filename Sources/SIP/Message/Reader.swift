@@ -306,6 +306,14 @@ extension [UInt8] {
 }
 
 extension Text {
+    /// Whether there is a control character in it (below 0x20).
+    var hasControls: Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return false }
+            return Reader(base: base, at: 0, end: bytes.count).firstControl(from: 0) < bytes.count
+        }
+    }
+
     /// What a quoted string means: its escapes taken away.
     var unescaped: Text {
         guard bytes.contains(0x5C) else { return self }

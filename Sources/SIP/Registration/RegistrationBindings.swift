@@ -156,16 +156,16 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     }
 
     /// The Contact's own time, else the request's, else ours. What is no number counts as an hour (RFC 3261 §20.10, §20.19).
-    private func interval(of contact: NameAddress, _ request: Message) throws(Refusal) -> UInt32 {
+    private func interval(of contact: NameAddress, _ requested: UInt32?) throws(Refusal) -> UInt32 {
         let own = contact.parameters.value(of: "expires").map { Message.seconds($0) ?? 3_600 }
-        let seconds = own ?? request.expires ?? limits.defaultSeconds
+        let seconds = own ?? requested ?? limits.defaultSeconds
         guard seconds == 0 || seconds >= limits.minimumSeconds else { throw .intervalTooBrief(minimumSeconds: limits.minimumSeconds) }
         return min(seconds, limits.maximumSeconds)
     }
 
     private func binding(_ contact: NameAddress, _ request: Message, _ origin: Origin, _ now: Instant) throws(Refusal) -> Binding {
         guard contact.uri.isSIP else { throw .unusableContact }
-        let seconds = try interval(of: contact, request)
+        let seconds = try interval(of: contact, request.expires)
         var parameters = contact.parameters
         parameters["expires"] = nil
         // Kept for hours: nothing here may hold the buffer of the whole message.

@@ -78,9 +78,7 @@ final class Exchange {
 
     /// It was accepted: nobody needs again what it offered.
     func forgetBody() {
-        var accepted = request
-        accepted.content = .empty
-        request = accepted.compacted
+        request = request.withoutBody
         transaction?.sent = sent
     }
 
