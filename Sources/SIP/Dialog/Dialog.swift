@@ -145,7 +145,7 @@ extension Message {
 extension NameAddress {
     /// With this tag instead of its own.
     func tagged(_ tag: Text) -> NameAddress {
-        var address = detached
+        var address = self
         address.tag = tag
         return address
     }

@@ -116,6 +116,7 @@ public struct CSeq: Hashable, Sendable {
 
     public var text: Text {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(method.count + 11)
         bytes.append(decimal: number)
         bytes.append(0x20)
         bytes += method

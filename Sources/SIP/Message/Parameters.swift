@@ -69,6 +69,7 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     private mutating func replace(_ name: Text, with value: Text?) {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count + name.count + (value?.count ?? 0) + 4)
         var cursor = Cursor(text)
         var isDone = false
         while let item = cursor.next(text) {

@@ -157,6 +157,7 @@ extension URI {
         scheme: Scheme, user: Text?, password: Text?, host: Text, port: UInt16?, parameters: Parameters, headers: Text?
     ) -> URI? {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity((user?.count ?? 0) + host.count + parameters.text.count + 16)
         switch scheme {
         case .sip: bytes += "sip:" as StaticString
         case .sips: bytes += "sips:" as StaticString
@@ -292,6 +293,7 @@ extension Text {
 extension [UInt8] {
     /// Appends text with every byte outside the set %-escaped; escapes that are there already are kept.
     mutating func append(escaping text: Text, keeping set: CharacterSet) {
+        if text.bytes.allSatisfy(set.contains) { return append(contentsOf: text.bytes) }
         let digits = "0123456789ABCDEF" as StaticString
         for (index, byte) in zip(text.bytes.indices, text.bytes) {
             let rest = text.bytes[index...].dropFirst().prefix(2)

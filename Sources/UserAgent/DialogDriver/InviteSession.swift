@@ -83,13 +83,13 @@ public final class InviteSession {
     public var isToOurselves = false
     /// Callee: 64·T1 went by without the ACK of the first 2xx.
     var acknowledgementIsOverdue = false
-    private var alarm = Alarm { _ in }
+    private let alarm = Alarm()
 
     init(role: Role, invite: Boxed<Message>, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
         (self.role, self.invite, self.localTag, self.flow, self.contact) = (role, invite, localTag, flow, contact)
         (self.authentication, self.agent, callID) = (authentication, agent, invite.value.callID.detached)
         timer = agent.configuration.sessionTimer.map(SessionTimer.init(policy:))
-        alarm = Alarm { [unowned self] now in self.ring(at: now) }
+        alarm.ring = { [unowned self] now in self.ring(at: now) }
     }
 
     /// The INVITE: as received, or as it was last sent; of a caller's that was accepted without its body.

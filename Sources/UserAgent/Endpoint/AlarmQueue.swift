@@ -4,12 +4,12 @@ import Primitives
 final class Alarm {
     fileprivate(set) var due = Instant.distantFuture
     fileprivate var position = -1
-    let ring: (Instant) -> Void
+    /// Must not keep the owner alive, or the two never go away.
+    var ring: (Instant) -> Void
 
     var isSet: Bool { position >= 0 }
 
-    /// - Parameter ring: must not keep the owner alive, or the two never go away.
-    init(ring: @escaping (Instant) -> Void) { self.ring = ring }
+    init(ring: @escaping (Instant) -> Void = { _ in }) { self.ring = ring }
 }
 
 /// All alarms of one agent in a binary heap: the next one in O(1), setting, moving and removing in O(log n).

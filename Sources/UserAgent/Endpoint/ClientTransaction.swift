@@ -47,7 +47,7 @@ final class ClientTransaction {
     var cameBack = false
     /// When it is given up, unless there is a final response by then (RFC 3261 §9.1, RFC 3263 §4.3).
     var patience: Instant?
-    var alarm = Alarm { _ in }
+    let alarm = Alarm()
 
     init(
         id: ClientTransactionID, serial: UInt64, request: Boxed<Message>, bytes: [UInt8], flow: Flow, session: InviteSession?, timers: TimerValues,

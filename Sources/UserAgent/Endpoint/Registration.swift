@@ -49,14 +49,14 @@ public final class Registration {
     private var failures = 0
     private var isPending = false
     private var isLeaving = false
-    private var alarm = Alarm { _ in }
+    private let alarm = Alarm()
 
     init(_ request: OutgoingRegistration, agent: UserAgent) {
         (self.request, self.agent, expires) = (request, agent, request.expires)
         authentication = agent.makeAuthentication(request.credentials)
         (callID, tag, sequence) = (agent.makeCallID(), agent.makeTag(), agent.makeSequence())
         contact = agent.makeContact(user: request.contactUser ?? request.address.uri.user, over: request.flow)
-        alarm = Alarm { [unowned self] now in self.send(at: now) }
+        alarm.ring = { [unowned self] now in self.send(at: now) }
     }
 
     /// Takes the binding back. One REGISTER with Expires 0 is sent, after the one that is on its way if there is one.

@@ -51,7 +51,7 @@ final class ServerTransaction {
     var machine: Machine
     var lastResponse: [UInt8] = []
     var mergeKey: MergeKey?
-    var alarm = Alarm { _ in }
+    let alarm = Alarm()
 
     init(id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
         (self.id, received, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)

@@ -1,6 +1,12 @@
 import Primitives
 import SIP
 
+/// A response at hand, and the way that it came.
+private struct IncomingResponse {
+    let message: Message
+    let flow: Flow
+}
+
 extension UserAgent {
     /// Sends a request that has our Via on top. Every outcome goes to the handler, the last one is `.terminated`.
     /// - Parameters:
@@ -17,7 +23,7 @@ extension UserAgent {
         let transaction = ClientTransaction(
             id: id, serial: clientSerial, request: sent, bytes: bytes ?? request.serialized(), flow: flow, session: session, timers: configuration.timers, handler: handler)
         transaction.wasSent = isRepeated
-        transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
+        transaction.alarm.ring = { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         clientTransactions[id] = transaction
         step(transaction, response: nil, at: now) { $0.start(at: now) } other: { $0.start(at: now) }
         if transaction.isTooLong { limit(transaction, to: now) }
@@ -31,7 +37,7 @@ extension UserAgent {
         let isRepeated = noteRepeated(response, status, transaction)
         if isRepeated == nil { return }
         transaction.session?.trace(.received, response, retransmission: isRepeated == true, at: now)
-        step(transaction, response: (response, flow), at: now) {
+        step(transaction, response: IncomingResponse(message: response, flow: flow), at: now) {
             $0.receive(status: status, at: now)
         } other: {
             $0.receive(status: status, at: now)
@@ -86,7 +92,7 @@ extension UserAgent {
     }
 
     private func step(
-        _ transaction: ClientTransaction, response: (Message, Flow)?, at now: Instant,
+        _ transaction: ClientTransaction, response: IncomingResponse?, at now: Instant,
         invite: (inout InviteClientTransaction) -> [InviteClientTransaction.Output],
         other: (inout NonInviteClientTransaction) -> [NonInviteClientTransaction.Output]
     ) {
@@ -104,7 +110,7 @@ extension UserAgent {
         for output in outputs { perform(output, of: transaction, response: response, at: now) }
     }
 
-    private func perform(_ output: InviteClientTransaction.Output, of transaction: ClientTransaction, response: (Message, Flow)?, at now: Instant) {
+    private func perform(_ output: InviteClientTransaction.Output, of transaction: ClientTransaction, response: IncomingResponse?, at now: Instant) {
         switch output {
         case .sendRequest:
             transaction.session?.trace(.sent, transaction.request, retransmission: transaction.wasSent, at: now)
@@ -113,9 +119,9 @@ extension UserAgent {
             transaction.carrier = network.carrier(of: transaction.flow)
             noteUse(of: transaction.flow, carriedBy: transaction.carrier)
         case .sendAcknowledgement:
-            acknowledge(response?.0, transaction, at: now)
+            acknowledge(response?.message, transaction, at: now)
         case .deliver:
-            if let response { transaction.handler?(.response(response.0, over: response.1), now) }
+            if let response { transaction.handler?(.response(response.message, over: response.flow), now) }
         case .timedOut:
             transaction.handler?(.timedOut, now)
         case .transportFailed:

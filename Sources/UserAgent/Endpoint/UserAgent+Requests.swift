@@ -44,7 +44,7 @@ extension UserAgent {
     }
 
     private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
-        let transaction = begin(Boxed(request), id, over: flow, session: session, at: now)
+        let transaction = begin(Boxed(request), id, nil, over: flow, session: session, at: now)
         if let session { noteUse(of: flow, by: session) }
         session?.trace(.received, request, retransmission: false, at: now)
         let isLate = session == nil && latePracks.take(request, at: now)
@@ -60,23 +60,24 @@ extension UserAgent {
     }
 
     private func receiveOutside(_ request: Message, _ id: ServerTransactionID, over flow: Flow, at now: Instant) {
-        let isMerged = unmerged[MergeKey(request)] != nil
+        let key = MergeKey(request)
+        let isMerged = unmerged[key] != nil
         if request.method != .invite || isMerged {
-            let transaction = begin(Boxed(request), id, over: flow, session: nil, at: now)
+            let transaction = begin(Boxed(request), id, key, over: flow, session: nil, at: now)
             if let refusal = isMerged ? Refusal(482) : refusal(of: request, over: flow, isKnownDialog: true) { return answerOnce(transaction, refusal, request, at: now) }
             return handle(request, transaction, over: flow, at: now)
         }
         if let refusal = refusal(of: request, over: flow, isKnownDialog: true) ?? refusalOfSession(request) {
-            return respond(begin(Boxed(request), id, over: flow, session: nil, at: now), refusal, at: now)
+            return respond(begin(Boxed(request), id, key, over: flow, session: nil, at: now), refusal, at: now)
         }
         // Kept as long as the call is.
         let invite = Boxed(request.compacted)
         guard let session = InviteSession(incoming: invite, over: flow, agent: self) else {
             let reason: Text = request.contact == nil ? "Missing Contact" : "Unusable Contact Or Record-Route"
-            return respond(begin(invite, id, over: flow, session: nil, at: now), Refusal(400, reason: reason), at: now)
+            return respond(begin(invite, id, key, over: flow, session: nil, at: now), Refusal(400, reason: reason), at: now)
         }
         sessions[session.localTag] = session
-        session.inviteTransaction = begin(invite, id, over: flow, session: session, at: now)
+        session.inviteTransaction = begin(invite, id, key, over: flow, session: session, at: now)
         session.noteExpiry(at: now)
         guard let delegate else {
             session.respond(status: 480, at: now)
@@ -119,7 +120,8 @@ extension UserAgent {
     /// RFC 3261 §9.2. The CANCEL is answered in any case; what it does to the INVITE is the session's to decide.
     private func receiveCancel(_ request: Message, _ via: Via, _ id: ServerTransactionID, over flow: Flow, at now: Instant) {
         let invite = serverTransactions[ServerTransactionID(request, via, method: .invite)]
-        let transaction = begin(Boxed(request), id, over: flow, session: invite?.session, at: now)
+        let key = request.to.tag == nil ? MergeKey(request) : nil
+        let transaction = begin(Boxed(request), id, key, over: flow, session: invite?.session, at: now)
         // A CANCEL has the CSeq and tags of its INVITE, and neither is a copy of the other.
         invite?.session?.trace(.received, request, retransmission: false, at: now)
         guard let invite else { return answerOnce(transaction, Refusal(481), request, at: now) }
@@ -205,7 +207,7 @@ extension UserAgent {
         if let encoding = request.headers[.contentEncoding], !encoding.equalsIgnoringCase("identity") {
             return Refusal(415, headers: [("Accept-Encoding", "identity")])
         }
-        guard [.invite, .update, .prack].contains(request.method) else { return nil }
+        guard request.method == .invite || request.method == .update || request.method == .prack else { return nil }
         return request.contentType == .sdp ? nil : Refusal(415, headers: [(.accept, accepted)])
     }
 

@@ -2,17 +2,17 @@ import Primitives
 import SIP
 
 extension UserAgent {
-    func begin(_ received: Boxed<Message>, _ id: ServerTransactionID, over flow: Flow, session: InviteSession?, at now: Instant) -> ServerTransaction {
+    /// - Parameter key: of a request outside of dialogs.
+    func begin(
+        _ received: Boxed<Message>, _ id: ServerTransactionID, _ key: MergeKey?, over flow: Flow, session: InviteSession?, at now: Instant
+    ) -> ServerTransaction {
         let request = received.value
         let toTag = session?.localTag ?? request.to.tag?.detached ?? makeTag()
         let transaction = ServerTransaction(
             id: id, request: received, flow: flow, toTag: toTag, session: session, timers: configuration.timers)
-        transaction.alarm = Alarm { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
+        transaction.alarm.ring = { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         serverTransactions[id] = transaction
-        if request.to.tag == nil {
-            let key = MergeKey(request)
-            if unmerged[key] == nil { (transaction.mergeKey, unmerged[key]) = (key, id) }
-        }
+        if let key, unmerged[key] == nil { (transaction.mergeKey, unmerged[key]) = (key, id) }
         return transaction
     }
 

@@ -44,7 +44,7 @@ public final class UserAgent {
     let supported: Text
     /// Of a re-INVITE or UPDATE, whose provisional responses nobody acknowledges.
     let supportedInDialog: Text
-    private var hosts: [IPAddress: Text] = [:]
+    private var hosts: [(address: IPAddress, text: Text)] = []
     public internal(set) var refusals = Refusals()
 
     /// - Parameters:
@@ -267,9 +267,9 @@ extension UserAgent {
 
     /// Our own addresses as text; there are few of them.
     private func host(_ address: IPAddress) -> Text {
-        if let text = hosts[address] { return text }
+        if let known = hosts.first(where: { $0.address == address }) { return known.text }
         let text = Text("\(address)")
-        if hosts.count < 64 { hosts[address] = text }
+        if hosts.count < 64 { hosts.append((address, text)) }
         return text
     }
 
