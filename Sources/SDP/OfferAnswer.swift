@@ -112,7 +112,8 @@ public struct OfferAnswer: Sendable {
     public mutating func receive(offer: SessionDescription) throws(NegotiationError) {
         guard state == .stable else { throw .outOfTurn }
         let remote = try acceptable(in: offer)
-        pending = .remoteOffer(remote, offer.media, isBundled: remote?.isBundled(in: offer) ?? false, timing: offer.timing == SessionDescription.always ? nil : offer.timing.detached)
+        let timing = offer.timing == SessionDescription.always ? nil : offer.timing.detached
+        pending = .remoteOffer(remote, offer.media, isBundled: remote?.isBundled(in: offer) ?? false, timing: timing)
         state = .haveRemoteOffer
         let offered = remote?.formats.map(\.codec) ?? []
         remoteOffer = RemoteOffer(

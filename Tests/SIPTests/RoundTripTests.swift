@@ -175,6 +175,19 @@ extension String {
     }
 }
 
+/// What is located of a message, piece by piece.
+private func places(_ message: Message) -> [Text?] {
+    let (via, cseq) = (message.via, message.cseq)
+    let ways = [via.text, via.transport, via.host, via.port.map { Text($0) }, via.parameters.text, via.branch, message.callID, cseq.text]
+    return ways + places(message.from) + places(message.to) + (message.contact.map(places) ?? [])
+}
+
+private func places(_ address: NameAddress) -> [Text?] {
+    let uri = address.uri
+    let parts = [uri.text, uri.user, uri.password, uri.host, uri.port.map { Text($0) }, uri.parameters.text, uri.headers]
+    return [address.text, address.displayName, address.parameters.text, address.tag] + parts
+}
+
 /// Reads bytes and uses everything that can be read of them; true when they were a message. Shared with the fuzzer's idea of what must hold.
 func exercise(_ bytes: [UInt8]) -> Bool {
     do {
@@ -187,7 +200,10 @@ func exercise(_ bytes: [UInt8]) -> Bool {
         _ = (message.from.displayName, message.to.parameters.all, message.via.received, message.via.rport, message.headers.all)
         _ = message.requestURI.map { $0.isEquivalent(to: message.from.uri) }
         guard message.isRequest else { return true }
-        var response = Message.response(to: message, status: 200, toTag: "t")
+        var response = Message.response(to: message, status: 200, toTag: "t", contact: message.contact)
+        guard let copy = try? Message(parsing: response.serialized()) else { preconditionFailure("cannot read our response") }
+        precondition(places(copy) == places(response), "a response is not what it says")
+        precondition(places(message.from) == places(message.from.detached), "a copy is not what it was made of")
         response.via.stamp(source: SocketAddress(.loopback, port: 1))
         response.to.displayName = response.from.displayName
         if let contact = message.contact { response.contact = NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters) }

@@ -151,10 +151,10 @@ extension NameAddress {
     }
 
     /// A copy that does not keep the message that it was read from in memory.
-    var detached: NameAddress { (try? NameAddress(parsing: text)) ?? self }
+    var detached: NameAddress { NameAddress(buffer: Array(text.bytes), layout: layout.moved(by: -Int(layout.whole.start))) }
 }
 
 extension URI {
     /// A copy that does not keep the message that it was read from in memory.
-    public var detached: URI { (try? URI(parsing: text)) ?? self }
+    public var detached: URI { URI(buffer: Array(text.bytes), layout: layout.moved(by: -Int(layout.whole.start))) }
 }

@@ -126,15 +126,19 @@ public struct Headers: Sendable {
         for field in other.fields where other.isNamed(field, name) { copyLine(field, from: other) }
     }
 
-    mutating func copyLine(_ field: Field, from other: Headers) {
+    /// - Returns: how much further behind it stands here.
+    @discardableResult
+    mutating func copyLine(_ field: Field, from other: Headers) -> Int {
         touchedCore = touchedCore || Self.isCore(field.known)
         let shift = buffer.count - Int(field.name.start)
         buffer.append(contentsOf: other.buffer[Int(field.name.start)..<Int(field.lineEnd)])
         fields.append(Field(known: field.known, name: field.name + shift, value: field.value + shift, lineEnd: UInt32(Int(field.lineEnd) + shift)))
+        return shift
     }
 
     /// A value in three parts, put together without a copy between.
-    mutating func append(_ name: HeaderName, _ value: Text, _ middle: StaticString, _ end: Text) {
+    /// - Returns: where it is.
+    mutating func append(_ name: HeaderName, _ value: Text, _ middle: StaticString, _ end: Text) -> Extent {
         var field = write(name, value)
         buffer.removeLast(2)
         buffer += middle
@@ -143,6 +147,14 @@ public struct Headers: Sendable {
         buffer += "\r\n" as StaticString
         field.lineEnd = UInt32(buffer.count)
         fields.append(field)
+        return field.value
+    }
+
+    /// As `append`, and tells where the value is.
+    mutating func add(_ name: HeaderName, _ value: Text) -> Extent {
+        let field = write(name, value)
+        fields.append(field)
+        return field.value
     }
 
     func first(_ name: HeaderName) -> Int? { fields.firstIndex { isNamed($0, name) } }

@@ -39,6 +39,32 @@ extension Message {
     }
 }
 
+// Of headers that are made of what was read already.
+extension Message.Core {
+    /// One header that was copied from a message whose core this is.
+    mutating func take(_ known: HeaderName.Known, of other: Self, movedBy shift: Int) {
+        switch known {
+        case .via where via.whole.isEmpty: via = other.via.moved(by: shift)
+        case .from: from = other.from.moved(by: shift)
+        case .to: to = other.to.moved(by: shift)
+        case .callID: callID = other.callID.moved(by: shift)
+        case .cseq: (cseqNumber, cseqMethod) = (other.cseqNumber, other.cseqMethod.moved(by: shift))
+        default: break
+        }
+    }
+
+    /// To, with a tag that it got at the end.
+    mutating func take(_ address: NameAddress, at value: Extent, tagged tag: Text) {
+        to = address.layout.moved(by: Int(value.start) - Int(address.layout.whole.start))
+        to.tag = Extent(Int(value.end) - tag.count, Int(value.end))
+        (to.whole.end, to.parameters.end) = (value.end, value.end)
+    }
+
+    mutating func take(contact address: NameAddress, at value: Extent) {
+        (contact, hasContact) = (address.layout.moved(by: Int(value.start) - Int(address.layout.whole.start)), true)
+    }
+}
+
 extension Message.Core {
     private struct Seen: OptionSet, Sendable {
         var rawValue: UInt8

@@ -120,18 +120,22 @@ extension Message {
         var headers = Headers()
         headers.reserveCapacity(bytes: 640, fields: 12)
         let recordsRoute = status > 100 && status < 300 && request.method.makesDialog
-        let addsTag = toTag != nil && status > 100 && request.to.tag == nil
+        let newTag = status > 100 && request.to.tag == nil ? toTag : nil
+        // What the request has located is not read again.
+        var core = Core()
         for field in request.headers.fields {
             switch field.known {
             case .to:
-                if addsTag, let toTag { headers.append(.to, request.to.text, ";tag=", toTag) } else { headers.copyLine(field, from: request.headers) }
-            case .via, .from, .callID, .cseq: headers.copyLine(field, from: request.headers)
+                guard let newTag else { fallthrough }
+                core.take(request.to, at: headers.append(.to, request.to.text, ";tag=", newTag), tagged: newTag)
+            case .via, .from, .callID, .cseq: core.take(field.known, of: request.rest.core, movedBy: headers.copyLine(field, from: request.headers))
             case .recordRoute where recordsRoute, .timestamp where status == 100: headers.copyLine(field, from: request.headers)
             default: break
             }
         }
-        if let contact { headers.append(.contact, contact.text) }
-        return Message(startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers)
+        if let contact { core.take(contact: contact, at: headers.add(.contact, contact.text)) }
+        headers.touchedCore = false
+        return Message(startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers, content: .empty, core: core)
     }
 
     /// The usual reason phrase of a status (RFC 3261 §21 and the extensions).

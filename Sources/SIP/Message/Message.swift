@@ -102,14 +102,16 @@ extension Message {
         /// Empty in a request.
         let reason: Text
         let content: Text
+        let cseq: CSeq
         @usableFromInline let core: Core
 
         init(_ startLine: StartLine, _ headers: Headers, _ content: Text, _ core: Core) {
+            cseq = CSeq(number: core.cseqNumber, method: Method(core.cseqMethod, in: headers.buffer))
             switch startLine {
             case .request(let method, let uri):
                 (isRequest, self.method, self.uri, status, reason) = (true, method, uri, 0, .empty)
             case .response(let status, let reason):
-                (isRequest, method, uri, self.status, self.reason) = (false, Method(core.cseqMethod, in: headers.buffer), nil, status, reason)
+                (isRequest, method, uri, self.status, self.reason) = (false, cseq.method, nil, status, reason)
             }
             (self.content, self.core) = (content, core)
         }
@@ -157,7 +159,7 @@ extension Message {
     }
 
     public var cseq: CSeq {
-        get { CSeq(number: rest.core.cseqNumber, method: Method(rest.core.cseqMethod, in: fields.buffer)) }
+        get { rest.cseq }
         set { headers.set(.cseq, newValue.text) }
     }
 

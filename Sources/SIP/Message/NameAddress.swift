@@ -80,6 +80,14 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension NameAddress.Layout {
+    /// The same in another buffer, where it stands so much further behind.
+    func moved(by shift: Int) -> Self {
+        var layout = self
+        (layout.whole, layout.displayName, layout.uri) = (whole.moved(by: shift), displayName.moved(by: shift), uri.moved(by: shift))
+        (layout.parameters, layout.tag) = (parameters.moved(by: shift), tag.moved(by: shift))
+        return layout
+    }
+
     /// Reads one address and everything behind it must be space.
     mutating func readAll(_ reader: inout Reader) throws(SyntaxError) {
         try read(&reader)

@@ -12,6 +12,9 @@ import Primitives
     @inlinable var isEmpty: Bool { start == end }
     @inlinable var count: Int { Int(end) - Int(start) }
     @inlinable var range: Range<Int> { Int(start)..<Int(end) }
+
+    /// The same in another buffer, where it stands so much further behind. What is nowhere stays nowhere.
+    func moved(by shift: Int) -> Extent { self == .none ? self : self + shift }
 }
 
 extension [UInt8] {

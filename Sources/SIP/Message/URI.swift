@@ -181,6 +181,15 @@ extension URI {
 }
 
 extension URI.Layout {
+    /// The same in another buffer, where it stands so much further behind.
+    func moved(by shift: Int) -> Self {
+        var layout = self
+        (layout.whole, layout.scheme, layout.user) = (whole.moved(by: shift), scheme.moved(by: shift), user.moved(by: shift))
+        (layout.password, layout.host) = (password.moved(by: shift), host.moved(by: shift))
+        (layout.parameters, layout.headers) = (parameters.moved(by: shift), headers.moved(by: shift))
+        return layout
+    }
+
     /// Reads from the scheme on; ends before the first character that cannot be part of the URI.
     ///
     /// Without angle brackets around it (`isBare`), ";" begins the header's parameters and "?" is an error (RFC 3261 §20.10).

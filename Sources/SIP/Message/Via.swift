@@ -134,6 +134,14 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Via.Layout {
+    /// The same in another buffer, where it stands so much further behind.
+    func moved(by shift: Int) -> Self {
+        var layout = self
+        (layout.whole, layout.transport, layout.host) = (whole.moved(by: shift), transport.moved(by: shift), host.moved(by: shift))
+        (layout.parameters, layout.branch) = (parameters.moved(by: shift), branch.moved(by: shift))
+        return layout
+    }
+
     /// Reads one Via element; ends before the "," of the next one. As all `read` of layouts: into one that was empty, without a copy.
     mutating func read(_ reader: inout Reader) throws(SyntaxError) {
         reader.skipSpace()
