@@ -18,10 +18,10 @@ public struct IdentityTable<Value> {
     @inlinable public var isEmpty: Bool { used == 0 }
 
     /// Everything in it, in no particular order.
-    public var values: [Value] { entries.compactMap { $0 } }
+    @inlinable public var values: [Value] { entries.compactMap { $0 } }
 
     /// The names of what is in it, in no particular order.
-    public var names: [UInt128] { keys.indices.compactMap { numbers[$0] == 0 ? nil : keys[$0] } }
+    @inlinable public var names: [UInt128] { keys.indices.compactMap { numbers[$0] == 0 ? nil : keys[$0] } }
 
     @inlinable public subscript(name: UInt128) -> Value? {
         get {

@@ -66,7 +66,7 @@ extension CallSystem {
 
     /// - Parameter provider: its number, as `CallSnapshot.provider` has it. Told for a call that has ended, too.
     public func report(_ event: CallExtension, of call: UUID, by provider: Int) {
-        guard self.provider(provider)?.current.delegate is any CallExtensionDelegate else { return }
+        guard self.provider(provider)?.delegate is any CallExtensionDelegate else { return }
         core.withLock { $0.deliveries.append(.extended(call, event, provider)) }
         settle()
     }

@@ -17,8 +17,30 @@ struct ActionClock {
         func precedes(_ other: Entry) -> Bool { (deadline, order) < (other.deadline, other.order) }
     }
 
+    /// The last entry of each subject that is waited for, by its order.
+    private struct Orders {
+        private var actions = IdentityTable<UInt64>(), rings = IdentityTable<UInt64>()
+
+        var count: Int { actions.count + rings.count }
+
+        subscript(subject: Subject) -> UInt64? {
+            get {
+                switch subject {
+                case .action(let uuid): actions[uuid]
+                case .ring(let uuid): rings[uuid]
+                }
+            }
+            set {
+                switch subject {
+                case .action(let uuid): actions[uuid] = newValue
+                case .ring(let uuid): rings[uuid] = newValue
+                }
+            }
+        }
+    }
+
     private var heap: [Entry] = []
-    private var live: [Subject: UInt64] = [:]
+    private var live = Orders()
     private var order: UInt64 = 0
 
     /// How many subjects are waited for.
@@ -37,7 +59,8 @@ struct ActionClock {
     }
 
     mutating func cancel(_ subject: Subject) {
-        guard live.removeValue(forKey: subject) != nil else { return }
+        guard live[subject] != nil else { return }
+        live[subject] = nil
         prune()
     }
 

@@ -14,48 +14,52 @@ struct AudioActivation {
 
     private struct Session {
         var isActive = false
-        var calls: Set<UUID> = []
+        /// How many calls have audio in it.
+        var calls = 0
         /// Calls that the app was not told of yet, in order.
         var newcomers: [UUID] = []
         /// The call that left last.
         var last: UUID?
+
+        mutating func join(_ call: UUID) {
+            calls += 1
+            newcomers.append(call)
+        }
+
+        mutating func leave(_ call: UUID) {
+            calls -= 1
+            last = call
+            if let index = newcomers.firstIndex(of: call) { newcomers.remove(at: index) }
+        }
+
+        /// What to tell the app now, if anything.
+        mutating func settle() -> Change? {
+            guard calls > 0 else { return isActive ? last.map(Change.deactivated) : nil }
+            guard !newcomers.isEmpty else { return nil }
+            defer { (isActive, newcomers) = (true, []) }
+            return isActive ? .admitted(newcomers) : .activated(newcomers)
+        }
     }
 
-    private var sessions: [AudioSessionName: Session] = [:]
+    private var sessions = IdentityTable<Session>()
     private var names = IdentityTable<AudioSessionName>()
 
     /// Sessions that are active or wanted.
     var count: Int { sessions.count }
 
-    /// Gives a call audio in a session, or (nil) none. Returns the sessions to settle, the new one first.
-    mutating func set(_ call: UUID, in name: AudioSessionName?) -> [AudioSessionName] {
+    /// Gives a call audio in a session, or (nil) none. Returns where it had audio before; where that is another, both are to be settled.
+    mutating func set(_ call: UUID, in name: AudioSessionName?) -> AudioSessionName? {
         let before = names[call]
-        guard before != name else { return [] }
+        guard before != name else { return before }
         names[call] = name
-        if let name {
-            sessions[name, default: Session()].calls.insert(call)
-            sessions[name]?.newcomers.append(call)
-        }
-        if let before { leave(call, before) }
-        return [name, before].compactMap(\.self)
-    }
-
-    private mutating func leave(_ call: UUID, _ name: AudioSessionName) {
-        sessions[name]?.calls.remove(call)
-        sessions[name]?.last = call
-        if let index = sessions[name]?.newcomers.firstIndex(of: call) { sessions[name]?.newcomers.remove(at: index) }
+        if let name { sessions[name, default: Session()].join(call) }
+        if let before { sessions[before]?.leave(call) }
+        return before
     }
 
     /// What to tell the app about a session now, if anything; it counts as told.
     mutating func settle(_ name: AudioSessionName) -> Change? {
-        guard let session = sessions[name] else { return nil }
-        guard !session.calls.isEmpty else {
-            sessions[name] = nil
-            return session.isActive ? session.last.map(Change.deactivated) : nil
-        }
-        guard !session.newcomers.isEmpty else { return nil }
-        sessions[name]?.isActive = true
-        sessions[name]?.newcomers = []
-        return session.isActive ? .admitted(session.newcomers) : .activated(session.newcomers)
+        defer { if sessions[name]?.calls == 0 { sessions[name] = nil } }
+        return sessions[name]?.settle() ?? nil
     }
 }

@@ -4,7 +4,7 @@ import Primitives
 /// Which call is in which group. Every call is in exactly one; a group is there as long as it has a call.
 struct CallGroups: Equatable {
     private var groups = IdentityTable<Int>()
-    private var sizes: [Int: Int] = [:]
+    private var sizes = IdentityTable<Int>()
 
     /// How many groups there are.
     var count: Int { sizes.count }
@@ -22,7 +22,7 @@ struct CallGroups: Equatable {
             sizes[before] = size == 0 ? nil : size
         }
         groups[call] = group
-        if let group { sizes[group, default: 0] += 1 }
+        if let group { sizes[group] = size(of: group) + 1 }
         return before
     }
 }

@@ -9,8 +9,11 @@ extension CallSystem {
     /// already, further up this stack or on another thread, it goes on with what this one left.
     func settle() {
         writeJournal()
-        if core.withLock({ $0.deliveries.beginEmptying() }) {
-            while let delivery = core.withLock({ $0.deliveries.next() }) { hand(over: delivery) }
+        var batch: [Delivery] = []
+        if core.withLock({ $0.deliveries.beginEmptying(&batch) }) {
+            repeat {
+                for delivery in batch { hand(over: delivery) }
+            } while core.withLock { $0.deliveries.next(&batch) }
         }
         tellDeadline()
     }
@@ -18,14 +21,18 @@ extension CallSystem {
     /// Returns when the journal knows of all that this thread has caused: where another thread is writing, that one is waited for.
     private func writeJournal() {
         // A journal that calls in is told the rest when it has returned.
-        guard core.withLock({ !$0.events.isIdle && !$0.events.isBeingEmptiedHere }) else { return }
-        telling.withLock { _ in tellJournal() }
+        let (isDue, journal) = core.withLock { core in (!core.state.events.isIdle && !core.state.events.isBeingEmptiedHere, core.journal) }
+        guard isDue else { return }
+        telling.withLock { _ in tell(journal) }
         journal?.callSystemHasTold(self)
     }
 
-    private func tellJournal() {
-        guard core.withLock({ $0.events.beginEmptying() }) else { return }
-        while let (event, now) = core.withLock({ $0.events.next() }) { journal?.callSystem(self, did: event, at: now) }
+    private func tell(_ journal: (any CallSystemJournal)?) {
+        var batch: [(event: CallSystemEvent, time: Instant)] = []
+        guard core.withLock({ $0.state.events.beginEmptying(&batch) }) else { return }
+        repeat {
+            for index in batch.indices { journal?.callSystem(self, did: batch[index].event, at: batch[index].time) }
+        } while core.withLock { $0.state.events.next(&batch) }
     }
 
     private func tellDeadline() {
@@ -46,7 +53,7 @@ extension CallSystem {
         switch delivery {
         case .completion(let completion, let error, let queue): host.run(on: queue) { completion(error) }
         case .incomingCompletion(let completion, let error, let number):
-            let queue = provider(number)?.current.queue.map(CallbackQueue.given) ?? .private
+            let queue = provider(number)?.queue.map(CallbackQueue.given) ?? .private
             host.run(on: queue) { completion(error) }
         case .changed(let call): tellObservers(of: call)
         case .begin(let number), .reset(let number), .execute(_, let number), .perform(_, let number), .timedOut(_, let number),
@@ -62,12 +69,11 @@ extension CallSystem {
             if case .audio(let name) = delivery { activate(name, of: nil) }
             return
         }
-        let queue = provider.current.queue.map(CallbackQueue.given) ?? .main
-        host.run(on: queue) { self.carryOut(delivery, on: provider) }
+        host.run(on: provider.queue.map(CallbackQueue.given) ?? .main) { self.carryOut(delivery, on: provider) }
     }
 
     private func carryOut(_ delivery: Delivery, on provider: CXProvider) {
-        let delegate = provider.current.delegate
+        let delegate = provider.delegate
         switch delivery {
         case .begin: delegate?.providerDidBegin(provider)
         case .reset: delegate?.providerDidReset(provider)
@@ -87,14 +93,15 @@ extension CallSystem {
         guard let delegate, let transaction = offer(uuid) else { return false }
         writeJournal()
         guard delegate.provider(provider, execute: transaction) else { return perform(uuid, on: provider, delegate) }
-        submit { _ in [.event(.transactionHandled(uuid))] }
+        submit { $0.state.note(.transactionHandled(uuid)) }
         return false
     }
 
     private func offer(_ uuid: UUID) -> CXTransaction? {
         core.withLock { core in
             guard let transaction = core.transactions[uuid] else { return nil }
-            core.absorb([.event(.transactionOffered(uuid))], at: host.now, system: self, completion: nil)
+            core.state.now = host.now
+            core.state.note(.transactionOffered(uuid))
             return transaction
         }
     }
@@ -103,9 +110,8 @@ extension CallSystem {
     private func perform(_ uuid: UUID, on provider: CXProvider, _ delegate: (any CXProviderDelegate)?) -> Bool {
         guard let delegate else { return false }
         let action = core.withLock { core -> CXAction? in
-            guard let action = core.state.performNext(of: uuid) else { return nil }
-            core.absorb([.event(.actionPerformed(action))], at: host.now, system: self, completion: nil)
-            return core.actions[action.uuid]
+            core.state.now = host.now
+            return core.state.performNext(of: uuid).flatMap { core.actions[$0] }
         }
         guard let action else { return false }
         writeJournal()
@@ -138,7 +144,8 @@ extension CallSystem {
 
     private func activate(_ name: AudioSessionName, of provider: CXProvider?) {
         let settled = core.withLock { core -> (AudioActivation.Change, CallAudioSession)? in
-            guard let (change, event) = core.state.settleAudio(name) else { return nil }
+            core.state.now = host.now
+            guard let change = core.state.settleAudio(name) else { return nil }
             let session = core.sessions[name] ?? CallAudioSession(name: name)
             switch change {
             case .activated(let calls), .admitted(let calls):
@@ -148,22 +155,20 @@ extension CallSystem {
                 session.calls = [last]
                 core.sessions[name] = nil
             }
-            core.absorb([.event(event)], at: host.now, system: self, completion: nil)
             return (change, session)
         }
         guard let (change, session) = settled else { return }
         writeJournal()
         guard let provider else { return }
-        let wiring = provider.current
-        guard session.isShared else { return tell(change, of: session, session, provider, wiring) }
-        CallAudioSession.$current.withValue(session) { tell(change, of: session, .sharedInstance(), provider, wiring) }
+        guard session.isShared else { return tell(change, session, provider) }
+        CallAudioSession.$current.withValue(session) { tell(change, .sharedInstance(), provider) }
     }
 
-    private func tell(_ change: AudioActivation.Change, of session: CallAudioSession, _ delivered: AVAudioSession, _ provider: CXProvider, _ wiring: CXProvider.Wiring) {
+    private func tell(_ change: AudioActivation.Change, _ session: AVAudioSession, _ provider: CXProvider) {
         switch change {
-        case .activated: wiring.delegate?.provider(provider, didActivate: delivered)
-        case .admitted(let calls): wiring.audioDelegate?.provider(provider, didAdmit: calls, to: delivered)
-        case .deactivated: wiring.delegate?.provider(provider, didDeactivate: delivered)
+        case .activated: provider.delegate?.provider(provider, didActivate: session)
+        case .admitted(let calls): provider.audioDelegate?.provider(provider, didAdmit: calls, to: session)
+        case .deactivated: provider.delegate?.provider(provider, didDeactivate: session)
         }
     }
 

@@ -6,10 +6,11 @@ import Primitives
 
 extension CallSystem {
     /// Feeds the state, then tells what came of it.
-    func submit(_ completion: Completion? = nil, _ input: (inout Core) -> [CallSystemState.Output]) {
+    func submit(_ completion: Completion? = nil, _ input: (inout Core) -> Void) {
         core.withLock { core in
-            let outputs = input(&core)
-            if !outputs.isEmpty { core.absorb(outputs, at: host.now, system: self, completion: completion) }
+            core.state.now = host.now
+            input(&core)
+            core.absorb(system: self, completion: completion)
         }
         settle()
     }
@@ -26,7 +27,7 @@ extension CallSystem {
     func register(_ provider: CXProvider, limits: GroupLimits) {
         let number = provider.number
         core.withLock { core in
-            core.providers[number] = Seat(object: provider)
+            core.providers[number] = Seat(provider)
             core.state.register(number, limits: limits)
         }
     }
@@ -43,7 +44,7 @@ extension CallSystem {
     func forget(_ provider: ProviderNumber) {
         submit { core in
             core.providers[provider] = nil
-            return core.state.reset(provider, invalidate: true)
+            core.state.reset(provider, invalidate: true)
         }
     }
 
@@ -63,7 +64,7 @@ extension CallSystem {
         let verdict = filter?(uuid, update) ?? screening.verdict
         submit(.incoming(completion, number)) { core in
             core.incomingReports += 1
-            return core.state.reportIncoming(
+            core.state.reportIncoming(
                 uuid, update: fields, provider: number, verdict: verdict, identification: screening.identification, at: host.now)
         }
     }
@@ -98,17 +99,13 @@ extension CallSystem {
         submit(.request(completion, queue.map(CallbackQueue.given) ?? .private)) { core in
             // A transaction under way keeps its identity to itself, and so does an action, whose copies have the same.
             let isFree = claimed.count == objects.count && core.transactions[wish.uuid] == nil && core.isFree(wish.actions)
-            let outputs = core.state.request(wish, isFree: isFree, at: now)
-            guard core.state.transactions[wish.uuid] != nil, isFree else {
-                claimed.forEach { $0.release() }
-                return outputs
-            }
+            core.state.request(wish, isFree: isFree, at: now)
+            guard core.state.transactions[wish.uuid] != nil, isFree else { return claimed.forEach { $0.release() } }
             for (object, action) in zip(objects, wish.actions) {
                 object.hold(until: host.date(at: action.created + action.kind.limit))
                 core.actions[object.uuid] = object
             }
             core.transactions[wish.uuid] = CXTransaction(uuid: wish.uuid, actions: objects)
-            return outputs
         }
     }
 
@@ -118,7 +115,9 @@ extension CallSystem {
     }
 
     func noteUnimplemented(_ action: UUID) {
-        submit { core in core.state.actions[action].map { [.event(.actionUnimplemented($0.action))] } ?? [] }
+        submit { core in
+            if let record = core.state.actions[action] { core.state.note(.actionUnimplemented(record.action)) }
+        }
     }
 
     func pendingTransactions(of provider: ProviderNumber) -> [CXTransaction] {

@@ -78,7 +78,7 @@ public final class CallSystem: @unchecked Sendable {
     /// gets `providerDidReset`, then `providerDidBegin`.
     public func reset() {
         submit { core in
-            core.state.providers.numbers.sorted().flatMap { core.state.reset($0, invalidate: false) }
+            for number in core.state.providers.numbers.sorted() { core.state.reset(number, invalidate: false) }
         }
     }
 

@@ -11,14 +11,13 @@ extension CallSystem {
         /// In the order in which they are asked.
         var enabledDirectories: [String] = []
         var directoryManager: CXCallDirectoryManager?
-        weak var journal: (any CallSystemJournal)?
+        weak var journal: (any CallSystemJournal)? { didSet { state.isJournalled = journal != nil } }
         var providers = IdentityTable<Seat>()
         var lastProvider = 0
-        var observers: [ObjectIdentifier: WeakObserver] = [:]
+        var observers: [ObjectIdentifier: WeakObserver] = [:] { didSet { state.isObserved = !observers.isEmpty } }
         var actions = IdentityTable<CXAction>()
         var transactions = IdentityTable<CXTransaction>()
-        var sessions: [AudioSessionName: CallAudioSession] = [:]
-        var events = Backlog<(CallSystemEvent, Instant)>()
+        var sessions = IdentityTable<CallAudioSession>()
         var deliveries = Backlog<Delivery>()
         var toldDeadline: Instant?
         /// Incoming calls that were reported, accepted or not.
@@ -30,10 +29,12 @@ extension CallSystem {
     }
 
     /// A provider, and the transactions that wait for the one that its delegate is performing.
-    struct Seat {
+    final class Seat {
         weak var object: CXProvider?
         var isPerforming = false
         var waiting: [UUID] = []
+
+        init(_ object: CXProvider) { self.object = object }
     }
 
     struct WeakObserver { weak var object: CXCallObserver? }
@@ -60,59 +61,55 @@ extension CallSystem {
     }
 }
 
-/// First in, first out, and emptied by one at a time. Keeps nothing of an element that was taken.
+/// First in, first out, and emptied by one at a time.
 struct Backlog<Element> {
-    private var elements: [Element?] = []
-    private var head = 0
+    private var elements: [Element] = []
     private var emptier: pthread_t?
 
     mutating func append(_ element: Element) { elements.append(element) }
 
     /// There is nothing in it, and nobody is emptying it.
-    var isIdle: Bool { emptier == nil && head == elements.count }
+    var isIdle: Bool { emptier == nil && elements.isEmpty }
     /// This thread is emptying it, further up its stack.
     var isBeingEmptiedHere: Bool { emptier == pthread_self() }
 
-    /// False when there is nothing in it, or somebody is emptying it already.
-    mutating func beginEmptying() -> Bool {
-        guard emptier == nil, head < elements.count else { return false }
+    /// Takes all that is in it. False when there is nothing in it, or somebody is emptying it already.
+    mutating func beginEmptying(_ batch: inout [Element]) -> Bool {
+        guard emptier == nil, !elements.isEmpty else { return false }
         emptier = pthread_self()
+        swap(&batch, &elements)
         return true
     }
 
-    /// The next element; nil, and the emptying is over, when there is none.
-    mutating func next() -> Element? {
-        guard head < elements.count else {
-            elements.removeAll(keepingCapacity: elements.capacity <= 64)
-            (head, emptier) = (0, nil)
-            return nil
-        }
-        defer { head += 1 }
-        return elements[head].take()
+    /// Takes all that came since, in place of a batch that was worked off. False, and the emptying is over, when there is nothing.
+    mutating func next(_ batch: inout [Element]) -> Bool {
+        // Its room stays here for what comes.
+        batch.removeAll(keepingCapacity: batch.capacity <= 64)
+        swap(&batch, &elements)
+        if batch.isEmpty { emptier = nil }
+        return !batch.isEmpty
     }
 }
 
 extension CallSystem.Core {
     /// Takes in what an input has put out: completes objects at once, and queues what is to be told.
-    mutating func absorb(
-        _ outputs: [CallSystemState.Output], at now: Instant, system: CallSystem, completion: CallSystem.Completion?
-    ) {
-        let isJournalled = journal != nil
-        for output in outputs {
-            switch output {
-            case .event(let event): if isJournalled { events.append((event, now)) }
+    mutating func absorb(system: CallSystem, completion: CallSystem.Completion?) {
+        guard !state.outputs.isEmpty else { return }
+        for index in state.outputs.indices {
+            switch state.outputs[index] {
             case .answer(let error): if let completion { deliveries.append(completion.delivery(of: error)) }
             case .issue(let transaction): makeObjects(for: transaction, system: system)
             case .deliver(let uuid, let provider): line(up: uuid, provider)
             case .timedOut(let uuid, let provider): if let action = actions[uuid] { deliveries.append(.timedOut(action, provider)) }
             case .finished(let uuid): actions.removeValue(forKey: uuid)?.markComplete()
-            case .closed(let uuid): transactions[uuid] = nil
+            case .closed(let uuid): transactions.removeValue(forKey: uuid)
             case .settle(let name): deliveries.append(.audio(name))
             case .begin(let provider): deliveries.append(.begin(provider))
             case .reset(let provider): deliveries.append(.reset(provider))
-            case .changed(let call): if !observers.isEmpty { deliveries.append(.changed(CXCall(call))) }
+            case .changed(let call): deliveries.append(.changed(CXCall(call)))
             }
         }
+        state.outputs.removeAll(keepingCapacity: true)
     }
 
     /// One transaction at a time: the next is executed when all actions of the one before were handed out, so that what
@@ -120,19 +117,20 @@ extension CallSystem.Core {
     private mutating func line(up transaction: UUID, _ provider: ProviderNumber) {
         guard let seat = providers[provider] else { return }
         if seat.isPerforming {
-            providers[provider]?.waiting.append(transaction)
+            seat.waiting.append(transaction)
         } else {
-            providers[provider]?.isPerforming = true
+            seat.isPerforming = true
             deliveries.append(.execute(transaction, provider))
         }
     }
 
     /// The transaction under way has been handed out.
     mutating func performNextInLine(_ provider: ProviderNumber) {
-        if providers[provider]?.waiting.isEmpty ?? true {
-            providers[provider]?.isPerforming = false
-        } else if let transaction = providers[provider]?.waiting.removeFirst() {
-            deliveries.append(.execute(transaction, provider))
+        guard let seat = providers[provider] else { return }
+        if seat.waiting.isEmpty {
+            seat.isPerforming = false
+        } else {
+            deliveries.append(.execute(seat.waiting.removeFirst(), provider))
         }
     }
 

@@ -9,37 +9,40 @@ extension CallSystemState {
     mutating func configure(_ provider: ProviderNumber, limits: GroupLimits) { providers[provider]?.limits = limits }
 
     /// The provider has a delegate.
-    mutating func begin(_ number: ProviderNumber) -> [Output] {
-        guard providers[number]?.hasBegun == false else { return [] }
-        providers[number]?.hasBegun = true
-        return [.event(.providerBegan(provider: number)), .begin(number)]
+    mutating func begin(_ number: ProviderNumber) {
+        guard let provider = providers[number], !provider.hasBegun else { return }
+        provider.hasBegun = true
+        note(.providerBegan(provider: number))
+        put(.begin(number))
     }
 
     /// Ends all calls of a provider. Invalidated: the provider is gone for good; else it begins anew.
-    mutating func reset(_ number: ProviderNumber, invalidate: Bool) -> [Output] {
-        guard let provider = providers[number] else { return [] }
-        var outputs: [Output] = [.event(.providerReset(provider: number, invalidated: invalidate)), .reset(number)]
+    mutating func reset(_ number: ProviderNumber, invalidate: Bool) {
+        guard let provider = providers[number] else { return }
+        note(.providerReset(provider: number, invalidated: invalidate))
+        put(.reset(number))
         for call in calls.values.filter({ $0.provider == number }).sorted(by: { $0.serial < $1.serial }) {
-            end(call.uuid, .reset, into: &outputs)
+            end(call.uuid, .reset)
         }
         if invalidate {
             providers[number] = nil
         } else if provider.hasBegun {
-            outputs += [.event(.providerBegan(provider: number)), .begin(number)]
+            note(.providerBegan(provider: number))
+            put(.begin(number))
         }
-        return outputs
     }
 
     /// - Parameter verdict: what Do Not Disturb, block list and the like say; nil lets the call in.
     mutating func reportIncoming(
         _ uuid: UUID, update: CXCallUpdate.Fields, provider number: ProviderNumber,
         verdict: CXErrorCodeIncomingCallError.Code?, identification: CallIdentification?, at now: Instant
-    ) -> [Output] {
-        var outputs: [Output] = [.event(.incomingReported(uuid))]
+    ) {
+        note(.incomingReported(uuid))
         if let error = refusalOfIncoming(uuid, provider: number, verdict: verdict) {
-            return outputs + [.event(.incomingRefused(uuid, error)), .answer(error)]
+            note(.incomingRefused(uuid, error))
+            return put(.answer(error))
         }
-        var call = Call(uuid: uuid, provider: number, serial: nextSerial(), isOutgoing: false, isStarted: true)
+        let call = Call(uuid: uuid, provider: number, serial: nextSerial(), isOutgoing: false, isStarted: true)
         call.apply(update)
         call.identification = identification
         let group = newGroup()
@@ -47,8 +50,9 @@ extension CallSystemState {
         providers[number]?.planned.move(uuid, to: group)
         calls[uuid] = call
         armRinging(call, at: now)
-        outputs += [.event(.incomingAdmitted(uuid)), .answer(nil), .changed(snapshot(call))]
-        return outputs
+        note(.incomingAdmitted(uuid))
+        put(.answer(nil))
+        change(uuid)
     }
 
     private func refusalOfIncoming(
@@ -72,60 +76,60 @@ extension CallSystemState {
     /// - Parameter identification: of the new handle, if the update has one.
     mutating func reportUpdate(
         _ uuid: UUID, _ update: CXCallUpdate.Fields, identification: CallIdentification?, by provider: ProviderNumber?
-    ) -> [Output] {
-        guard call(uuid, of: provider) != nil else { return [] }
-        calls[uuid]?.apply(update)
-        if update.remoteHandle != nil { calls[uuid]?.identification = identification }
-        return [.event(.updated(uuid))]
+    ) {
+        guard let call = call(uuid, of: provider) else { return }
+        call.apply(update)
+        if update.remoteHandle != nil { call.identification = identification }
+        note(.updated(uuid))
     }
 
-    mutating func reportConnecting(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) -> [Output] {
-        guard let call = call(uuid, of: provider), call.isOutgoing, !call.isConnecting, !call.isConnected else { return [] }
-        calls[uuid]?.isConnecting = true
-        return [.event(.startedConnecting(uuid, date))]
+    mutating func reportConnecting(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) {
+        guard let call = call(uuid, of: provider), call.isOutgoing, !call.isConnecting, !call.isConnected else { return }
+        call.isConnecting = true
+        note(.startedConnecting(uuid, date))
     }
 
-    mutating func reportConnected(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) -> [Output] {
-        guard let call = call(uuid, of: provider), call.isOutgoing, !call.isConnected else { return [] }
-        calls[uuid]?.isConnected = true
-        var outputs: [Output] = [.event(.connected(uuid, date))]
-        change(uuid, into: &outputs)
-        refreshAudio(uuid, into: &outputs)
-        return outputs
+    mutating func reportConnected(_ uuid: UUID, at date: Date?, by provider: ProviderNumber?) {
+        guard let call = call(uuid, of: provider), call.isOutgoing, !call.isConnected else { return }
+        call.isConnected = true
+        note(.connected(uuid, date))
+        change(uuid)
+        refreshAudio(uuid)
     }
 
-    mutating func reportEnded(_ uuid: UUID, reason: CXCallEndedReason, at date: Date?, by provider: ProviderNumber?) -> [Output] {
-        guard call(uuid, of: provider) != nil else { return [] }
-        var outputs: [Output] = [.event(.endReported(uuid, reason, date))]
-        end(uuid, .reported(reason), into: &outputs)
-        return outputs
+    mutating func reportEnded(_ uuid: UUID, reason: CXCallEndedReason, at date: Date?, by provider: ProviderNumber?) {
+        guard call(uuid, of: provider) != nil else { return }
+        note(.endReported(uuid, reason, date))
+        end(uuid, .reported(reason))
     }
 
     /// The one way out for a call. Its incomplete actions become void.
-    mutating func end(_ uuid: UUID, _ cause: CallEnd, into outputs: inout [Output]) {
+    mutating func end(_ uuid: UUID, _ cause: CallEnd) {
         guard let call = calls[uuid] else { return }
         for action in call.outstanding {
-            if let record = actions[action] { outputs.append(.event(.actionVoided(record.action))) }
-            finish(action, into: &outputs)
+            if let record = actions[action] { note(.actionVoided(record.action)) }
+            finish(action)
         }
-        let last = snapshot(call, hasEnded: true)
-        calls[uuid] = nil
-        providers[call.provider]?.groups.move(uuid, to: nil)
-        providers[call.provider]?.planned.move(uuid, to: nil)
+        change(uuid, hasEnded: true)
+        calls.removeValue(forKey: uuid)
+        if let provider = providers[call.provider] {
+            provider.groups.move(uuid, to: nil)
+            provider.planned.move(uuid, to: nil)
+        }
         clock.cancel(.ring(uuid))
-        outputs.append(.event(.callEnded(uuid, cause)))
-        if call.isStarted { outputs.append(.changed(last)) }
-        refreshAudio(uuid, into: &outputs)
+        note(.callEnded(uuid, cause))
+        refreshAudio(uuid)
     }
 
     /// Tells observers how a call is now.
-    func change(_ uuid: UUID, into outputs: inout [Output]) {
-        if let call = calls[uuid], call.isStarted { outputs.append(.changed(snapshot(call))) }
+    mutating func change(_ uuid: UUID, hasEnded: Bool = false) {
+        guard isObserved, let call = calls[uuid], call.isStarted else { return }
+        put(.changed(snapshot(call, hasEnded: hasEnded)))
     }
 }
 
 extension CallSystemState.Call {
-    mutating func apply(_ update: CXCallUpdate.Fields) {
+    func apply(_ update: CXCallUpdate.Fields) {
         if let handle = update.remoteHandle { self.handle = handle }
         if let name = update.localizedCallerName { localizedCallerName = name }
         if let hasVideo = update.hasVideo { self.hasVideo = hasVideo }

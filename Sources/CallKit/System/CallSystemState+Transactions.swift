@@ -6,48 +6,47 @@ import Primitives
 extension CallSystemState {
     /// A wish of the local user.
     /// - Parameter isFree: false when one of its actions is complete, or it or a copy of it is held by another request or twice in this one.
-    mutating func request(_ transaction: CallTransaction, isFree: Bool, at now: Instant) -> [Output] {
-        var outputs: [Output] = [.event(.transactionRequested(transaction))]
+    mutating func request(_ transaction: CallTransaction, isFree: Bool, at now: Instant) {
+        note(.transactionRequested(transaction))
         switch preflight(transaction, isFree: isFree) {
         case .refused(let code):
-            outputs += [
-                .event(.transactionRefused(transaction, code)), .answer(CXErrorCodeRequestTransactionError(code)),
-            ]
-        case .accepted(let provider, let groups):
-            outputs += [.event(.transactionAccepted(transaction)), .answer(nil)]
-            accept(transaction, groups: groups, provider: provider)
+            note(.transactionRefused(transaction, code))
+            put(.answer(CXErrorCodeRequestTransactionError(code)))
+        case .accepted(let provider, let steps):
+            note(.transactionAccepted(transaction))
+            put(.answer(nil))
+            accept(transaction, steps, provider: provider)
             // The others are held before the call is started, answered or resumed.
-            holdOthers(for: transaction.actions, at: now, into: &outputs)
-            outputs.append(.deliver(transaction.uuid, provider))
+            holdOthers(for: transaction.actions, at: now)
+            put(.deliver(transaction.uuid, provider))
         }
-        return outputs
     }
 
     /// A wish of the system itself, which is not checked.
     mutating func issue(
-        _ wishes: [(call: UUID, kind: CallAction.Kind)], cause: SystemCause, provider: ProviderNumber, at now: Instant,
-        into outputs: inout [Output]
+        _ wishes: [(call: UUID, kind: CallAction.Kind)], cause: SystemCause, provider: ProviderNumber, at now: Instant
     ) {
         let actions = wishes.map { CallAction(uuid: identify(), call: $0.call, kind: $0.kind, created: now) }
         let transaction = CallTransaction(uuid: identify(), actions: actions)
-        let groups = actions.map { action in
-            action.call.flatMap { plan(action.kind, of: $0, provider: provider, group: nil).group }
+        let steps = actions.map { action in
+            action.call.map { plan(action.kind, of: $0, provider: provider, group: nil) }
         }
-        outputs += [.event(.systemTransaction(transaction, cause)), .issue(transaction)]
-        accept(transaction, groups: groups, provider: provider)
-        outputs.append(.deliver(transaction.uuid, provider))
+        note(.systemTransaction(transaction, cause))
+        put(.issue(transaction))
+        accept(transaction, steps, provider: provider)
+        put(.deliver(transaction.uuid, provider))
     }
 
-    private mutating func accept(_ transaction: CallTransaction, groups: [Int?], provider: ProviderNumber) {
+    private mutating func accept(_ transaction: CallTransaction, _ steps: [Step?], provider: ProviderNumber) {
         transactions[transaction.uuid] = Transaction(
-            uuid: transaction.uuid, provider: provider, serial: nextSerial(), actions: transaction.actions.map(\.uuid), incomplete: transaction.actions.count)
-        for (action, group) in zip(transaction.actions, groups) {
+            uuid: transaction.uuid, provider: provider, serial: nextSerial(), actions: transaction.actions.map(\.uuid))
+        for (action, step) in zip(transaction.actions, steps) {
             // Preflight has made sure that every action has a call.
             guard let call = action.call else { continue }
             if case .start(let handle, _) = action.kind {
-                create(call, handle: handle, group: group, provider: provider)
+                create(call, handle: handle, group: step?.group, provider: provider)
             }
-            actions[action.uuid] = Action(action: action, call: call, transaction: transaction.uuid, group: group)
+            actions[action.uuid] = Action(action, call: call, transaction: transaction.uuid, group: step?.group)
             calls[call]?.outstanding.append(action.uuid)
             clock.set(.action(action.uuid), at: action.created + action.kind.limit)
             if action.kind == .answer || action.kind == .end { clock.cancel(.ring(call)) }
@@ -55,35 +54,34 @@ extension CallSystemState {
     }
 
     private mutating func create(_ uuid: UUID, handle: CXHandle, group: Int?, provider: ProviderNumber) {
-        var call = Call(uuid: uuid, provider: provider, serial: nextSerial(), isOutgoing: true, isStarted: false)
+        let call = Call(uuid: uuid, provider: provider, serial: nextSerial(), isOutgoing: true, isStarted: false)
         call.handle = handle
         calls[uuid] = call
         providers[provider]?.groups.move(uuid, to: group)
     }
 
-    /// What an accepted action will do to the groups. Returns the group that it made, and where the call was before.
-    mutating func plan(
-        _ kind: CallAction.Kind, of call: UUID, provider: ProviderNumber, group: Int?
-    ) -> (group: Int?, before: Int?) {
-        // No copy of the groups may live on here: they would be copied for good when they change.
-        let present = plannedGroup(call, of: provider)
+    /// Does to the planned groups what an accepted action will do.
+    /// - Parameter group: the one that it makes, where that is decided already.
+    mutating func plan(_ kind: CallAction.Kind, of call: UUID, provider: ProviderNumber, group: Int?) -> Step {
+        guard let provider = providers[provider] else { return Step(group: group, before: nil) }
+        let present = provider.planned.group(of: call)
         switch kind {
         case .start where present == nil:
             let fresh = group ?? newGroup()
-            providers[provider]?.planned.move(call, to: fresh)
-            return (fresh, present)
+            provider.planned.move(call, to: fresh)
+            return Step(group: fresh, before: present)
         case .group(nil):
-            guard let present, providers[provider]?.planned.size(of: present) ?? 0 > 1 else { return (group, present) }
+            guard let present, provider.planned.size(of: present) > 1 else { return Step(group: group, before: present) }
             let fresh = group ?? newGroup()
-            providers[provider]?.planned.move(call, to: fresh)
-            return (fresh, present)
+            provider.planned.move(call, to: fresh)
+            return Step(group: fresh, before: present)
         case .group(let other?):
-            if present != nil, let target = plannedGroup(other, of: provider) { providers[provider]?.planned.move(call, to: target) }
+            if present != nil, let target = provider.planned.group(of: other) { provider.planned.move(call, to: target) }
         case .end:
-            providers[provider]?.planned.move(call, to: nil)
+            provider.planned.move(call, to: nil)
         default: break
         }
-        return (group, present)
+        return Step(group: group, before: present)
     }
 
     func plannedGroup(_ call: UUID, of provider: ProviderNumber) -> Int? { providers[provider]?.planned.group(of: call) }

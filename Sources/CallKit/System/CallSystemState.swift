@@ -3,14 +3,13 @@ import Primitives
 
 typealias ProviderNumber = Int
 
-/// The system behind CallKit, of one telephone, as a value: inputs in, outputs out in the order that is the contract.
+/// The system behind CallKit, of one telephone: inputs in, events and outputs out, each in the order that is the contract.
 ///
 /// It has no clock, no queue and no CallKit object; `CallSystem` gives it those. Reports are in `+Reports`, requests in
 /// `+Transactions` and `Preflight`, completed actions in `+Actions`.
 struct CallSystemState {
     /// What the owner has to do, in order.
     enum Output {
-        case event(CallSystemEvent)
         /// The answer to the report or request just made; nil is yes.
         case answer((any Error)?)
         /// The system's own transaction: make its objects.
@@ -31,15 +30,19 @@ struct CallSystemState {
         case changed(CallSnapshot)
     }
 
-    struct Provider {
+    // Objects: in a table a value would be copied for each look at it.
+
+    final class Provider {
         var limits: GroupLimits
         var hasBegun = false
         var groups = CallGroups()
         /// The groups as they will be when all accepted actions have been fulfilled.
         var planned = CallGroups()
+
+        init(limits: GroupLimits) { self.limits = limits }
     }
 
-    struct Call {
+    final class Call {
         let uuid: UUID
         let provider: ProviderNumber
         let serial: UInt64
@@ -64,6 +67,10 @@ struct CallSystemState {
         /// Incomplete actions on this call, oldest first.
         var outstanding: [UUID] = []
 
+        init(uuid: UUID, provider: ProviderNumber, serial: UInt64, isOutgoing: Bool, isStarted: Bool) {
+            (self.uuid, self.provider, self.serial, self.isOutgoing, self.isStarted) = (uuid, provider, serial, isOutgoing, isStarted)
+        }
+
         var isRinging: Bool { !isOutgoing && !isConnected }
         /// The user has dialled it, or answered it.
         var isTakenUp: Bool { isOutgoing ? isStarted : isConnected }
@@ -71,15 +78,19 @@ struct CallSystemState {
         var isActive: Bool { isTakenUp && !isOnHold }
     }
 
-    struct Action {
+    final class Action {
         let action: CallAction
         let call: UUID
         let transaction: UUID
         /// The group that a start or a leave was given when it was accepted.
         let group: Int?
+
+        init(_ action: CallAction, call: UUID, transaction: UUID, group: Int?) {
+            (self.action, self.call, self.transaction, self.group) = (action, call, transaction, group)
+        }
     }
 
-    struct Transaction {
+    final class Transaction {
         let uuid: UUID
         let provider: ProviderNumber
         let serial: UInt64
@@ -87,6 +98,10 @@ struct CallSystemState {
         /// Index of the next action to perform.
         var next = 0
         var incomplete: Int
+
+        init(uuid: UUID, provider: ProviderNumber, serial: UInt64, actions: [UUID]) {
+            (self.uuid, self.provider, self.serial, self.actions, incomplete) = (uuid, provider, serial, actions, actions.count)
+        }
     }
 
     let configuration: CallSystemConfiguration
@@ -98,6 +113,15 @@ struct CallSystemState {
     var transactions = IdentityTable<Transaction>()
     var clock = ActionClock()
     var audio = AudioActivation()
+    /// The time of the input that is under way.
+    var now = Instant.zero
+    /// What happened and when, for the journal; nothing where there is none.
+    var events = Backlog<(event: CallSystemEvent, time: Instant)>()
+    var isJournalled = false
+    /// What the input under way has put out; its owner takes it away.
+    var outputs: [Output] = []
+    /// Somebody wants to know how calls change.
+    var isObserved = false
     private var serial: UInt64 = 0
     private var group = 0
 
@@ -107,6 +131,12 @@ struct CallSystemState {
 
     /// When `advance` next has something to do; nil while there is nothing to wait for.
     var deadline: Instant? { clock.deadline }
+
+    mutating func note(_ event: CallSystemEvent) {
+        if isJournalled { events.append((event, now)) }
+    }
+
+    mutating func put(_ output: Output) { outputs.append(output) }
 
     mutating func nextSerial() -> UInt64 {
         serial += 1
@@ -131,20 +161,18 @@ struct CallSystemState {
 
 extension CallSystemState {
     /// Deals with every deadline that has come.
-    mutating func advance(to now: Instant) -> [Output] {
-        var outputs: [Output] = []
+    mutating func advance(to now: Instant) {
         while let subject = clock.next(at: now) {
             switch subject {
-            case .action(let uuid): timeOut(uuid, at: now, into: &outputs)
-            case .ring(let uuid): ringTimedOut(uuid, at: now, into: &outputs)
+            case .action(let uuid): timeOut(uuid, at: now)
+            case .ring(let uuid): ringTimedOut(uuid, at: now)
             }
         }
-        return outputs
     }
 
-    private mutating func ringTimedOut(_ uuid: UUID, at now: Instant, into outputs: inout [Output]) {
+    private mutating func ringTimedOut(_ uuid: UUID, at now: Instant) {
         guard let call = calls[uuid] else { return }
-        issue([(uuid, .end)], cause: .ringTimeout, provider: call.provider, at: now, into: &outputs)
+        issue([(uuid, .end)], cause: .ringTimeout, provider: call.provider, at: now)
     }
 
     /// Whether an outstanding action will answer or end the call, one way or the other.
@@ -163,8 +191,12 @@ extension CallSystemState {
 
 extension CallSystemState {
     /// Gives the call audio, or takes it away, as its state demands.
-    mutating func refreshAudio(_ uuid: UUID, into outputs: inout [Output]) {
-        for name in audio.set(uuid, in: calls[uuid].flatMap(audioName)) { outputs.append(.settle(name)) }
+    mutating func refreshAudio(_ uuid: UUID) {
+        let name = calls[uuid].flatMap(audioName), before = audio.set(uuid, in: name)
+        guard before != name else { return }
+        // The new one first.
+        if let name { put(.settle(name)) }
+        if let before { put(.settle(before)) }
     }
 
     private func audioName(_ call: Call) -> AudioSessionName? {
@@ -176,13 +208,14 @@ extension CallSystemState {
     }
 
     /// Called when the delegate can be told about a session, right before it is.
-    mutating func settleAudio(_ name: AudioSessionName) -> (AudioActivation.Change, CallSystemEvent)? {
+    mutating func settleAudio(_ name: AudioSessionName) -> AudioActivation.Change? {
         guard let change = audio.settle(name) else { return nil }
         switch change {
-        case .activated(let calls): return (change, .sessionActivated(name, calls: calls))
-        case .admitted(let calls): return (change, .sessionAdmitted(name, calls: calls))
-        case .deactivated(let last): return (change, .sessionDeactivated(name, last: last))
+        case .activated(let calls): note(.sessionActivated(name, calls: calls))
+        case .admitted(let calls): note(.sessionAdmitted(name, calls: calls))
+        case .deactivated(let last): note(.sessionDeactivated(name, last: last))
         }
+        return change
     }
 }
 

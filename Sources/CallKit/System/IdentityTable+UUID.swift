@@ -8,16 +8,32 @@ extension IdentityTable {
         _modify { yield &self[uuid.bits] }
     }
 
-    /// By the number of a provider.
-    @inline(__always) subscript(number: ProviderNumber) -> Value? {
+    /// By the number of a provider or a group.
+    @inline(__always) subscript(number: Int) -> Value? {
         get { self[UInt128(truncatingIfNeeded: number)] }
         _modify { yield &self[UInt128(truncatingIfNeeded: number)] }
     }
 
     var numbers: [ProviderNumber] { names.map(ProviderNumber.init(truncatingIfNeeded:)) }
 
+    /// By the name of an audio session.
+    @inline(__always) subscript(name: AudioSessionName) -> Value? {
+        get { self[name.bits] }
+        _modify { yield &self[name.bits] }
+    }
+
+    @inline(__always) subscript(name: AudioSessionName, default value: @autoclosure () -> Value) -> Value {
+        get { self[name.bits, default: value()] }
+        _modify { yield &self[name.bits, default: value()] }
+    }
+
     @discardableResult
     @inline(__always) mutating func removeValue(forKey uuid: UUID) -> Value? { removeValue(forKey: uuid.bits) }
+}
+
+extension AudioSessionName {
+    /// As a number: groups are counted from 1, so that 0 is the session of all calls.
+    fileprivate var bits: UInt128 { UInt128(UInt64(bitPattern: Int64(provider))) << 64 | UInt128(UInt64(bitPattern: Int64(group ?? 0))) }
 }
 
 extension UUID {

@@ -5,46 +5,55 @@ import Foundation
 extension CallSystemState {
     enum Verdict {
         case refused(CXErrorCodeRequestTransactionError.Code)
-        /// With the group that each action makes, if any. The planned groups have changed already.
-        case accepted(ProviderNumber, groups: [Int?])
+        /// With what each action does to the planned groups, which have changed already.
+        case accepted(ProviderNumber, [Step?])
+    }
+
+    /// What an accepted action does to the groups; nil where it is on no call.
+    struct Step {
+        /// The group that it makes, if any.
+        let group: Int?
+        /// Where its call was before.
+        let before: Int?
     }
 
     /// Empty, then no provider, then action by action. Groups are counted as they will be after the whole transaction.
     mutating func preflight(_ transaction: CallTransaction, isFree: Bool) -> Verdict {
         guard !transaction.actions.isEmpty else { return .refused(.emptyTransaction) }
-        guard let number = provider(for: transaction), let before = providers[number]?.planned.count else {
-            return .refused(.unknownCallProvider)
-        }
+        guard let number = provider(for: transaction), let provider = providers[number] else { return .refused(.unknownCallProvider) }
+        let before = provider.planned.count
         let steps = transaction.actions.map { action in
-            action.call.map { (call: $0, plan(action.kind, of: $0, provider: number, group: nil)) }
+            action.call.map { plan(action.kind, of: $0, provider: number, group: nil) }
         }
-        var started: Set<UUID> = [], answered: Set<UUID> = []
+        var started: [UUID] = [], answered: [UUID] = []
         for action in transaction.actions {
-            let code = refusal(
-                of: action, provider: number, groupsBefore: before, started: &started, answered: &answered)
+            let code = refusal(of: action, provider: provider, number, groupsBefore: before, started: &started, answered: &answered)
             guard let code = code ?? (isFree ? nil : .invalidAction) else { continue }
-            for case let step? in steps.reversed() { providers[number]?.planned.move(step.call, to: step.1.before) }
+            for (action, step) in zip(transaction.actions, steps).reversed() {
+                if let call = action.call, let step { provider.planned.move(call, to: step.before) }
+            }
             return .refused(code)
         }
-        return .accepted(number, groups: steps.map { $0?.1.group })
+        return .accepted(number, steps)
     }
 
     /// The provider that owns the first known call; for new calls the one that registered last.
     private func provider(for transaction: CallTransaction) -> ProviderNumber? {
-        let owner = transaction.actions.lazy.compactMap { $0.call.flatMap { self.calls[$0]?.provider } }.first
-        guard let number = owner ?? providers.numbers.max(), providers[number] != nil else { return nil }
-        return number
+        for action in transaction.actions {
+            if let call = action.call, let owner = calls[call]?.provider { return owner }
+        }
+        return providers.numbers.max()
     }
 
     private func refusal(
-        of action: CallAction, provider number: ProviderNumber, groupsBefore: Int, started: inout Set<UUID>,
-        answered: inout Set<UUID>
+        of action: CallAction, provider: Provider, _ number: ProviderNumber, groupsBefore: Int, started: inout [UUID], answered: inout [UUID]
     ) -> CXErrorCodeRequestTransactionError.Code? {
-        guard let uuid = action.call, let provider = providers[number] else { return .invalidAction }
+        guard let uuid = action.call else { return .invalidAction }
         // A transaction may not carry the count beyond the limit; one that adds no group is never refused for it.
         let addsTooMany = provider.planned.count > max(provider.limits.groups, groupsBefore)
         if case .start = action.kind {
-            guard calls[uuid] == nil, started.insert(uuid).inserted else { return .callUUIDAlreadyExists }
+            guard calls[uuid] == nil, !started.contains(uuid) else { return .callUUIDAlreadyExists }
+            started.append(uuid)
             return addsTooMany ? .maximumCallGroupsReached : nil
         }
         if let code = refusalOfCall(uuid, provider: number, started: started) { return code }
@@ -52,7 +61,8 @@ extension CallSystemState {
         switch action.kind {
         case .answer:
             // A call is answered once: not when it is connected, nor while an answer is under way.
-            guard let call, call.isRinging, !isBeingAnswered(call), answered.insert(uuid).inserted else { return .invalidAction }
+            guard let call, call.isRinging, !isBeingAnswered(call), !answered.contains(uuid) else { return .invalidAction }
+            answered.append(uuid)
         case .hold(let onHold):
             // A held call may always come back.
             guard call.map({ $0.supportsHolding || !onHold && $0.isOnHold }) ?? true else { return .invalidAction }
@@ -68,14 +78,14 @@ extension CallSystemState {
     }
 
     private func refusalOfCall(
-        _ uuid: UUID, provider: ProviderNumber, started: Set<UUID>
+        _ uuid: UUID, provider: ProviderNumber, started: [UUID]
     ) -> CXErrorCodeRequestTransactionError.Code? {
         guard let call = calls[uuid] else { return started.contains(uuid) ? nil : .unknownCallUUID }
         return call.provider == provider ? nil : .unknownCallProvider
     }
 
     private func refusalOfGroup(
-        _ uuid: UUID, with other: UUID?, provider number: ProviderNumber, started: Set<UUID>
+        _ uuid: UUID, with other: UUID?, provider number: ProviderNumber, started: [UUID]
     ) -> CXErrorCodeRequestTransactionError.Code? {
         guard let provider = providers[number] else { return .unknownCallProvider }
         let target = provider.planned.group(of: uuid)

@@ -120,7 +120,9 @@ open class CXProvider: NSObject, @unchecked Sendable {
     /// Called by the default implementations of the delegate's `perform` methods.
     public func _unimplemented(_ action: CXCallAction) { system.noteUnimplemented(action.uuid) }
 
-    final var current: Wiring { wiring.withLock { $0 } }
+    final var delegate: (any CXProviderDelegate)? { wiring.withLock { $0.delegate } }
+    final var audioDelegate: (any CallSystemAudioDelegate)? { wiring.withLock { $0.audioDelegate } }
+    final var queue: DispatchQueue? { wiring.withLock { $0.queue } }
 }
 
 /// Why a call ended, other than by the user's wish.
