@@ -173,15 +173,15 @@ extension Gateway: UserAgentDelegate {
     /// The leg of an INVITE, and its 100.
     func arrive(_ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line?, dialled: Text) -> Leg? {
         // It is up already (mapping I21). A client may use both again for its next attempt (RFC 3261 §8.1.3.5), and that is another call.
-        guard leg(ofAttempt: session) == nil else {
+        let attempt = session.attempt
+        guard leg(ofAttempt: attempt) == nil else {
             refuse(session, 482)
             return nil
         }
         let policy = mediaPolicy(of: line, calledBy: caller)
         let leg = makeLeg(.incoming, line: line, session: session, destination: nil, flow: session.flow, policy)
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
-        let update = Self.update(for: caller)
-        leg.origin = CallOrigin(line: callingLine, caller: caller, handle: update.remoteHandle ?? CXHandle(type: .generic, value: "anonymous"), dialled: dialled, began: date)
+        leg.origin = CallOrigin(line: callingLine, attempt: attempt, caller: caller, handle: Self.handle(of: caller), dialled: dialled, began: date)
         leg.scribe.trace(session.request, .received, false, over: leg.way, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -214,7 +214,7 @@ extension Gateway: UserAgentDelegate {
         // Until the call that is taken over ends, whoever takes it over is there beside it.
         let room = surplusGroups(of: leg.line) + (leg.replaced == nil ? 0 : 1)
         if room > 0 { provider.widen(by: room) }
-        provider.hookswitchReport(leg.uuid, update: Self.update(for: origin.caller)) { [unowned self] error in
+        provider.hookswitchReport(leg.uuid, update: Self.update(for: origin.caller, origin.handle)) { [unowned self] error in
             if let error { refuse(leg, error) } else { ring(leg, callees) }
         }
         if room > 0 { provider.widen(by: -room) }
@@ -293,17 +293,20 @@ extension Gateway: UserAgentDelegate {
         return record.user.flatMap(line(numbered:))?.configuration.name
     }
 
-    static func update(for caller: CallerIdentity) -> CXCallUpdate {
+    static func update(for caller: CallerIdentity) -> CXCallUpdate { update(for: caller, handle(of: caller)) }
+
+    private static func update(for caller: CallerIdentity, _ handle: CXHandle) -> CXCallUpdate {
         let update = CXCallUpdate()
-        guard !caller.isPrivate, !caller.isAnonymous, let user = caller.user else {
-            update.remoteHandle = CXHandle(type: .generic, value: "anonymous")
-            return update
-        }
+        update.remoteHandle = handle
+        if !caller.isPrivate, !caller.isAnonymous { update.localizedCallerName = caller.displayName?.description }
+        return update
+    }
+
+    private static func handle(of caller: CallerIdentity) -> CXHandle {
+        guard !caller.isPrivate, !caller.isAnonymous, let user = caller.user else { return CXHandle(type: .generic, value: "anonymous") }
         let isNumber = user.bytes.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "+") }
         let value = isNumber ? user.description : "sip:\(user)@\(caller.host)"
-        update.remoteHandle = CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)
-        update.localizedCallerName = caller.displayName?.description
-        return update
+        return CXHandle(type: isNumber ? .phoneNumber : .generic, value: value)
     }
 }
 

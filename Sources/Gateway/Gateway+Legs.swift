@@ -54,7 +54,7 @@ extension Gateway {
         for output in outputs {
             switch output {
             case .answer(let call):
-                guard let leg = leg(call), leg.direction == .outgoing else { lineOfCall[call]?.calls.answer(call); continue }
+                guard let leg = leg(call), leg.direction == .outgoing else { leg(call)?.line.calls.answer(call); continue }
                 join(leg)
             case .end(let call, let cause): leg(call).map { end($0, cause) }
             case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
@@ -107,27 +107,27 @@ extension Gateway {
         leg.line.calls.end(leg.uuid)
     }
 
-    func leg(_ call: UUID) -> Leg? { lineOfCall[call]?.legs[call] }
+    func leg(_ call: UUID) -> Leg? { legs[call] }
 
-    /// The incoming leg that has the Call-ID and the From tag of this INVITE.
-    func leg(ofAttempt session: InviteSession) -> Leg? { callOfAttempt[session.attempt].flatMap(leg) }
+    /// The incoming leg that has the Call-ID and the From tag of an INVITE.
+    func leg(ofAttempt attempt: Text) -> Leg? { callOfAttempt[attempt].flatMap(leg) }
 
     /// From here on the leg is known by its call; it is forgotten when it was taken down.
     func add(_ leg: Leg) {
         leg.line.legs[leg.uuid] = leg
-        lineOfCall[leg.uuid] = leg.line
+        legs[leg.uuid] = leg
         callOfMedia[leg.media.id] = leg.uuid
-        if leg.direction == .incoming, let session = leg.session { callOfAttempt[session.attempt] = leg.uuid }
+        if let origin = leg.origin { callOfAttempt[origin.attempt] = leg.uuid }
     }
 
     /// A leg whose call the system never had.
     func discard(_ leg: Leg) {
         if let figures = leg.media.finish(at: now) { mediaTotals.add(figures) }
         leg.line.legs[leg.uuid] = nil
-        lineOfCall[leg.uuid] = nil
+        legs[leg.uuid] = nil
         leg.takenBy?.features.taken.remove(leg.uuid)
         callOfMedia[leg.media.id] = nil
-        if let attempt = leg.session?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
+        if let attempt = leg.origin?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
         leg.state = .ended
         if !leg.isSignallingOver { lingering.append(leg) }
     }

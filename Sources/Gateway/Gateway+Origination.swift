@@ -34,7 +34,7 @@ extension Gateway {
         let first = ring(devices[0], for: id, of: line)
         for device in devices.dropFirst() { ring(device, for: id, of: line, with: first) }
         settle()
-        guard lineOfCall[first] != nil else { throw .noRoom }
+        guard leg(first) != nil else { throw .noRoom }
         return first
     }
 

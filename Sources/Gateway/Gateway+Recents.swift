@@ -6,6 +6,8 @@ import Primitives
 final class CallOrigin {
     /// The line of ours that calls, as it proved; nil for anybody else.
     let line: Line?
+    /// Of its INVITE.
+    let attempt: Text
     let caller: CallerIdentity
     let handle: CXHandle
     let dialled: Text
@@ -15,8 +17,8 @@ final class CallOrigin {
     /// Not where it takes the place of another: the recents have the call as that one.
     var isInRecents = true
 
-    init(line: Line?, caller: CallerIdentity, handle: CXHandle, dialled: Text, began: Date) {
-        (self.line, self.caller, self.handle, self.dialled, self.began) = (line, caller, handle, dialled, began)
+    init(line: Line?, attempt: Text, caller: CallerIdentity, handle: CXHandle, dialled: Text, began: Date) {
+        (self.line, self.attempt, self.caller, self.handle, self.dialled, self.began) = (line, attempt, caller, handle, dialled, began)
     }
 }
 

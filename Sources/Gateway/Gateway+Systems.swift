@@ -14,14 +14,16 @@ extension Gateway {
             }
         }
         line.journal.onAnswered = { [unowned self, unowned line] call in answered(call, on: line) }
-        line.journal.onEnd = { [unowned self, unowned line] call, end in
-            endCounts[end.name, default: 0] += 1
-            guard let leg = line.legs[call] else { return }
-            ended.append(leg)
-            noteEnd(of: leg, end)
-            forget(leg, of: leg.origination)
-            tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
-        }
+        line.journal.onEnd = { [unowned self, unowned line] call, end in ended(call, end, on: line) }
+    }
+
+    private func ended(_ call: UUID, _ end: CallEnd, on line: Line) {
+        endCounts[end.name, default: 0] += 1
+        guard let leg = line.legs[call] else { return }
+        ended.append(leg)
+        noteEnd(of: leg, end)
+        forget(leg, of: leg.origination)
+        tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
     }
 
     private func answered(_ call: UUID, on line: Line) {

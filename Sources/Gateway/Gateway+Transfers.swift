@@ -209,7 +209,7 @@ extension Leg {
     /// An application of ours is at the far end, behind a call of ours. Two of these with each other would never hang up.
     fileprivate var isToOurselves: Bool {
         guard let session, session.isToOurselves else { return false }
-        guard let arrived = gateway.leg(ofAttempt: session) else { return true }
+        guard let arrived = gateway.leg(ofAttempt: session.attempt) else { return true }
         // Whoever was called there may have sent it on to one.
         return arrived.isWithApplication || gateway.peer(of: arrived)?.isToOurselves == true
     }

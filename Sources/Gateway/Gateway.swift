@@ -101,7 +101,7 @@ public final class Gateway: SignallingEndpoint {
     var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    var lineOfCall = IdentityTable<Line>()
+    var legs = IdentityTable<Leg>()
     var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
     var callOfAttempt: [Text: UUID] = [:]
@@ -185,7 +185,10 @@ public final class Gateway: SignallingEndpoint {
 
     /// Calls that are still up end with the systems that they belong to; nobody is there to be told.
     deinit {
-        for line in lines { (line.journal.onEnd, line.journal.onSystemAction, line.journal.onAnswered) = (nil, nil, nil) }
+        for line in lines {
+            (line.journal.onEnd, line.journal.onSystemAction, line.journal.onAnswered) = (nil, nil, nil)
+            line.legs = IdentityTable()
+        }
     }
 
     // MARK: Inputs
@@ -290,7 +293,7 @@ public final class Gateway: SignallingEndpoint {
     /// The wall clock, as the lines' systems have it.
     var date: Date { clock.date(at: now) }
 
-    var legCount: Int { lineOfCall.count }
+    var legCount: Int { legs.count }
 
     public func counts(at now: Instant) -> Counts {
         Counts(

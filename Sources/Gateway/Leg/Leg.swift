@@ -31,7 +31,8 @@ final class Leg {
 
     let uuid: UUID
     let direction: Direction
-    unowned let line: Line
+    /// Which lets the leg go when it is over, or the gateway is.
+    let line: Line
     unowned let gateway: Gateway
     let scribe: LegScribe
     /// The trunk that the leg's far end belongs to.
@@ -229,7 +230,12 @@ final class Leg {
     }
 
     var codecNames: Text {
-        Text(Array(negotiation.local.codecs.map { Array($0.name.bytes) }.joined(separator: [0x20])))
+        var names: [UInt8] = []
+        for codec in negotiation.local.codecs {
+            if !names.isEmpty { names.append(0x20) }
+            names.append(contentsOf: codec.name.bytes)
+        }
+        return Text(names)
     }
 
     /// Before a late offer is answered: where nothing is known of the far end but our own codecs.

@@ -4,11 +4,13 @@ import UserAgent
 
 /// A flow as the journal names it; made once for a leg, for each of its messages says it.
 package struct Way {
+    private static let udp: Text = "udp", tcp: Text = "tcp", tls: Text = "tls"
+
     let transport: Text
     let remote: Text
 
     package init(_ flow: Flow) {
-        transport = flow.transport == .udp ? "udp" : flow.transport == .tcp ? "tcp" : "tls"
+        transport = flow.transport == .udp ? Self.udp : flow.transport == .tcp ? Self.tcp : Self.tls
         remote = flow.remote.text
     }
 }
@@ -29,12 +31,13 @@ package struct LegScribe {
     /// A SIP message, by what the rules and a ladder need of it. Credentials have no place in it.
     package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, over way: Way, at now: Instant) {
         var details = JournalEvent.Details(capacity: 10)
-        details[.method] = .init(message.cseq.method.text)
+        let sequence = message.cseq
+        details[.method] = .init(sequence.method.text)
         if let status = message.status {
             details[.status] = .init(status)
             details[.phrase] = message.reasonPhrase.map { .init($0) }
         }
-        details[.cseq] = .init(message.cseq.number)
+        details[.cseq] = .init(sequence.number)
         details[.callid] = .init(message.callID)
         let remote = (direction == .received) == message.isRequest ? message.from : message.to
         details[.remoteTag] = remote.tag.map { .init($0) }

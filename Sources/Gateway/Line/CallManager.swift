@@ -11,8 +11,9 @@ final class CallManager {
 
     /// Starts an outgoing call in the group of the call that it is made for; nil: in one of its own.
     func start(_ call: UUID, to handle: CXHandle, with group: UUID?, refused: @escaping () -> Void) {
-        let join = group.map { CXSetGroupCallAction(call: call, callUUIDToGroupWith: $0) }
-        request([CXStartCallAction(call: call, handle: handle)] + [join].compactMap(\.self), refused: refused)
+        var actions: [CXCallAction] = [CXStartCallAction(call: call, handle: handle)]
+        if let group { actions.append(CXSetGroupCallAction(call: call, callUUIDToGroupWith: group)) }
+        request(actions, refused: refused)
     }
 
     func answer(_ call: UUID) { request([CXAnswerCallAction(call: call)]) }

@@ -166,5 +166,13 @@ extension CallEnd {
 
 extension AudioSessionName {
     /// `0` for a provider's one session, `0.17` for that of a group; the line's number goes before, for groups are counted by line.
-    func text(of line: Text) -> Text { group.map { line + "." + Text($0) } ?? line }
+    func text(of line: Text) -> Text {
+        guard let group else { return line }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(line.count + 21)
+        bytes.append(contentsOf: line.bytes)
+        bytes.append(0x2E)
+        bytes.append(decimal: group)
+        return Text(bytes)
+    }
 }

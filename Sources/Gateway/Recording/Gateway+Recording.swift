@@ -39,7 +39,7 @@ extension Gateway {
     /// The call was made to ourselves, and is recorded where it arrives: by the same line, or as the call that a line's user asked for (`Origination`).
     private func isRecordedBehind(_ made: Leg, partner leg: Leg) -> Bool {
         guard let session = made.session, session.isToOurselves else { return false }
-        return leg.origination != nil || self.leg(ofAttempt: session).map { isRecorded($0, bySameLineAs: leg) } ?? false
+        return leg.origination != nil || self.leg(ofAttempt: session.attempt).map { isRecorded($0, bySameLineAs: leg) } ?? false
     }
 
     private func isRecorded(_ leg: Leg, bySameLineAs other: Leg) -> Bool {
