@@ -33,13 +33,7 @@ public struct Instant: Comparable, Hashable, Sendable {
 
 extension Duration {
     /// Rounded towards zero; saturates after 292 years.
-    @inlinable public var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, carried) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carried ? (seconds < 0 ? .min : .max) : sum
-    }
+    @inlinable public var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
     /// Rounded towards zero.
     @inlinable public var wholeMilliseconds: Int64 { wholeNanoseconds / 1_000_000 }
