@@ -31,7 +31,7 @@ extension CallSystem {
         var batch: [(event: CallSystemEvent, time: Instant)] = []
         guard core.withLock({ $0.state.events.beginEmptying(&batch) }) else { return }
         repeat {
-            for index in batch.indices { journal?.callSystem(self, did: batch[index].event, at: batch[index].time) }
+            for (event, time) in batch { journal?.callSystem(self, did: event, at: time) }
         } while core.withLock { $0.state.events.next(&batch) }
     }
 
@@ -69,6 +69,7 @@ extension CallSystem {
             if case .audio(let name) = delivery { activate(name, of: nil) }
             return
         }
+        guard !isInline else { return carryOut(delivery, on: provider) }
         host.run(on: provider.queue.map(CallbackQueue.given) ?? .main) { self.carryOut(delivery, on: provider) }
     }
 
