@@ -51,11 +51,11 @@ extension Gateway: UserAgentDelegate {
     // MARK: Which line
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?) {
-        let replaces = session.request.headers.elements(.replaces)
+        let invite = session.request, replaces = invite.headers.elements(.replaces)
         if !replaces.isEmpty { return replace(session, replaces, from: caller, callingLine) }
-        guard let target = session.request.requestURI, var dialled = routing.dialledNumber(target) else { return refuseNumber(session) }
+        guard let target = invite.requestURI, var dialled = routing.dialledNumber(target) else { return refuseNumber(session) }
         // Whom a call of ours is for, somebody else may have named: a callee that sends it on (3xx), or whoever has it transferred.
-        if let callingLine, userAgent.ownCall(session.request) == nil, let code = featureCode(dialled), isDevice(session, of: callingLine) {
+        if let callingLine, userAgent.ownCall(invite) == nil, let code = featureCode(dialled), isDevice(session, of: callingLine) {
             guard let number = perform(code, dialled, session: session, of: callingLine, caller: caller) else { return }
             dialled = number
         }
@@ -85,26 +85,27 @@ extension Gateway: UserAgentDelegate {
     func isReturning(_ origin: Trunk?, to line: Line) -> Bool { origin.map { trunk(of: line) === $0 && !$0.configuration.isHairpin } ?? false }
 
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?, to dialled: Text, trunk origin: Trunk?) {
-        guard let index = routing.line(for: dialled, host: session.request.requestURI?.host) else { return refuse(session, 404) }
+        let invite = session.request
+        guard let index = routing.line(for: dialled, host: invite.requestURI?.host) else { return refuse(session, 404) }
         guard legCount < configuration.limits.legs else {
             refused(.legs, session.flow.remote.address)
             return refuseForNow(session)
         }
-        if origin == nil, !isTrusted(session.flow), !userAgent.isOwnCall(session.request), !doorkeeper.admitsCall(at: now) {
+        if origin == nil, !isTrusted(session.flow), !userAgent.isOwnCall(invite), !doorkeeper.admitsCall(at: now) {
             note(.callRate, session.flow.remote.address)
             return refuseForNow(session)
         }
         let line = lines[index]
         if isReturning(origin, to: line) { return refuse(session, 482) }
-        if isSentRound(session.request, to: line) { return refuse(session, 482) }
+        if isSentRound(invite, to: line) { return refuse(session, 482) }
         if isFull(line) { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
         if case .group = line.configuration.endpoint {
             return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
         }
-        let callees = destinations(of: line, dialled: dialled, caller: caller, after: session.request)
+        let callees = destinations(of: line, dialled: dialled, caller: caller, after: invite)
         if callees.isEmpty, trunk(of: line) != nil {
             // One whose servers have no TLS has none a moment later either.
-            let isThere = session.request.isSecure && !destinations(of: line, dialled: dialled, caller: caller, maxForwards: 1).isEmpty
+            let isThere = invite.isSecure && !destinations(of: line, dialled: dialled, caller: caller, maxForwards: 1).isEmpty
             return isThere ? refuseUnavailable(session) : refuseForNow(session)
         }
         // Whom the line does not want is told so, whether a device is there or not, and wakes nobody.

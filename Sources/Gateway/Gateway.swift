@@ -93,7 +93,8 @@ public final class Gateway: SignallingEndpoint {
     private let clock: InlineHost
     let systemTimers: SystemTimers
     var random: any RandomNumberGenerator
-    var timers: TimerWheel<GatewayTimer>
+    // Several accesses to these for each input, which the compiler cannot prove apart.
+    @exclusivity(unchecked) var timers: TimerWheel<GatewayTimer>
     var lineTimers: [Int: TimerToken] = [:]
     /// Stages of ring groups that are still to come, by the caller's call.
     var hunts: [UUID: Hunt] = [:]
@@ -101,14 +102,14 @@ public final class Gateway: SignallingEndpoint {
     var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    var legs = IdentityTable<Leg>()
-    var callOfMedia: [MediaLegID: UUID] = [:]
+    @exclusivity(unchecked) var legs = IdentityTable<Leg>()
+    @exclusivity(unchecked) var callOfMedia: [MediaLegID: UUID] = [:]
     /// Incoming calls that are up, by Call-ID and From tag.
-    var callOfAttempt: [Text: UUID] = [:]
-    var bridges = IdentityTable<Bridge>()
-    var bridgeEvents: [(UUID, Bridge.Event)] = []
-    var ended: [Leg] = []
-    var lingering: [Leg] = []
+    @exclusivity(unchecked) var callOfAttempt: [Text: UUID] = [:]
+    @exclusivity(unchecked) var bridges = IdentityTable<Bridge>()
+    @exclusivity(unchecked) var bridgeEvents: [(UUID, Bridge.Event)] = []
+    @exclusivity(unchecked) var ended: [Leg] = []
+    @exclusivity(unchecked) var lingering: [Leg] = []
     /// How many sessions had ended when `lingering` was swept last.
     private var sweptSessions: UInt64 = 0
     var originations: [UUID: Origination] = [:]
@@ -117,19 +118,17 @@ public final class Gateway: SignallingEndpoint {
     /// Calls that ended, by how, and what their media did.
     var endCounts: [Text: UInt64] = [:]
     var mediaTotals = MediaTotals()
-    /// The time of the input that is being worked off.
-    private var turn: Instant
-    /// The time of this turn, or of what a media lane did later than that while the turn waited for it.
-    var now: Instant { max(turn, journal.latest) }
+    let turn: Turn
+    var now: Instant { turn.now }
     /// No new call is taken: INVITE and OPTIONS are answered 503.
     public private(set) var isDraining = false
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration
         offeredCodecs = configuration.media.offered
-        turn = now
         (media, network) = (environment.media, environment.network)
         journal = environment.journal
+        turn = Turn(environment.journal, at: now)
         listeners = environment.listeners
         targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
         resolve = environment.resolve
@@ -302,8 +301,7 @@ public final class Gateway: SignallingEndpoint {
     }
 
     func enter(_ now: Instant) {
-        turn = max(now, self.now)
-        clock.now = turn
+        clock.now = turn.begin(at: now)
     }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.

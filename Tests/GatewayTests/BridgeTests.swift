@@ -10,7 +10,7 @@ import Testing
     let hungUp = EndCause.normalClearing
 
     func dialled() -> Bridge {
-        var bridge = Bridge(caller: caller)
+        let bridge = Bridge(caller: caller)
         bridge.add(callee: first)
         bridge.add(callee: second)
         _ = bridge.receive(.dialled)
@@ -18,7 +18,7 @@ import Testing
     }
 
     func joined() -> Bridge {
-        var bridge = dialled()
+        let bridge = dialled()
         _ = bridge.receive(.calleeConnected(first))
         _ = bridge.receive(.ended(second, .answeredElsewhere))
         _ = bridge.receive(.callerConnected)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `the first callee that connects answers the caller, and the others are told`() {
-        var bridge = dialled()
+        let bridge = dialled()
         #expect(bridge.receive(.calleeConnected(second)) == [.answer(caller), .answeredElsewhere(first)])
         #expect(bridge.peer(of: caller) == second)
         #expect(bridge.peer(of: second) == caller)
@@ -34,32 +34,32 @@ import Testing
     }
 
     @Test func `a second callee that connects lost`() {
-        var bridge = dialled()
+        let bridge = dialled()
         _ = bridge.receive(.calleeConnected(second))
         #expect(bridge.receive(.calleeConnected(first)) == [.answeredElsewhere(first)])
     }
 
     @Test func `the caller hears the best of the refusals when all callees are gone`() {
-        var bridge = dialled()
+        let bridge = dialled()
         #expect(bridge.receive(.ended(first, missing)) == [.forkEnded(first, missing)])
         #expect(bridge.receive(.ended(second, busy)) == [.end(caller, busy)])
     }
 
     @Test func `a 6xx is the answer of all: the others ring no more`() {
-        var bridge = dialled()
+        let bridge = dialled()
         #expect(bridge.receive(.ended(first, declined)) == [.end(caller, declined), .end(second, declined.endingFork)])
         #expect(bridge.receive(.ended(second, busy)) == [])
     }
 
     @Test func `nothing is given up before the last callee was dialled`() {
-        var bridge = Bridge(caller: caller)
+        let bridge = Bridge(caller: caller)
         bridge.add(callee: first)
         #expect(bridge.receive(.ended(first, busy)) == [.forkEnded(first, busy), .callNext])
         #expect(bridge.receive(.dialled) == [.end(caller, busy)])
     }
 
     @Test func `the caller's end ends every callee`() {
-        var bridge = dialled()
+        let bridge = dialled()
         #expect(bridge.receive(.ended(caller, hungUp)) == [.end(first, hungUp), .end(second, hungUp)])
         #expect(bridge.receive(.calleeConnected(first)) == [], "ended is absorbing")
     }
@@ -72,14 +72,14 @@ import Testing
     }
 
     @Test func `hold on one side holds the other, once`() {
-        var bridge = joined()
+        let bridge = joined()
         #expect(bridge.receive(.remoteHold(caller, true)) == [.hold(first, true)])
         #expect(bridge.receive(.remoteHold(caller, true)) == [])
         #expect(bridge.receive(.remoteHold(caller, false)) == [.hold(first, false)])
     }
 
     @Test func `a hold before the answer is done after it`() {
-        var bridge = dialled()
+        let bridge = dialled()
         _ = bridge.receive(.calleeConnected(first))
         #expect(bridge.receive(.remoteHold(first, true)) == [])
         #expect(bridge.receive(.callerConnected) == [.hold(caller, true)])
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `a winner that goes before the caller was answered takes the caller with it`() {
-        var bridge = dialled()
+        let bridge = dialled()
         _ = bridge.receive(.calleeConnected(first))
         #expect(bridge.receive(.ended(first, hungUp)) == [.end(caller, hungUp), .end(second, hungUp)])
     }
@@ -107,7 +107,7 @@ import Testing
     let busy = EndCause(status: 486, reasons: [])
 
     private func transferring(by leg: UUID) -> Bridge {
-        var bridge = Bridge(caller: caller)
+        let bridge = Bridge(caller: caller)
         bridge.add(callee: callee)
         _ = bridge.receive(.dialled)
         _ = bridge.receive(.calleeConnected(callee))
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `whoever connects first takes the place of the one who asked`() {
-        var bridge = transferring(by: caller)
+        let bridge = transferring(by: caller)
         #expect(bridge.receive(.calleeConnected(fourth)) == [.transferred(staying: callee, from: caller, to: fourth), .answeredElsewhere(third)])
         #expect(bridge.peer(of: callee) == fourth && bridge.peer(of: fourth) == callee && bridge.peer(of: caller) == nil)
         #expect(bridge.receive(.ended(caller, .transferred)) == [])
@@ -128,20 +128,20 @@ import Testing
     }
 
     @Test func `a hold of the one who goes goes with it`() {
-        var bridge = transferring(by: callee)
+        let bridge = transferring(by: callee)
         #expect(bridge.receive(.remoteHold(callee, true)) == [.hold(caller, true)])
         let outputs = bridge.receive(.calleeConnected(third))
         #expect(outputs == [.transferred(staying: caller, from: callee, to: third), .answeredElsewhere(fourth), .hold(caller, false)])
     }
 
     @Test func `the one who stays holds the new one as it held the old one`() {
-        var bridge = transferring(by: callee)
+        let bridge = transferring(by: callee)
         _ = bridge.receive(.remoteHold(caller, true))
         #expect(bridge.receive(.calleeConnected(third)).last == .hold(third, true))
     }
 
     @Test func `a new one that is on hold holds the one who stays, and one that came too late does not`() {
-        var bridge = transferring(by: caller)
+        let bridge = transferring(by: caller)
         _ = bridge.receive(.calleeConnected(third))
         #expect(bridge.receive(.remoteHold(third, true)) == [.hold(callee, true)])
         #expect(bridge.receive(.calleeConnected(fourth)) == [.answeredElsewhere(fourth)])
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test func `when nobody takes it the two go on, and the best refusal is told`() {
-        var bridge = transferring(by: caller)
+        let bridge = transferring(by: caller)
         #expect(bridge.receive(.ended(third, EndCause(status: 480, reasons: []))) == [])
         #expect(bridge.receive(.ended(fourth, busy)) == [.transferFailed(by: caller, busy)])
         #expect(bridge.peer(of: callee) == caller)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func `when the one who asked is gone and nobody takes it, the one who stays ends`() {
-        var bridge = transferring(by: caller)
+        let bridge = transferring(by: caller)
         #expect(bridge.receive(.ended(caller, .normalClearing)) == [])
         _ = bridge.receive(.ended(third, busy))
         #expect(bridge.receive(.ended(fourth, busy)) == [.end(callee, busy)])
@@ -166,15 +166,15 @@ import Testing
     }
 
     @Test func `when the one who stays hangs up everybody is told`() {
-        var bridge = transferring(by: caller)
+        let bridge = transferring(by: caller)
         #expect(bridge.receive(.ended(callee, busy)) == [.end(third, busy), .end(fourth, busy), .end(caller, busy)])
     }
 
     @Test func `one transfer at a time, and none before both talk`() {
-        var bridge = transferring(by: caller)
+        let bridge = transferring(by: caller)
         #expect(bridge.receive(.transfer(by: callee)) == [])
         #expect(bridge.peer(of: callee) == caller)
-        var early = Bridge(caller: caller)
+        let early = Bridge(caller: caller)
         early.add(callee: callee)
         #expect(early.receive(.transfer(by: caller)) == [] && early.state == .calling)
     }

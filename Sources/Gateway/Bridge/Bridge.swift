@@ -1,11 +1,11 @@
 import Foundation
 import Primitives
 
-/// The legs of one bridged call, as a value: what one leg reported becomes what is wanted of the others.
+/// The legs of one bridged call: what one leg reported becomes what is wanted of the others.
 ///
 /// One caller, and the callees that its line forked to; the first callee to connect is joined with the caller and the others are told
 /// so. Later one of the two may have the other transferred (`transfer`), or may be replaced. Outputs are in the order in which they must be done.
-struct Bridge {
+final class Bridge {
     enum State: Equatable {
         /// Callees are being called. Next: `answering` when one connects, `ended` when none is left or the caller goes.
         case calling
@@ -77,7 +77,7 @@ struct Bridge {
         (self.id, self.caller, callees, state, isGroup) = (id, caller, [callee], .joined(with: callee), false)
     }
 
-    mutating func add(callee: UUID) {
+    func add(callee: UUID) {
         if case .transferring(var transfer) = state {
             transfer.targets.append(callee)
             return state = .transferring(transfer)
@@ -86,7 +86,7 @@ struct Bridge {
         callees.append(callee)
     }
 
-    mutating func receive(_ event: Event) -> [Output] {
+    func receive(_ event: Event) -> [Output] {
         switch (event, state) {
         case (.replaced(_, let other), .ended): return [.end(other, .failed)]
         case (_, .ended): return []
@@ -125,7 +125,7 @@ struct Bridge {
         }
     }
 
-    private mutating func ended(_ leg: UUID, _ cause: EndCause) -> [Output] {
+    private func ended(_ leg: UUID, _ cause: EndCause) -> [Output] {
         if leg == caller {
             state = .ended
             return callees.map { .end($0, cause) }
@@ -149,7 +149,7 @@ struct Bridge {
         }
     }
 
-    private mutating func giveUpWhenAlone() -> [Output] {
+    private func giveUpWhenAlone() -> [Output] {
         guard isDialled else { return state == .calling && callees.isEmpty ? [.callNext] : [] }
         switch state {
         case .calling where callees.isEmpty:
@@ -160,7 +160,7 @@ struct Bridge {
         }
     }
 
-    private mutating func remoteHold(_ leg: UUID, _ isHeld: Bool) -> [Output] {
+    private func remoteHold(_ leg: UUID, _ isHeld: Bool) -> [Output] {
         guard leg == caller || callees.contains(leg) else { return [] }
         let changed = isHeld ? heldByRemote.insert(leg).inserted : heldByRemote.remove(leg) != nil
         guard changed, isJoined, let peer = peer(of: leg) else { return [] }
@@ -201,40 +201,40 @@ extension Bridge {
 
 // One of two that are joined goes, and somebody else comes.
 extension Bridge {
-    private mutating func begin(transferBy leg: UUID) -> [Output] {
+    private func begin(transferBy leg: UUID) -> [Output] {
         guard let staying = peer(of: leg) else { return [] }
         (isDialled, best) = (false, nil)
         state = .transferring(Transfer(staying: staying, leaving: leg))
         return []
     }
 
-    private mutating func complete(_ transfer: Transfer, with target: UUID) -> [Output] {
+    private func complete(_ transfer: Transfer, with target: UUID) -> [Output] {
         let losers = transfer.targets.filter { $0 != target }
         return [.transferred(staying: transfer.staying, from: transfer.leaving, to: target)] + losers.map(Output.answeredElsewhere)
             + join(transfer.staying, with: target)
     }
 
-    private mutating func replace(_ leg: UUID, by other: UUID) -> [Output] {
+    private func replace(_ leg: UUID, by other: UUID) -> [Output] {
         guard let staying = peer(of: leg) else { return [.end(other, .failed)] }
         return [.transferred(staying: staying, from: leg, to: other)] + join(staying, with: other)
     }
 
     /// Somebody else took the call: as if one of those that ring had connected.
-    private mutating func pickUp(by other: UUID) -> [Output] {
+    private func pickUp(by other: UUID) -> [Output] {
         callees.append(other)
         state = .answering(winner: other)
         return [.answer(caller)] + others(than: other).map(Output.answeredElsewhere)
     }
 
     /// Who was held by the one that goes is so no more; who holds goes on holding, and that is the new one's affair.
-    private mutating func join(_ staying: UUID, with other: UUID) -> [Output] {
+    private func join(_ staying: UUID, with other: UUID) -> [Output] {
         (caller, callees, state) = (staying, [other], .joined(with: other))
         let wasHeld = !heldByRemote.isSubset(of: [staying, other])
         heldByRemote.formIntersection([staying, other])
         return (wasHeld ? [.hold(staying, false)] : []) + (heldByRemote.contains(staying) ? [.hold(other, true)] : [])
     }
 
-    private mutating func ended(_ leg: UUID, _ cause: EndCause, during transfer: Transfer) -> [Output] {
+    private func ended(_ leg: UUID, _ cause: EndCause, during transfer: Transfer) -> [Output] {
         var transfer = transfer
         if leg == transfer.staying {
             state = .ended
@@ -250,7 +250,7 @@ extension Bridge {
         return giveUpWhenAlone()
     }
 
-    private mutating func giveUp(_ transfer: Transfer) -> [Output] {
+    private func giveUp(_ transfer: Transfer) -> [Output] {
         let cause = best ?? EndCause(status: 480, reasons: [.q850(31)])
         guard let leaving = transfer.leaving else {
             state = .ended

@@ -42,7 +42,7 @@ extension Leg {
 
     /// Packets flow where the leg has its audio session, is connected, agreed and not held.
     func startMedia() {
-        guard hasAudioSession, state == .connected, negotiated != nil, !hasNoAudio, !isHeld, media.state.isOpen, media.state != .started else { return }
+        guard hasAudioSession, state == .connected, !hasNoAudio, !isHeld, media.state.isOpen, media.state != .started, negotiated != nil else { return }
         gateway.beginRecording(self)
         media.start(at: now)
         expectMedia()
@@ -55,10 +55,9 @@ extension Leg {
 
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
-        var agreed = audio
-        if isHeld { agreed.sends = false }
         let silence = line.configuration.mediaTimeout.shorter(callingLine?.configuration.mediaTimeout)
-        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: agreed, source: source, silenceLimit: silence)
+        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
+        if isHeld { plan.audio.sends = false }
         plan.hearsKeys = gateway.configuration.media.hearsKeys
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan

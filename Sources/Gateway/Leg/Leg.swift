@@ -34,6 +34,7 @@ final class Leg {
     /// Which lets the leg go when it is over, or the gateway is.
     let line: Line
     unowned let gateway: Gateway
+    private let turn: Turn
     let scribe: LegScribe
     /// The trunk that the leg's far end belongs to.
     var trunk: Trunk?
@@ -117,6 +118,7 @@ final class Leg {
         self.uuid = uuid
         self.line = line
         self.gateway = gateway
+        turn = gateway.turn
         self.session = session
         deviceLine = destination?.device.flatMap(gateway.line(numbered:))
         (self.destination, hidesCaller) = (destination.map(Boxed.init), destination?.caller.isPrivate ?? false)
@@ -128,7 +130,7 @@ final class Leg {
         negotiation = OfferAnswer(local: local, sessionID: sessionID)
     }
 
-    var now: Instant { gateway.now }
+    var now: Instant { turn.now }
 
     /// Nothing of it is left on the wire; together with an ended call that lets the leg go.
     var isSignallingOver: Bool { session.map { $0.state == .ended } ?? true }
@@ -157,9 +159,11 @@ final class Leg {
 
     /// The offer of the INVITE, where there is one; false, and refused with 488, where it cannot be used.
     func takeOffer() -> Bool {
-        guard let session, !session.request.content.isEmpty else { return true }
+        guard let session else { return true }
+        let offer = session.request.content
+        guard !offer.isEmpty else { return true }
         do throws(NegotiationError) {
-            try negotiation.receive(offer: session.request.content)
+            try negotiation.receive(offer: offer)
             gateway.prepareChecks(&negotiation)
             if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
             return true
@@ -298,7 +302,10 @@ extension NegotiationError {
 
 extension InviteSession {
     /// What two copies of one INVITE have in common, and the client's next attempt may have too.
-    var attempt: Text { request.callID + "|" + (request.from.tag ?? "") }
+    var attempt: Text {
+        let request = request
+        return request.callID + "|" + (request.from.tag ?? "")
+    }
 
     /// The final response of a call that is not to be.
     func refuse(_ cause: EndCause, adding others: [(HeaderName, Text)] = [], at now: Instant) {
