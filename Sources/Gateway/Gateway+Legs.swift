@@ -54,8 +54,8 @@ extension Gateway {
         for output in outputs {
             switch output {
             case .answer(let call):
-                guard let leg = leg(call), leg.direction == .outgoing else { leg(call)?.line.calls.answer(call); continue }
-                join(leg)
+                guard let leg = leg(call) else { continue }
+                if leg.direction == .outgoing { join(leg) } else { leg.line.calls.answer(call) }
             case .end(let call, let cause): leg(call).map { end($0, cause) }
             case .answeredElsewhere(let call): leg(call)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
             case .transferred(let staying, let leaving, let other):

@@ -105,6 +105,25 @@ import Testing
         #expect(rig.system.counts == .idle)
     }
 
+    /// Only the delivery owns what the completion holds by then: it must not be let go while the system holds its lock.
+    @Test func `a completion that waits for the end of a callback may hold the last reference to a provider`() {
+        let rig = Rig(groups: 3)
+        let nosy = Nosy()
+        rig.provider.setDelegate(nosy, queue: nil)
+        weak var weakProvider: CXProvider?
+        rig.ring("A")
+        nosy.during = { name in
+            guard name == "answer" else { return }
+            let provider = CXProvider(configuration: .limited(2, 5), system: rig.system)
+            weakProvider = provider
+            provider.reportNewIncomingCall(with: .call("B"), update: CXCallUpdate()) { _ in _ = provider }
+        }
+        rig.request(.answer("A"))
+        #expect(nosy.log.contains("1 answer"))
+        #expect(weakProvider == nil)
+        #expect(rig.system.calls.count == 1)
+    }
+
     @Test func `a provider that is let go inside a callback takes its calls with it`() {
         let rig = Rig()
         let nosy = Nosy()

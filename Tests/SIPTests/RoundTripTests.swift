@@ -204,6 +204,14 @@ func exercise(_ bytes: [UInt8]) -> Bool {
         guard let copy = try? Message(parsing: response.serialized()) else { preconditionFailure("cannot read our response") }
         precondition(places(copy) == places(response), "a response is not what it says")
         precondition(places(message.from) == places(message.from.detached), "a copy is not what it was made of")
+        // As the transport leaves it: its Via stands behind all other lines.
+        var stamped = message
+        stamped.via.stamp(source: SocketAddress(.loopback, port: 1))
+        for status in [100, 180, 486] {
+            let answer = Message.response(to: stamped, status: status, toTag: "t")
+            guard let copy = try? Message(parsing: answer.serialized()) else { preconditionFailure("cannot read our response") }
+            precondition(places(copy) == places(answer) && copy.vias.map(\.text) == answer.vias.map(\.text), "a response is not what it says")
+        }
         response.via.stamp(source: SocketAddress(.loopback, port: 1))
         response.to.displayName = response.from.displayName
         if let contact = message.contact { response.contact = NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters) }

@@ -12,7 +12,7 @@ extension CallSystem {
         var batch: [Delivery] = []
         if core.withLock({ $0.deliveries.beginEmptying(&batch) }) {
             repeat {
-                for delivery in batch { hand(over: delivery) }
+                while let delivery = batch.popLast() { hand(over: delivery) }
             } while core.withLock { $0.deliveries.next(&batch) }
         }
         tellDeadline()
@@ -21,18 +21,18 @@ extension CallSystem {
     /// Returns when the journal knows of all that this thread has caused: where another thread is writing, that one is waited for.
     private func writeJournal() {
         // A journal that calls in is told the rest when it has returned.
-        let (isDue, journal) = core.withLock { core in (!core.state.events.isIdle && !core.state.events.isBeingEmptiedHere, core.journal) }
-        guard isDue else { return }
-        telling.withLock { _ in tell(journal) }
+        guard core.withLock({ !$0.state.events.isIdle && !$0.state.events.isBeingEmptiedHere }) else { return }
+        telling.withLock { _ in tellJournal() }
         journal?.callSystemHasTold(self)
     }
 
-    private func tell(_ journal: (any CallSystemJournal)?) {
+    private func tellJournal() {
         var batch: [(event: CallSystemEvent, time: Instant)] = []
-        guard core.withLock({ $0.state.events.beginEmptying(&batch) }) else { return }
-        repeat {
-            for (event, time) in batch { journal?.callSystem(self, did: event, at: time) }
-        } while core.withLock { $0.state.events.next(&batch) }
+        var (isMore, journal) = core.withLock { ($0.state.events.beginEmptying(&batch), $0.journal) }
+        while isMore {
+            while let (event, time) = batch.popLast() { journal?.callSystem(self, did: event, at: time) }
+            (isMore, journal) = core.withLock { ($0.state.events.next(&batch), $0.journal) }
+        }
     }
 
     private func tellDeadline() {

@@ -65,7 +65,7 @@ extension CallSystem {
         submit(.incoming(completion, number)) { core in
             core.incomingReports += 1
             core.state.reportIncoming(
-                uuid, update: fields, provider: number, verdict: verdict, identification: screening.identification, at: host.now)
+                uuid, update: fields, provider: number, verdict: verdict, identification: screening.identification, at: core.state.now)
         }
     }
 
@@ -111,7 +111,7 @@ extension CallSystem {
 
     /// The app has completed an action.
     func complete(_ action: UUID, _ completion: ActionCompletion) {
-        submit { $0.state.complete(action, completion, at: host.now) }
+        submit { $0.state.complete(action, completion, at: $0.state.now) }
     }
 
     func noteUnimplemented(_ action: UUID) {

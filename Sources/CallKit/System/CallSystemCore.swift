@@ -61,7 +61,10 @@ extension CallSystem {
     }
 }
 
-/// First in, first out, and emptied by one at a time.
+/// First in, first out, and emptied by one at a time, a batch after the other.
+///
+/// A batch has its first element last: whoever empties takes them from the end, so that each is let go where it was used, one by one and outside of
+/// the lock. A completion may hold the last reference to a provider.
 struct Backlog<Element> {
     private var elements: [Element] = []
     private var emptier: pthread_t?
@@ -77,17 +80,24 @@ struct Backlog<Element> {
     mutating func beginEmptying(_ batch: inout [Element]) -> Bool {
         guard emptier == nil, !elements.isEmpty else { return false }
         emptier = pthread_self()
-        swap(&batch, &elements)
+        take(&batch)
         return true
     }
 
-    /// Takes all that came since, in place of a batch that was worked off. False, and the emptying is over, when there is nothing.
+    /// Takes all that came since. False, and the emptying is over, when there is nothing.
+    /// - Precondition: all of the batch before was taken out of it.
     mutating func next(_ batch: inout [Element]) -> Bool {
-        // Its room stays here for what comes.
-        batch.removeAll(keepingCapacity: batch.capacity <= 64)
-        swap(&batch, &elements)
+        take(&batch)
         if batch.isEmpty { emptier = nil }
         return !batch.isEmpty
+    }
+
+    private mutating func take(_ batch: inout [Element]) {
+        precondition(batch.isEmpty, "a batch is worked off before the next")
+        // Its room stays here for what comes.
+        if batch.capacity > 64 { batch = [] }
+        swap(&batch, &elements)
+        batch.reverse()
     }
 }
 
@@ -109,7 +119,7 @@ extension CallSystem.Core {
             case .changed(let call): deliveries.append(.changed(CXCall(call)))
             }
         }
-        state.outputs.removeAll(keepingCapacity: true)
+        state.outputs.removeAll(keepingCapacity: state.outputs.capacity <= 64)
     }
 
     /// One transaction at a time: the next is executed when all actions of the one before were handed out, so that what

@@ -93,6 +93,13 @@ extension JournalEvent {
             }
         }
 
+        /// A further field; nothing for nil.
+        /// - Precondition: the key is not there yet, which is not looked for.
+        mutating func add(_ key: Key, _ value: Value?) {
+            assert(index(of: key) == nil, "\(key) is there already")
+            if let value { fields.append(Field(key: key, value: value)) }
+        }
+
         private func index(of key: Key) -> Int? {
             for index in fields.indices where fields[index].key == key { return index }
             return nil

@@ -32,19 +32,19 @@ package struct LegScribe {
     package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, over way: Way, at now: Instant) {
         var details = JournalEvent.Details(capacity: 10)
         let sequence = message.cseq
-        details[.method] = .init(sequence.method.text)
+        details.add(.method, .init(sequence.method.text))
         if let status = message.status {
-            details[.status] = .init(status)
-            details[.phrase] = message.reasonPhrase.map { .init($0) }
+            details.add(.status, .init(status))
+            details.add(.phrase, message.reasonPhrase.map { .init($0) })
         }
-        details[.cseq] = .init(sequence.number)
-        details[.callid] = .init(message.callID)
+        details.add(.cseq, .init(sequence.number))
+        details.add(.callid, .init(message.callID))
         let remote = (direction == .received) == message.isRequest ? message.from : message.to
-        details[.remoteTag] = remote.tag.map { .init($0) }
-        details[.reason] = message.headers[.reason].map { .init($0) }
-        if isRetransmission { details[.retransmission] = true }
-        details[.transport] = .text(way.transport)
-        details[.remote] = .text(way.remote)
+        details.add(.remoteTag, remote.tag.map { .init($0) })
+        details.add(.reason, message.headers[.reason].map { .init($0) })
+        if isRetransmission { details.add(.retransmission, true) }
+        details.add(.transport, .text(way.transport))
+        details.add(.remote, .text(way.remote))
         write(direction == .received ? .sipReceived : .sipSent, at: now, details)
     }
 }

@@ -58,8 +58,8 @@ package final class LineJournal: CallSystemJournal {
 
     private func write(_ kind: JournalEvent.Kind, _ transaction: CallTransaction, _ now: Instant, code: Int? = nil) {
         var details = JournalEvent.Details(capacity: 2)
-        details[.transaction] = .init(transaction.uuid)
-        if let code { details[.code] = .init(code) } else { details[.actions] = .init(Self.list(transaction.actions)) }
+        details.add(.transaction, .init(transaction.uuid))
+        if let code { details.add(.code, .init(code)) } else { details.add(.actions, .init(Self.list(transaction.actions))) }
         write(kind, transaction.actions.first?.call, now, details)
     }
 
@@ -77,27 +77,27 @@ package final class LineJournal: CallSystemJournal {
 
     private func performed(_ action: CallAction, _ now: Instant) {
         var details = JournalEvent.Details(capacity: 3)
-        details[.action] = .init(action.uuid)
-        details[.created] = .init(action.created)
+        details.add(.action, .init(action.uuid))
+        details.add(.created, .init(action.created))
         let kind: JournalEvent.Kind
         switch action.kind {
         case .start(let handle, _):
             kind = .performStart
-            details[.remote] = .init(handle.value)
+            details.add(.remote, .init(handle.value))
         case .answer: kind = .performAnswer
         case .end: kind = .performEnd
         case .hold(let on):
             kind = .performHeld
-            details[.on] = .init(on)
+            details.add(.on, .init(on))
         case .mute(let on):
             kind = .performMuted
-            details[.on] = .init(on)
+            details.add(.on, .init(on))
         case .group(let other):
             kind = .performGroup
-            details[.with] = other.map { .init($0) }
+            details.add(.with, other.map { .init($0) })
         case .tones(let digits, _):
             kind = .performDTMF
-            details[.digits] = .init(digits)
+            details.add(.digits, .init(digits))
         case .translate, .other: return
         }
         write(kind, action.call, now, details)
@@ -105,10 +105,10 @@ package final class LineJournal: CallSystemJournal {
 
     private func completed(_ kind: JournalEvent.Kind, _ action: CallAction, _ now: Instant, cause: Text? = nil) {
         var details = JournalEvent.Details(capacity: 4)
-        details[.action] = .init(action.uuid)
-        details[.class] = .init(action.kind.name)
-        details[.created] = .init(action.created)
-        details[.cause] = cause.map { .init($0) }
+        details.add(.action, .init(action.uuid))
+        details.add(.class, .init(action.kind.name))
+        details.add(.created, .init(action.created))
+        details.add(.cause, cause.map { .init($0) })
         write(kind, action.call, now, details)
     }
 

@@ -33,9 +33,9 @@ public struct Headers: Sendable {
     /// Lets go the room for further fields.
     mutating func trimIndex() { fields = fields.withUnsafeBufferPointer { Array($0) } }
 
-    /// Lets go all room.
+    /// Lets go all room, and lines that were replaced where that is worth looking for the others anew.
     mutating func trim() {
-        buffer = buffer.withUnsafeBufferPointer { Array($0) }
+        if buffer.count - byteCount > 512 { compact() } else { buffer = buffer.withUnsafeBufferPointer { Array($0) } }
         trimIndex()
     }
 
@@ -186,9 +186,13 @@ public struct Headers: Sendable {
 
     /// A message that is edited for hours must not keep every line that it ever had.
     private mutating func compactIfWasteful() {
-        guard buffer.count > 2 * Limits.message else { return }
+        if buffer.count > 2 * Limits.message { compact() }
+    }
+
+    private mutating func compact() {
         let old = self
         (buffer, fields, touchedCore) = ([], [], true)
+        reserveCapacity(bytes: old.byteCount, fields: old.fields.count)
         for field in old.fields { copyLine(field, from: old) }
     }
 

@@ -134,6 +134,7 @@ extension Message {
             }
         }
         if let contact { core.take(contact: contact, at: headers.add(.contact, contact.text)) }
+        assert(headers.byteCount == headers.buffer.count, "what was located has moved")
         headers.touchedCore = false
         return Message(startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers, content: .empty, core: core)
     }

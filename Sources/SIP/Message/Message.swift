@@ -70,6 +70,7 @@ public struct Message: Sendable, CustomStringConvertible {
         var message = self
         message.content = .empty
         message.fields.trim()
+        if message.fields.touchedCore { message.relocate() }
         return message
     }
 
