@@ -5,7 +5,7 @@ public import Primitives
 public protocol LaneResident: AnyObject, SendableMetatype {
     /// When `advance` next has something to do; nil while there is nothing to wait for. May be earlier than need be, never later.
     var deadline: Instant? { get }
-    /// Does what is due. Called by the lane's timer; it may come late, and earlier than `deadline` too.
+    /// Does what is due. Called by the lane's alarm; it may come late, and earlier than `deadline` too.
     func advance(to now: Instant)
 }
 
@@ -13,19 +13,19 @@ public protocol LaneResident: AnyObject, SendableMetatype {
 public protocol LaneDoor: AnyObject, Sendable {
     /// The lane's serial queue, for Dispatch sources.
     nonisolated var queue: DispatchQueue { get }
-    /// Does `work` as one turn of the lane and sets the lane's timer afterwards. Only on the lane's queue, and not inside another turn.
+    /// Does `work` as one turn of the lane and sets the lane's alarm afterwards. Only on the lane's queue, and not inside another turn.
     nonisolated func turn(_ work: (_ now: Instant) -> Void)
 }
 
 /// A serial queue and everything that lives on it: one resident, which the compiler keeps from leaving.
 ///
 /// A lane is entered in turns, first in, first out: by `post` from any thread, by `sync` from another lane, and by its sockets and its one
-/// timer. The clock is read once per turn; when the turn is over the timer is set to the resident's deadline. Nothing here awaits.
+/// alarm. The clock is read once per turn; when the turn is over the alarm is set to the resident's deadline. Nothing here awaits.
 public actor Lane<Resident: LaneResident>: LaneDoor {
     private let executor: QueueExecutor
-    private let timer: any DispatchSourceTimer
+    private var alarm: LaneAlarm
     private var resident: Resident?
-    /// What the timer is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call per message).
+    /// What the alarm is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call per message).
     private var armed: Instant?
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -34,12 +34,14 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     /// Makes the resident on the lane, before anything else runs there, and waits for it.
     ///
     /// The resident may keep the lane it is given, weakly or unowned, to post to itself and to make sockets.
+    ///
+    /// - Parameter hasAlarmThread: whether a thread of its own waits for what is due, which is cheaper where that is often: a server's signalling.
     public init<Failure: Error>(
-        label: String, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
+        label: String, hasAlarmThread: Bool = false, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
     ) throws(Failure) {
         let queue = DispatchQueue(label: label)
         executor = QueueExecutor(queue: queue)
-        timer = DispatchSource.makeTimerSource(queue: queue)
+        alarm = LaneAlarm(on: queue, hasThread: hasAlarmThread)
         try queue.sync { self.assumeIsolated { $0.settle(make) } }.get()
     }
 
@@ -48,9 +50,11 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         on queue: DispatchQueue, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
     ) throws(Failure) {
         executor = QueueExecutor(queue: queue)
-        timer = DispatchSource.makeTimerSource(queue: queue)
+        alarm = LaneAlarm(on: queue, hasThread: false)
         try assumeIsolated { $0.settle(make) }.get()
     }
+
+    deinit { alarm.cancel() }
 
     /// Enters on the lane's own queue, also from inside of a turn. Returns nil when the lane was closed.
     public nonisolated func enter<Value: Sendable>(_ work: @Sendable (_ resident: Resident, _ now: Instant) -> Value) -> Value? {
@@ -81,7 +85,7 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     public nonisolated func turn(_ work: (_ now: Instant) -> Void) {
         let now = MonotonicClock.now
         work(now)
-        assumeIsolated { $0.setTimer(now) }
+        assumeIsolated { $0.setAlarm(now) }
     }
 
     /// Lets the resident go, with all that it holds; later turns do nothing. Waits for the turns before it. Not on the lane itself.
@@ -91,21 +95,27 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     }
 
     private func settle<Failure: Error>(_ make: @Sendable (Lane<Resident>, Instant) throws(Failure) -> Resident) -> Result<Void, Failure> {
-        timer.setEventHandler { @Sendable [weak self] in self?.assumeIsolated { $0.ring() } }
-        timer.activate()
+        startAlarm()
         let now = MonotonicClock.now
         do throws(Failure) {
             resident = try make(self, now)
         } catch {
-            timer.cancel()
+            alarm.cancel()
             return .failure(error)
         }
-        setTimer(now)
+        setAlarm(now)
         return .success(())
     }
 
+    private func startAlarm() {
+        let ring = { @Sendable [weak self] in self?.assumeIsolated { $0.ring() } ?? () }
+        guard !alarm.activate(on: queue, ring: ring) else { return }
+        alarm = LaneAlarm(on: queue, hasThread: false)
+        _ = alarm.activate(on: queue, ring: ring)
+    }
+
     private func vacate() {
-        timer.cancel()
+        alarm.cancel()
         resident = nil
     }
 
@@ -113,13 +123,13 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         guard let resident else { return }
         let now = MonotonicClock.now
         work(resident, now)
-        setTimer(now)
+        setAlarm(now)
     }
 
     private func result<Value: Sendable, Failure: Error>(of work: (Resident, Instant) throws(Failure) -> Value) -> Result<Value, Failure>? {
         guard let resident else { return nil }
         let now = MonotonicClock.now
-        defer { setTimer(now) }
+        defer { setAlarm(now) }
         do throws(Failure) {
             return .success(try work(resident, now))
         } catch {
@@ -132,14 +142,13 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         let now = MonotonicClock.now
         armed = nil
         resident.advance(to: now)
-        setTimer(now)
+        setAlarm(now)
     }
 
     /// - Parameter now: the time of this turn. The distance is floored, so that a resident whose deadline does not move cannot spin the lane.
-    private func setTimer(_ now: Instant) {
+    private func setAlarm(_ now: Instant) {
         guard let deadline = resident?.deadline, deadline < armed ?? .distantFuture else { return }
-        let distance = max(deadline - now, .microseconds(100))
         armed = deadline
-        timer.schedule(deadline: .now() + .nanoseconds(Int(distance.wholeNanoseconds)), leeway: .microseconds(500))
+        alarm.set(to: max(deadline, now + .microseconds(100)), now: now)
     }
 }

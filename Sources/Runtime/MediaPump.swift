@@ -102,6 +102,9 @@ public final class MediaPump: Sendable {
         _ = Glibc.send(bell.rope, &ring, 1, Int32(MSG_NOSIGNAL))
     }
 
+    /// Has `drain` called at this time, in place of the one that was set before: for a pump whose `drain` never says when. From any thread.
+    func ring(at instant: Instant) { _ = clinux_set_alarm(alarm, max(1, instant.nanoseconds)) }
+
     /// Lets the thread end. It does not wait for it: one more `drain` may come.
     public func stop() {
         stopped.store(true, ordering: .releasing)

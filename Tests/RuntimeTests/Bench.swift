@@ -11,7 +11,9 @@ final class Bench: LaneResident {
 
     func get<Thing: AnyObject>(_ name: String, as type: Thing.Type = Thing.self) -> Thing { held[name] as! Thing }
 
-    static func lane(_ name: String = #function) -> Lane<Bench> { Lane(label: name) { _, _ in Bench() } }
+    static func lane(_ name: String = #function, hasAlarmThread: Bool = false) -> Lane<Bench> {
+        Lane(label: name, hasAlarmThread: hasAlarmThread) { _, _ in Bench() }
+    }
 }
 
 /// What a lane tells a test, in order. `next` waits, and the time limit of the test is the only clock.

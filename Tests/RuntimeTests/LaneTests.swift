@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Primitives
 import Runtime
 import Testing
@@ -29,8 +30,8 @@ import Testing
         #expect(throws: Refusal()) { try Lane<Bench>(label: "refused") { _, _ throws(Refusal) in throw Refusal() } }
     }
 
-    @Test func `the timer advances the resident when its deadline has come`() async {
-        let lane = Bench.lane()
+    @Test(arguments: [false, true]) func `the alarm advances the resident when its deadline has come`(hasAlarmThread: Bool) async {
+        let lane = Bench.lane(hasAlarmThread: hasAlarmThread)
         let inbox = Inbox(of: Duration.self)
         lane.post { bench, now in
             let due = now + .milliseconds(20)
@@ -45,8 +46,8 @@ import Testing
         #expect(late ?? .seconds(-1) >= .zero)
     }
 
-    @Test func `a deadline that comes nearer moves the timer`() async {
-        let lane = Bench.lane()
+    @Test(arguments: [false, true]) func `a deadline that comes nearer moves the alarm`(hasAlarmThread: Bool) async {
+        let lane = Bench.lane(hasAlarmThread: hasAlarmThread)
         let inbox = Inbox(of: String.self)
         lane.post { bench, now in
             bench.deadline = now + .seconds(3_000)
@@ -59,8 +60,8 @@ import Testing
         #expect(await inbox.next() == "advanced")
     }
 
-    @Test func `the resident's next deadline is armed after each advance`() async {
-        let lane = Bench.lane()
+    @Test(arguments: [false, true]) func `the resident's next deadline is armed after each advance`(hasAlarmThread: Bool) async {
+        let lane = Bench.lane(hasAlarmThread: hasAlarmThread)
         let inbox = Inbox(of: Int.self)
         lane.post { bench, now in
             var rounds = 0
@@ -75,8 +76,8 @@ import Testing
         #expect(await inbox.next(5) == [1, 2, 3, 4, 5])
     }
 
-    @Test func `a deadline that does not move cannot keep others out`() async {
-        let lane = Bench.lane()
+    @Test(arguments: [false, true]) func `a deadline that does not move cannot keep others out`(hasAlarmThread: Bool) async {
+        let lane = Bench.lane(hasAlarmThread: hasAlarmThread)
         let inbox = Inbox(of: String.self)
         lane.post { bench, _ in
             bench.deadline = .zero
@@ -87,13 +88,30 @@ import Testing
         lane.close()
     }
 
-    @Test func `a closed lane lets its resident go and ignores what comes`() async {
+    @Test(arguments: [false, true]) func `a closed lane lets its resident go and ignores what comes`(hasAlarmThread: Bool) async {
         let inbox = Inbox(of: String.self)
-        let lane = Bench.lane()
+        let lane = Bench.lane(hasAlarmThread: hasAlarmThread)
         lane.post { bench, _ in bench.held["farewell"] = Farewell { inbox.put.yield("gone") } }
         lane.close()
         #expect(await inbox.next() == "gone")
         #expect(lane.sync { _, _ in 1 } == nil)
+    }
+
+    @Test func `a lane that nobody has any more ends its alarm's thread, closed or not`() async {
+        for isClosed in [true, false] {
+            var lane: Lane<Bench>? = Bench.lane("forsaken", hasAlarmThread: true)
+            while !Self.threads.contains("forsaken") { await Task.yield() }
+            if isClosed { lane?.close() }
+            lane = nil
+            while Self.threads.contains("forsaken") { await Task.yield() }
+        }
+    }
+
+    private static var threads: [String] {
+        let folder = "/proc/self/task"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap {
+            (try? String(contentsOfFile: "\(folder)/\($0)/comm", encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
     }
 
     private final class Farewell {
