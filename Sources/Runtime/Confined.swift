@@ -2,7 +2,7 @@ import Dispatch
 
 /// Carries an object of one lane through a closure that Dispatch runs on that lane. Opening it anywhere else traps.
 ///
-/// The one `@unchecked Sendable` of this floor: Dispatch's handlers are `@Sendable` and cannot say that they run on the queue of their source.
+/// Unchecked: Dispatch's handlers are `@Sendable` and cannot say that they run on the queue of their source.
 struct Confined<Object: AnyObject>: @unchecked Sendable {
     private weak let object: Object?
     private let queue: DispatchQueue

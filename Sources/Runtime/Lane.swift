@@ -145,10 +145,12 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         setAlarm(now)
     }
 
+    private static var shortestWait: Duration { .microseconds(100) }
+
     /// - Parameter now: the time of this turn. The distance is floored, so that a resident whose deadline does not move cannot spin the lane.
     private func setAlarm(_ now: Instant) {
         guard let deadline = resident?.deadline, deadline < armed ?? .distantFuture else { return }
         armed = deadline
-        alarm.set(to: max(deadline, now + .microseconds(100)), now: now)
+        alarm.set(to: deadline > now + Self.shortestWait ? deadline : MonotonicClock.now + Self.shortestWait, now: now)
     }
 }

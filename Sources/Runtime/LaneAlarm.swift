@@ -41,7 +41,7 @@ enum LaneAlarm: @unchecked Sendable {
         }
     }
 
-    /// No ring begins after this, but for one that is under way.
+    /// The last: one more ring may come, and is to find nothing to do.
     func cancel() {
         switch self {
         case .timer(let timer): timer.cancel()

@@ -1,7 +1,7 @@
 import Primitives
 import Runtime
 
-/// A resident that holds what a test puts on its lane, and reports the turns of its timer.
+/// A resident that holds what a test puts on its lane, and reports the turns of its alarm.
 final class Bench: LaneResident {
     var deadline: Instant?
     var held: [String: AnyObject] = [:]

@@ -100,11 +100,20 @@ import Testing
     @Test func `a lane that nobody has any more ends its alarm's thread, closed or not`() async {
         for isClosed in [true, false] {
             var lane: Lane<Bench>? = Bench.lane("forsaken", hasAlarmThread: true)
-            while !Self.threads.contains("forsaken") { await Task.yield() }
-            if isClosed { lane?.close() }
-            lane = nil
-            while Self.threads.contains("forsaken") { await Task.yield() }
+            #expect(await Self.comes { $0.contains("forsaken") })
+            if isClosed { lane?.close() } else { lane = nil }
+            #expect(await Self.comes { !$0.contains("forsaken") })
+            withExtendedLifetime(lane) {}
         }
+    }
+
+    /// Whether the threads of this process become so, before the test's time is over.
+    private static func comes(_ condition: ([String]) -> Bool) async -> Bool {
+        while !Task.isCancelled {
+            if condition(threads) { return true }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        return false
     }
 
     private static var threads: [String] {

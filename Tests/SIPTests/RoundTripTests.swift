@@ -207,6 +207,8 @@ func exercise(_ bytes: [UInt8]) -> Bool {
         // As the transport leaves it: its Via stands behind all other lines.
         var stamped = message
         stamped.via.stamp(source: SocketAddress(.loopback, port: 1))
+        for _ in 0..<20 { stamped.via.stamp(source: SocketAddress(.loopback, port: 1)) }
+        precondition(places(stamped.withoutBody) == places(stamped) && stamped.withoutBody.body.isEmpty, "what is kept of a request is not what it was")
         for status in [100, 180, 486] {
             let answer = Message.response(to: stamped, status: status, toTag: "t")
             guard let copy = try? Message(parsing: answer.serialized()) else { preconditionFailure("cannot read our response") }

@@ -22,17 +22,23 @@ extension CallSystem {
     private func writeJournal() {
         // A journal that calls in is told the rest when it has returned.
         guard core.withLock({ !$0.state.events.isIdle && !$0.state.events.isBeingEmptiedHere }) else { return }
-        telling.withLock { _ in tellJournal() }
-        journal?.callSystemHasTold(self)
+        // Let go outside of the lock: a journal may hold the last reference to a provider.
+        let told = telling.withLock { _ in tellJournal() }
+        told?.callSystemHasTold(self)
     }
 
-    private func tellJournal() {
+    /// - Returns: who heard the last of it; where another thread told all, who hears what comes.
+    private func tellJournal() -> (any CallSystemJournal)? {
         var batch: [(event: CallSystemEvent, time: Instant)] = []
         var (isMore, journal) = core.withLock { ($0.state.events.beginEmptying(&batch), $0.journal) }
         while isMore {
             while let (event, time) = batch.popLast() { journal?.callSystem(self, did: event, at: time) }
-            (isMore, journal) = core.withLock { ($0.state.events.next(&batch), $0.journal) }
+            (isMore, journal) = core.withLock { core in
+                let isMore = core.state.events.next(&batch)
+                return (isMore, isMore ? core.journal : journal)
+            }
         }
+        return journal
     }
 
     private func tellDeadline() {
