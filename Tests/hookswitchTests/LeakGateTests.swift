@@ -84,7 +84,7 @@ import Workbench
     @Test func `descriptors that a process keeps are left behind, and a process that is none is named`() throws {
         let hoarder = Process(), input = Pipe(), output = Pipe()
         hoarder.executableURL = URL(filePath: "/bin/bash")
-        hoarder.arguments = ["-c", #"echo; read -r _; for i in {100..150}; do eval "exec $i</dev/null"; done; echo; read -r _"#]
+        hoarder.arguments = ["-c", #"echo; read -r _; for _ in {1..51}; do exec {descriptor}</dev/null; done; echo; read -r _"#]
         (hoarder.standardInput, hoarder.standardOutput) = (input, output)
         try hoarder.run()
         _ = output.fileHandleForReading.availableData
