@@ -111,7 +111,7 @@ import Testing
     private static func comes(_ condition: ([String]) -> Bool) async -> Bool {
         while !Task.isCancelled {
             if condition(threads) { return true }
-            try? await Task.sleep(for: .milliseconds(1))
+            await Task.yield()
         }
         return false
     }

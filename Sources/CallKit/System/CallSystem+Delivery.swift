@@ -75,7 +75,6 @@ extension CallSystem {
             if case .audio(let name) = delivery { activate(name, of: nil) }
             return
         }
-        guard !isInline else { return carryOut(delivery, on: provider) }
         host.run(on: provider.queue.map(CallbackQueue.given) ?? .main) { self.carryOut(delivery, on: provider) }
     }
 

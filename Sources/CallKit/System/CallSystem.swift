@@ -42,14 +42,12 @@ public final class CallSystem: @unchecked Sendable {
 
     public let configuration: CallSystemConfiguration
     public let host: any CallSystemHost
-    /// Callbacks run at once, on the caller's thread.
-    let isInline: Bool
     let core: Guarded<Core>
     /// Held by the thread that tells the journal; always outside of the core's lock.
     let telling = Guarded(())
 
     public init(configuration: CallSystemConfiguration, host: any CallSystemHost) {
-        (self.configuration, self.host, isInline) = (configuration, host, host is InlineHost)
+        (self.configuration, self.host) = (configuration, host)
         core = Guarded(Core(configuration: configuration))
     }
 
