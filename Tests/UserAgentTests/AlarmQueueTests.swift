@@ -33,4 +33,25 @@ import Testing
         #expect(queue.popDue(at: Instant(nanoseconds: 10)) != nil)
         #expect(queue.deadline == nil)
     }
+
+    @Test func `transactions that are only to be forgotten go together, and none before its time`() {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in session.respond(status: 486, at: now) }
+        let branches = ["z9hG4bK1", "z9hG4bK2"]
+        func request(_ method: String, _ branch: String) -> RawRequest {
+            RawRequest(method: method, via: "SIP/2.0/UDP 198.51.100.7:5070;branch=\(branch);rport", callID: branch)
+        }
+        for branch in branches { bench.send(request("INVITE", branch).text) }
+        for (branch, session) in zip(branches, bench.phone.sessions) {
+            var acknowledgement = request("ACK", branch)
+            acknowledgement.to += ";tag=\(session.localTag)"
+            bench.send(acknowledgement.text)
+        }
+        let (agent, end) = (bench.phone.agent, bench.link.now)
+        #expect(bench.statuses == [486, 486] && agent.counts.serverTransactions == 2)
+        agent.advance(to: end + .milliseconds(4_899))
+        #expect(agent.counts.serverTransactions == 2)
+        bench.link.run(until: agent.deadline ?? .zero)
+        #expect(bench.link.now >= end + .milliseconds(4_950) && agent.counts.serverTransactions == 0)
+    }
 }

@@ -82,3 +82,8 @@ struct AlarmQueue {
         heap[other].position = other
     }
 }
+
+extension Instant {
+    /// The next tenth of a second. For what is only to be forgotten, and no sooner than its timer says: many go in one turn of the lane.
+    var nextTenth: Instant { self + .nanoseconds(100_000_000 - nanoseconds % 100_000_000) }
+}

@@ -85,6 +85,7 @@ final class ClientTransaction {
             case .invite(let machine): machine.deadline
             case .other(let machine): machine.deadline
             }
+        if hasFinalResponse { return due?.nextTenth }
         guard let due, let patience else { return due ?? patience }
         return min(due, patience)
     }

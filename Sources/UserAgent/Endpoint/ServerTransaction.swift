@@ -93,8 +93,8 @@ final class ServerTransaction {
 
     var deadline: Instant? {
         switch machine {
-        case .invite(let machine): machine.deadline
-        case .other(let machine): machine.deadline
+        case .invite(let machine): machine.state == .accepted || machine.state == .confirmed ? machine.deadline?.nextTenth : machine.deadline
+        case .other(let machine): machine.state == .completed ? machine.deadline?.nextTenth : machine.deadline
         }
     }
 }
