@@ -124,6 +124,33 @@ import Testing
         #expect(rig.system.calls.count == 1)
     }
 
+    final class KeepingAction: CXSetHeldCallAction, @unchecked Sendable {
+        var kept: (provider: CXProvider, controller: CXCallController)?
+    }
+
+    /// Only the system has the action by then: it must not be let go while the system holds its lock.
+    @Test func `an action that is never handed over may hold the last reference to a provider and a controller`() {
+        let rig = Rig()
+        weak var weakProvider: CXProvider?
+        weak var weakController: CXCallController?
+        rig.connect("A")
+        rig.delegate.act = { action in
+            action.fulfill()
+            do {
+                let kept = (CXProvider(configuration: .limited(2, 5), system: rig.system), CXCallController(system: rig.system))
+                let keeping = KeepingAction(call: .call("A"), onHold: true)
+                (weakProvider, weakController, keeping.kept) = (kept.0, kept.1, kept)
+                rig.request(keeping)
+            }
+            #expect(weakProvider != nil)
+            rig.end("A")
+        }
+        rig.request(.mute("A"))
+        #expect(weakProvider == nil)
+        #expect(weakController == nil)
+        #expect(rig.system.counts == .idle)
+    }
+
     @Test func `a provider that is let go inside a callback takes its calls with it`() {
         let rig = Rig()
         let nosy = Nosy()

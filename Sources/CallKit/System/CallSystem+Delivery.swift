@@ -66,6 +66,7 @@ extension CallSystem {
             .extended(_, _, let number):
             tell(number, delivery)
         case .audio(let name): tell(name.provider, delivery)
+        case .release: break
         }
     }
 
@@ -88,7 +89,7 @@ extension CallSystem {
         case .extended(let call, let event, _): (delegate as? any CallExtensionDelegate)?.provider(provider, call: call, did: event)
         case .execute(let uuid, _): if !execute(uuid, on: provider, delegate) { startNext(of: provider) }
         case .perform(let uuid, _): if !perform(uuid, on: provider, delegate) { startNext(of: provider) }
-        case .changed, .completion, .incomingCompletion: break
+        case .changed, .completion, .incomingCompletion, .release: break
         }
     }
 

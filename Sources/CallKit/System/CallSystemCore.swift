@@ -52,6 +52,8 @@ extension CallSystem {
         case extended(UUID, CallExtension, ProviderNumber)
         case completion(@Sendable ((any Error)?) -> Void, (any Error)?, CallbackQueue)
         case incomingCompletion(@Sendable ((any Error)?) -> Void, (any Error)?, ProviderNumber)
+        /// An action or a transaction that is over. Tells nobody, and is let go outside of the lock as all here is.
+        case release(any NSObject & Sendable)
     }
 
     /// Who hears the answer to a request or report.
@@ -64,7 +66,7 @@ extension CallSystem {
 /// First in, first out, and emptied by one at a time, a batch after the other.
 ///
 /// A batch has its first element last: whoever empties takes them from the end, so that each is let go where it was used, one by one and outside of
-/// the lock. A completion may hold the last reference to a provider.
+/// the lock. A completion, or an app's own kind of action, may hold the last reference to a provider.
 struct Backlog<Element> {
     private var elements: [Element] = []
     private var emptier: pthread_t?
@@ -111,8 +113,11 @@ extension CallSystem.Core {
             case .issue(let transaction): makeObjects(for: transaction, system: system)
             case .deliver(let uuid, let provider): line(up: uuid, provider)
             case .timedOut(let uuid, let provider): if let action = actions[uuid] { deliveries.append(.timedOut(action, provider)) }
-            case .finished(let uuid): actions.removeValue(forKey: uuid)?.markComplete()
-            case .closed(let uuid): transactions.removeValue(forKey: uuid)
+            case .finished(let uuid):
+                guard let action = actions.removeValue(forKey: uuid) else { continue }
+                action.markComplete()
+                deliveries.append(.release(action))
+            case .closed(let uuid): if let transaction = transactions.removeValue(forKey: uuid) { deliveries.append(.release(transaction)) }
             case .settle(let name): deliveries.append(.audio(name))
             case .begin(let provider): deliveries.append(.begin(provider))
             case .reset(let provider): deliveries.append(.reset(provider))
