@@ -49,7 +49,10 @@ extension Gateway {
             throw .handleTypeUnsupported(handle.type)
         }
         let value = Text(handle.value)
-        let dialled = (try? URI(parsing: value)).flatMap { routing.dialledNumber($0) } ?? value
+        let uri = try? URI(parsing: value)
+        // The call comes to us over no TLS, and nobody would know any more what was asked for.
+        guard uri?.scheme != .sips else { throw .secure }
+        let dialled = uri.flatMap { routing.dialledNumber($0) } ?? value
         guard routing.line(for: dialled, host: line.configuration.domain ?? configuration.domain) != nil else { throw .noRoute }
         return dialled
     }

@@ -148,13 +148,16 @@ import Testing
         over()
     }
 
-    @Test func `a call by URL or activity to somebody whom nobody has, of a line without a device, or with video is refused`() {
+    @Test func `a call by URL or activity to somebody whom nobody has, of a line without a device, with video or over TLS alone is refused`() {
         let now = stage.world.now
         #expect(throws: CallRequestError.noRoute) { try stage.gateway.start(CallRequest(url: URL(string: "tel:+39-055-99")!)!, ofLine: "2000", at: now) }
         #expect(throws: CallRequestError.noLine) { try stage.gateway.start(CallRequest(url: URL(string: "hookswitch://9196")!)!, ofLine: "4040", at: now) }
         #expect(throws: CallRequestError.noDevice) { try stage.gateway.start(CallRequest(url: URL(string: "tel:2000")!)!, ofLine: "9196", at: now) }
         let video = CallRequest(handle: CXHandle(type: .phoneNumber, value: "9196"), isVideo: true)
         #expect(throws: CallRequestError.video) { try stage.gateway.start(video, ofLine: "2000", at: now) }
+        for url in ["sips:9196@hookswitch.test", "SIPS:2000@hookswitch.test"] {
+            #expect(throws: CallRequestError.secure) { try stage.gateway.start(CallRequest(url: URL(string: url)!)!, ofLine: "2000", at: now) }
+        }
         #expect(throws: CallRequestError.noRecentCall) { try stage.gateway.callBack(UUID(), ofLine: "2000", at: now) }
     }
 

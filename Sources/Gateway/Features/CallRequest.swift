@@ -63,6 +63,8 @@ public enum CallRequestError: Error, Equatable, CustomStringConvertible {
     case noDevice
     /// Calls are without video.
     case video
+    /// A `sips:` URI: over TLS all the way, which a call that is started here is not.
+    case secure
     /// No new calls are taken, or as many legs are up as may be.
     case noRoom
 
@@ -74,6 +76,7 @@ public enum CallRequestError: Error, Equatable, CustomStringConvertible {
         case .noRoute: "nobody has this number"
         case .noDevice: "no device of the line is registered"
         case .video: "calls are without video"
+        case .secure: "a call that is started here is not over TLS all the way, as sips: asks for"
         case .noRoom: "there is no room for another call"
         }
     }
