@@ -42,9 +42,18 @@ extension Gateway {
     /// In how many conversations the line has part, whoever began them; that of `bridge` is not counted.
     func conversations(of line: Line, beside bridge: UUID? = nil) -> Int {
         func counts(_ leg: Leg?) -> Bool { bridge == nil || leg?.bridge != bridge }
-        // Who took a call over is in the conversation that it was.
-        let arrived = Set(line.legs.values.lazy.filter { $0.direction == .incoming && counts($0) }.map { $0.bridge ?? $0.uuid })
-        return arrived.count + line.features.outgoing.count { counts(leg($0)) } + line.features.taken.count { counts(leg($0)) }
+        // Who took a call over is in the conversation that it was, and so is who was called and talks with another than its caller.
+        let here = line.legs.values.lazy.filter { [unowned self] in ($0.direction == .incoming || isLeft($0) && lineReached(by: $0) === line) && counts($0) }
+        return Set(here.map { $0.bridge ?? $0.uuid }).count + line.features.outgoing.count { counts(leg($0)) } + line.features.taken.count { counts(leg($0)) }
+    }
+
+    /// The call that it was made for is over: one of its ends was transferred.
+    private func isLeft(_ leg: Leg) -> Bool { leg.bridge.map { self.leg($0) == nil } ?? false }
+
+    /// The line whose device or trunk an outgoing leg has called; nil where that sent the call on, and for our calls to ourselves.
+    func lineReached(by leg: Leg) -> Line? {
+        if let trunk = leg.trunk { return line(numbered: trunk.line) }
+        return leg.mayTransfer && leg.session?.isToOurselves == false ? leg.deviceLine : nil
     }
 
     /// Whom the callee will talk with whose place is taken while it rings.

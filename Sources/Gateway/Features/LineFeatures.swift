@@ -21,7 +21,7 @@ final class LineFeatures {
     var lastCaller: CXHandle?
     /// Conversations that devices of the line began, by the call that they are at the line that was called.
     var outgoing: Set<UUID> = []
-    /// Calls to other lines that its devices took: as members of a group, or by a transfer.
+    /// Calls to other lines that its devices, or its trunk, took: as members of a group, or by a transfer.
     var taken: Set<UUID> = []
     /// Further refusals by whoever embeds the gateway.
     var filter: CallSystem.Filter?

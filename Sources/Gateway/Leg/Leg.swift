@@ -53,7 +53,7 @@ final class Leg {
     unowned let deviceLine: Line?
     /// Where an outgoing leg calls, and as whom; until it is answered.
     private(set) var destination: Boxed<Destination>?
-    /// The line whose device took the call, where another was called.
+    /// The line whose device or trunk took the call, where another was called.
     private(set) var takenBy: Line?
     /// It is not told who calls (RFC 3323).
     let hidesCaller: Bool
@@ -139,7 +139,7 @@ final class Leg {
     func connected() {
         state = .connected
         // A device that sent the call on has not taken it.
-        if mayTransfer, session?.isToOurselves == false, let owner = destination?.value.device.flatMap(gateway.line(numbered:)), owner !== line {
+        if direction == .outgoing, let owner = gateway.lineReached(by: self), owner !== line {
             takenBy = owner
             owner.features.taken.insert(uuid)
         }
