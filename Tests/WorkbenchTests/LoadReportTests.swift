@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import Workbench
@@ -54,6 +55,15 @@ import Testing
         #expect(LoadPage.text(none).contains("cut off by the stop"))
         let some = try report(stopped + [call(3, began: 0, seconds: 1)], slo: slo)
         #expect(some.exitCode == 0 && some.counts.good == 1 && some.ratios.failed == 0)
+    }
+
+    /// Its 200 came when the sockets for it could not be bound.
+    @Test func `a call that the tool had no media port for counts as answered nowhere`() throws {
+        let calls = [call(1, began: 0, seconds: 1), call(2, began: 0, seconds: 0, .notTried)], report = try report(calls)
+        #expect(report.counts.answered == 1 && report.ratios.ser == 100 && LoadSeries.points(of: calls).map(\.answered).reduce(0, +) == 1)
+        var record = CallRecord(peer: "sip:9196@127.0.0.1", isOutgoing: true, script: CallScript(), began: .zero)
+        (record.status, record.answered, record.couldNotBind) = (200, .zero, true)
+        #expect(record.result().verdict == .notConnected)
     }
 
     @Test(arguments: [480, 503]) func `what a target says to a CANCEL of ours is in no ratio`(status: Int) {

@@ -77,9 +77,12 @@ import Workbench
         }
     }
 
-    @Test func `a file that is not there is exit code 3`() throws {
-        let failure = try #require(throws: Failure.self) { try ScenarioFile.expand(["load", "--scenario", "/nowhere.yaml"]) }
-        #expect(failure.message == "/nowhere.yaml: cannot be read" && failure.exitCode == 2)
+    @Test(arguments: [("/nowhere.yaml", "No such file or directory"), ("/tmp", "Is a directory"), ("/dev/null/x.yaml", "Not a directory")])
+    func `a file that cannot be read is exit code 2, with the cause`(path: String, cause: String) throws {
+        let failure = try #require(throws: Failure.self) { try ScenarioFile.expand(["load", "--scenario", path]) }
+        #expect(failure.message == "\(path): cannot be read (\(cause))" && failure.exitCode == 2)
+        let compose = try #require(throws: Failure.self) { try ComposePorts(path: path) }
+        #expect(compose.message == failure.message && compose.exitCode == 2)
     }
 
     @Test(.timeLimit(.minutes(5))) func `the steps are taken, one after the other`() throws {

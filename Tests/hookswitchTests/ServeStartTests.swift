@@ -26,6 +26,12 @@ import Testing
         }
     }
 
+    @Test(arguments: [("/dev/null/data", "Not a directory"), ("/dev/null", "File exists")])
+    func `a data folder that cannot be made is exit code 3, with the cause`(folder: String, cause: String) throws {
+        let failure = try #require(throws: Failure.self) { try NamedFile.makeFolder(folder) }
+        #expect(failure.message == "the folder \(folder) cannot be made (\(cause))" && failure.exitCode == 3)
+    }
+
     private static func bound(_ type: __socket_type) throws -> (socket: Int32, port: UInt16) {
         let made = socket(AF_INET, Int32(type.rawValue), 0)
         var address = sockaddr_in()

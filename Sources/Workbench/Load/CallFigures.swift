@@ -48,7 +48,8 @@ public struct CallFigures: Codable, Hashable, Sendable {
     public var callee: EndFigures?
     public var findings: [Finding]
 
-    public var isAnswered: Bool { duration != nil }
+    /// Its 200 came, and the tool could take it.
+    public var isAnswered: Bool { duration != nil && outcome != .notTried }
 }
 
 /// What one end of a call heard.

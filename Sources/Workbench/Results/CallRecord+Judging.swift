@@ -115,7 +115,7 @@ extension CallRecord {
     }
 
     private func verdict(_ audio: AudioFigures?) -> AudioVerdict {
-        guard let audio, answered != nil else { return .notConnected }
+        guard let audio, answered != nil, !couldNotBind else { return .notConnected }
         if case .nothing = script.expectation { return .notExpected }
         guard let statistics, statistics.receiving.packets > 0, audio.secondsHeard > 0 else { return .nothing }
         guard let level = audio.level, level > -60 else { return .silence }

@@ -38,7 +38,7 @@ struct Serve: ParsableCommand {
     }
 
     private func serve(_ configuration: ServeConfiguration, _ log: NoticeLog, since begin: Instant) throws {
-        try Self.makeFolder(configuration)
+        if let folder = configuration.dataFolder { try NamedFile.makeFolder(folder) }
         let claim = try configuration.dataFolder.map(FolderClaim.init)
         defer { withExtendedLifetime(claim) {} }
         ProcessResources.raiseDescriptorLimit()
@@ -143,13 +143,6 @@ struct Serve: ParsableCommand {
             return handler
         }
         return Logger(label: "hookswitch")
-    }
-
-    private static func makeFolder(_ configuration: ServeConfiguration) throws {
-        guard let folder = configuration.dataFolder else { return }
-        do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
-            throw Failure.cannotRun("the folder \(folder) cannot be made")
-        }
     }
 }
 

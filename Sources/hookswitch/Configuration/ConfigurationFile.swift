@@ -40,29 +40,14 @@ struct ConfigurationFile {
 
     private mutating func read(_ file: String) throws {
         guard !file.isEmpty else { throw ConfigurationError(place: "--config", message: "takes a file, got ''") }
-        guard let text = String(validating: try Self.bytes(of: file), as: UTF8.self) else { throw ConfigurationError(place: file, message: "is not UTF-8 text") }
+        let text: String
+        do throws(NamedFile.Unreadable) { text = try NamedFile.text(of: file) } catch { throw ConfigurationError(place: file, message: error.text) }
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch { throw Self.syntaxError(error, file, text) }
         guard let root else { return }
         guard case .mapping(let mapping) = root else { throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'") }
         try mapping.refuseNull(in: file)
         try walk(mapping, prefix: "", file: file)
-    }
-
-    /// To the end and not by its length, which a pipe has none of.
-    private static func bytes(of file: String) throws -> [UInt8] {
-        let unreadable = { ConfigurationError(place: file, message: "cannot be read (\(String(cString: strerror(errno))))") }
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw unreadable() }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = Glibc.read(descriptor, &piece, piece.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw unreadable() }
-            guard count > 0 else { return bytes }
-            bytes += piece[..<count]
-        }
     }
 
     /// - Parameter text: what was read.

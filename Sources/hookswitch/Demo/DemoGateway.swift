@@ -16,9 +16,7 @@ final class DemoGateway {
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-demo-\(UUID())")
-        do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
-            throw Failure.cannotRun("the folder \(folder.path) cannot be made")
-        }
+        try NamedFile.makeFolder(folder.path)
         var settings = GatewayServer.Settings(gateway: try Self.configuration(), listeners: [.init(.udp, SocketAddress(.loopback, port: 0))])
         (settings.mediaLanes, settings.journalFile) = (1, folder.appending(path: "journal.jsonl").path)
         do throws(GatewayServer.StartError) { server = try GatewayServer(settings) { _ in } } catch { throw Failure.cannotRun(error.description) }

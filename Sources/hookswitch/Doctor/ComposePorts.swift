@@ -40,7 +40,8 @@ struct ComposePorts {
     /// - Throws: a `Failure` in one line.
     init(path: String) throws {
         self.path = try path.named(by: "--compose")
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { throw Failure.usage("\(path): cannot be read") }
+        let text: String
+        do throws(NamedFile.Unreadable) { text = try NamedFile.text(of: path) } catch { throw Failure.usage("\(path): \(error.text)") }
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, path, text).description) }
         guard case .mapping? = root, let services = root?["services"]?.mapping else { throw Failure.usage("\(path): is no compose file: it has no 'services'") }
