@@ -22,6 +22,8 @@ final class VirtualMediaPlane: MediaPlane {
     /// Out of a thousand attempts.
     var bindFailures = 0
     private(set) var failedBinds = 0
+    /// What updates changed the protection of a leg to.
+    private(set) var protections: [NegotiatedSecurity] = []
     private(set) var opened = 0
     private(set) var packets: UInt64 = 0
     /// Stops for good: the far end was told by RTCP that there is no more.
@@ -94,6 +96,7 @@ final class VirtualMediaPlane: MediaPlane {
 
     func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
         if let old = legs[leg]?.plan, !old.audio.primary.codec.matches(plan.audio.primary.codec) { codecChanges += 1 }
+        if let old = legs[leg]?.plan, old.audio.security != plan.audio.security { protections.append(plan.audio.security) }
         try change(leg) { leg in leg.plan = plan }
         noteCodecs(of: leg)
     }

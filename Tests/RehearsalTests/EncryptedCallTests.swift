@@ -48,6 +48,24 @@ import Testing
         stage.expectQuiet()
     }
 
+    /// RFC 3264 §8.1: what is brought back is a new stream.
+    @Test func `a stream that was taken away and comes back has a new handshake`() throws {
+        let stage = Stage { $0.lines[1].srtp = .optional }, caller = RawPeer(stage, 1), echo = "sip:9196@hookswitch.test"
+        let print = "a=fingerprint:sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":") + "\r\na=setup:actpass\r\n"
+        func offer(_ version: Int, port: Int = 4_000, tag: Text? = nil) {
+            let body = caller.description(version: version, port: port).replacing("RTP/AVP", with: "UDP/TLS/RTP/SAVP") + print
+            caller.request("INVITE", echo, call: "dtls", version, toTag: tag, body: body)
+            caller.request("ACK", echo, call: "dtls", version, toTag: tag ?? caller.final(.invite, version)?.to.tag)
+        }
+        offer(1)
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        offer(2, port: 0, tag: tag)
+        offer(3, tag: tag)
+        #expect(stage.media.protections == [.none, .dtls(begins: true, peer: try #require(Fingerprint(.sha256, [UInt8](repeating: 0xAB, count: 32))))])
+        caller.request("BYE", echo, call: "dtls", 4, toTag: tag)
+        stage.expectQuiet()
+    }
+
     // MARK: Whose line a leg belongs to
 
     /// What is offered to whoever is called: over which profile, and whether with connectivity checks.

@@ -138,6 +138,11 @@ extension Leg {
         guard !hasNoAudio else { return }
         hasNoAudio = true
         media.stop(at: now)
+        // What brings the stream back brings a new one (RFC 3264 §8.1), whose handshake is a new one too.
+        if var gone = negotiated, case .dtls = gone.security {
+            gone.security = .none
+            media.update(plan(for: gone), at: now)
+        }
         scribe.write(.mediaUpdated, at: now, [.codec: "none"])
         gateway.tell(bridge, .remoteHold(uuid, true))
     }
