@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct JournalAuditTests {
     static func violations(of events: [JournalEvent], options: Audit.Options = .init()) -> [Violation] {
-        var audit = Audit(options: options)
+        let audit = Audit(options: options)
         var found: [Violation] = []
         for event in events { found += audit.observe(event) }
         return found + audit.finish()
@@ -47,7 +47,7 @@ extension JournalAuditTests {
 
     @Test func `a killed process leaves unfinished calls, not violations`() {
         let cut = GoodJournal.hold.events.prefix { $0.kind != .performHeld }
-        var audit = Audit()
+        let audit = Audit()
         #expect(cut.flatMap { audit.observe($0) } == [])
         #expect(audit.finish() == [])
         #expect(audit.unfinishedCalls == [JournalScript.alice])
@@ -61,7 +61,7 @@ extension JournalAuditTests {
     }
 
     @Test func `a new run forgets what the killed one left, and tells of it`() {
-        var audit = Audit()
+        let audit = Audit()
         let events = Array(GoodJournal.hold.events.prefix { $0.kind != .performHeld }) + GoodJournal.echo.events
         #expect(events.flatMap { audit.observe($0) } + audit.finish() == [])
         #expect(audit.unfinishedCalls == [JournalScript.alice])
@@ -91,7 +91,7 @@ extension JournalAuditTests {
     }
 
     @Test func `missing sequence numbers are counted`() {
-        var audit = Audit()
+        let audit = Audit()
         for event in GoodJournal.echo.events where event.kind != .dtmfReceived { _ = audit.observe(event) }
         #expect(audit.gaps == 1)
     }
@@ -99,13 +99,13 @@ extension JournalAuditTests {
     /// Both sides count their requests from where they like.
     @Test func `a re-INVITE of the far end may have the number of our INVITE`() {
         let journal = GoodJournal.bridge(scope: "perLine", reinvited: true)
-        var audit = Audit()
+        let audit = Audit()
         #expect(journal.events.flatMap { audit.observe($0) } == [])
     }
 
     @Test func `calls that are over are forgotten after a while`() {
         var script = JournalScript()
-        var audit = Audit()
+        let audit = Audit()
         for number in 1...200 {
             let call = CallUUID(high: 7, low: UInt64(number))
             script.received("INVITE", call)

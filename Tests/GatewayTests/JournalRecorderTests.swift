@@ -101,7 +101,7 @@ import Testing
         let result = try JournalReader.read(path: path)
         #expect(result.brokenLines.map(\.line) == [2])
         #expect(result.events.map(\.kind) == [.gatewayStarted, .gatewayStarted, .gatewayStopped])
-        var audit = Audit()
+        let audit = Audit()
         #expect((result.events.flatMap { audit.observe($0) } + audit.finish()).isEmpty)
     }
 

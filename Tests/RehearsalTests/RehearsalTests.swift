@@ -59,7 +59,7 @@ import Testing
         let written = rehearsal.transcript()
         #expect(written.brokenLines.isEmpty)
         #expect(UInt64(written.events.count) == verdict.events)
-        var audit = Audit()
+        let audit = Audit()
         let violations = written.events.flatMap { audit.observe($0) } + audit.finish()
         #expect(violations == verdict.violations)
         #expect(audit.gaps == 0 && audit.unfinishedCalls.isEmpty)

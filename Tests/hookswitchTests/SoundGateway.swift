@@ -88,7 +88,7 @@ final class SoundGateway {
         while server.legs > 0, Date() < end { usleep(10_000) }
         #expect(server.stop() == 0, sourceLocation: location)
         let read = try JournalReader.read(path: journal)
-        var audit = Audit()
+        let audit = Audit()
         let violations = read.events.flatMap { audit.observe($0) } + audit.finish()
         #expect(violations.isEmpty, sourceLocation: location)
         return read.events

@@ -35,7 +35,7 @@ struct AuditCommand: ParsableCommand {
     /// Reads the files piece by piece as one journal. The end of a run may show only in the file after it.
     static func check(_ files: [String]) throws -> Report {
         var report = Report()
-        var audit = Audit()
+        let audit = Audit()
         var calls: Set<CallUUID> = []
         var file = ""
         let note = { (violation: Violation) in
@@ -59,7 +59,7 @@ struct AuditCommand: ParsableCommand {
     }
 
     static func violations(of events: [JournalEvent]) -> [Violation] {
-        var audit = Audit()
+        let audit = Audit()
         return events.flatMap { audit.observe($0) } + audit.finish()
     }
 

@@ -72,12 +72,13 @@ struct TargetJournal {
     }
 
     private static func read(_ paths: [String]) throws -> Tally {
-        var tally = Tally(), audit = Audit()
-        for path in paths { try read(path, &tally, &audit) }
+        var tally = Tally()
+        let audit = Audit()
+        for path in paths { try read(path, &tally, audit) }
         return tally
     }
 
-    private static func read(_ path: String, _ tally: inout Tally, _ audit: inout Audit) throws {
+    private static func read(_ path: String, _ tally: inout Tally, _ audit: Audit) throws {
         do {
             _ = try JournalReader.read(path: path) { event in
                 tally.events += 1

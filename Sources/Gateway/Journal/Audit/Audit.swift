@@ -1,11 +1,11 @@
 import Primitives
 
-/// Checks the rules of the journal event by event, as a value: the same events give the same violations, live or from a file.
+/// Checks the rules of the journal event by event: the same events give the same violations, live or from a file.
 ///
 /// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier one
 /// is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose beginning is
 /// in it. Events of other journals must not be mixed in: the order is the proof.
-public struct Audit: Sendable {
+public final class Audit {
     public struct Options: Sendable {
         /// Also checks M5s: closed only after the session was deactivated, unless another connected call needs it.
         public var strict = true
@@ -37,11 +37,11 @@ public struct Audit: Sendable {
     /// How many calls it remembers now.
     public var rememberedCalls: Int { facts.calls.count }
 
-    private var facts: AuditFacts
+    @exclusivity(unchecked) private var facts: AuditFacts
     /// By the ordinal of the event's kind.
-    private var rules: [[AuditRule]] = Array(repeating: [], count: JournalEvent.Kind.allCases.count)
+    private let rules: [[AuditRule]]
     private let closingRules: [AuditRule]
-    private var lingering = FIFO<(call: CallUUID, until: Instant)>()
+    @exclusivity(unchecked) private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
     private var wasStopped = false
     /// The run began before the first event.
@@ -51,22 +51,19 @@ public struct Audit: Sendable {
         self.options = options
         facts = AuditFacts(options: options)
         let chosen = AuditRule.all.filter { options.rules.contains($0.id) && (options.strict || $0.id != .M5s) }
-        for rule in chosen { for kind in rule.kinds { rules[kind.ordinal].append(rule) } }
+        rules = JournalEvent.Kind.allCases.map { kind in chosen.filter { $0.kinds.contains(kind) } }
         closingRules = chosen.filter { $0.checkClosing != nil }
     }
 
     /// The violations of one event.
-    public mutating func observe(_ event: JournalEvent) -> [Violation] {
+    public func observe(_ event: JournalEvent) -> [Violation] {
         var violations: [Violation] = []
         observe(event, into: &violations)
         return violations
     }
 
     /// Appends the violations of one event: nothing is allocated where there is none.
-    ///
-    /// Not inlined: within a class's property the facts would be copied for every event.
-    @inline(never)
-    mutating func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
+    func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         switch event.kind {
         case .auditViolation: return noteSequence(event)
         case .gatewayStarted: violations += begin()
@@ -82,7 +79,7 @@ public struct Audit: Sendable {
     }
 
     /// The violations of what is missing when nothing more will happen.
-    public mutating func finish() -> [Violation] {
+    public func finish() -> [Violation] {
         let isComplete = options.complete ?? wasStopped
         let known = facts.calls.names.sorted().map(CallUUID.init(bits:))
         var violations: [Violation] = []
@@ -109,24 +106,25 @@ extension Audit {
         }
     }
 
-    private mutating func noteSequence(_ event: borrowing JournalEvent) {
+    private func noteSequence(_ event: borrowing JournalEvent) {
         if let lastSequence { if event.sequence != lastSequence &+ 1 { gaps += 1 } } else { isCut = event.sequence != 1 }
         lastSequence = event.sequence
     }
 
     /// A new run: what was before is over.
-    private mutating func begin() -> [Violation] { lastSequence == nil ? [] : finish() }
+    private func begin() -> [Violation] { lastSequence == nil ? [] : finish() }
 
-    private mutating func dropForgotten(at now: Instant, into violations: inout [Violation]) {
+    private func dropForgotten(at now: Instant, into violations: inout [Violation]) {
         while let oldest = lingering.first, oldest.until <= now || lingering.count > Self.mostLingering {
             _ = lingering.popFirst()
-            facts.calls[oldest.call]?.lingers = false
-            if facts.calls[oldest.call]?.isOver == true { violations += settle(oldest.call) }
+            guard let call = facts.calls[oldest.call] else { continue }
+            call.lingers = false
+            if call.isOver { violations += settle(oldest.call) }
         }
     }
 
     /// Judges a call as a whole and forgets it.
-    private mutating func settle(_ call: CallUUID) -> [Violation] {
+    private func settle(_ call: CallUUID) -> [Violation] {
         guard let known = facts.calls[call] else { return [] }
         defer { facts.drop(call) }
         guard !isCut || known.hasBegun else { return [] }

@@ -1,36 +1,50 @@
 import Primitives
 
 /// All that the rules may look at: the state before an event. `note` moves it past the event.
-struct AuditFacts: Sendable {
-    struct Line: Sendable {
+final class AuditFacts {
+    final class Line {
         var isConfigured = false
         var sessionPerGroup = false
-        var calls: Set<CallUUID> = []
+        @exclusivity(unchecked) var calls: Set<CallUUID> = []
         /// Those whose media runs.
-        var running: Set<CallUUID> = []
+        @exclusivity(unchecked) var running: Set<CallUUID> = []
         /// Those connected and not on hold.
-        var active: Set<CallUUID> = []
+        @exclusivity(unchecked) var active: Set<CallUUID> = []
 
-        fileprivate mutating func note(_ call: CallUUID, isRunning: Bool, isActive: Bool) {
-            calls.insert(call)
+        fileprivate func setRunning(_ call: CallUUID, _ isRunning: Bool) {
             if isRunning { running.insert(call) } else { running.remove(call) }
+        }
+
+        fileprivate func setActive(_ call: CallUUID, _ isActive: Bool) {
             if isActive { active.insert(call) } else { active.remove(call) }
+        }
+
+        fileprivate func remove(_ call: CallUUID) {
+            calls.remove(call)
+            running.remove(call)
+            active.remove(call)
         }
     }
 
-    struct Session: Sendable {
+    struct Session {
         let line: Text
         /// Where a line has a session per group.
-        var group: Int?
+        var group: Group?
     }
 
-    struct Group: Sendable {
-        var members: Set<CallUUID>
+    final class Group {
+        /// Few, and mostly one.
+        @exclusivity(unchecked) fileprivate(set) var members: [CallUUID]
         /// The active session of the group, where a line has one per group.
-        var session: JournalEvent.Value?
+        @exclusivity(unchecked) fileprivate(set) var session: JournalEvent.Value?
+
+        fileprivate init(of call: CallUUID) { members = [call] }
+
+        /// Whether one of it is connected and not on hold.
+        func isNeeded(by line: Line, besides call: CallUUID? = nil) -> Bool { members.contains { $0 != call && line.active.contains($0) } }
     }
 
-    struct Action: Sendable {
+    final class Action {
         let kind: ActionClass
         let acceptedAt: Instant
         let acceptedSequence: UInt64
@@ -41,38 +55,47 @@ struct AuditFacts: Sendable {
         var isPerformed = false
         var on = false
         var with: CallUUID?
+
+        fileprivate init(_ kind: ActionClass, acceptedBy event: borrowing JournalEvent, after earlier: [JournalEvent.Value]) {
+            (self.kind, acceptedAt, acceptedSequence, self.earlier) = (kind, event.time, event.sequence, earlier)
+        }
     }
 
-    struct Port: Sendable {
+    struct Port {
         var owner: CallUUID?
         var released: Instant?
     }
 
-    let options: Audit.Options
-    var calls = IdentityTable<CallFacts>()
-    var lines: [Text: Line] = [:]
-    /// Active sessions. The key is the line's number, or the session's id where a line has one per group.
-    var sessions: [JournalEvent.Value: Session] = [:]
-    /// Accepted and not complete.
-    var actions: [JournalEvent.Value: Action] = [:]
-    var ports: [Int64: Port] = [:]
-    var groups: [Int: Group] = [:]
-    private var lastGroup = 0
-    private var acceptedOrder = FIFO<(action: JournalEvent.Value, until: Instant)>()
+    // The compiler cannot prove the accesses apart; asking the runtime would cost more than most rules.
 
-    /// The state of the event's call; a fresh one when there is none. Between `look` and `note` it is here and not in `calls`, where its
-    /// place is kept for it: moving it costs less than copying.
-    var current = CallFacts()
+    let options: Audit.Options
+    @exclusivity(unchecked) var calls = IdentityTable<CallFacts>()
+    @exclusivity(unchecked) private var lines: [Text: Line] = [:]
+    /// Active sessions. The key is the line's number, or the session's id where a line has one per group.
+    @exclusivity(unchecked) private(set) var sessions: [JournalEvent.Value: Session] = [:]
+    /// Accepted and not complete.
+    @exclusivity(unchecked) private(set) var actions: [JournalEvent.Value: Action] = [:]
+    @exclusivity(unchecked) private(set) var ports: [Int64: Port] = [:]
+    @exclusivity(unchecked) private var acceptedOrder = FIFO<(action: JournalEvent.Value, until: Instant)>()
+
+    /// The state of the event's call; a fresh one when there is none.
+    @exclusivity(unchecked) private(set) var current = CallFacts()
     private var isKnown = false
     /// The event as a SIP message, unless it is none or a retransmission.
-    var message: AuditMessage?
+    @exclusivity(unchecked) private(set) var message: AuditMessage?
+    /// The event's action, if it is accepted and not complete.
+    @exclusivity(unchecked) private(set) var action: Action?
 
     init(options: Audit.Options) { self.options = options }
 
     /// Whether the journal says how the line's sessions are.
     func knowsLine(_ number: Text) -> Bool { lines[number]?.isConfigured ?? false }
 
-    func line(_ number: Text) -> Line { lines[number] ?? Line() }
+    /// What is known of a line; nothing of one that the journal has not named.
+    func line(_ number: Text) -> Line {
+        if let place = current.place, current.line == number { return place }
+        return lines[number] ?? Line()
+    }
 
     /// The key of the session that an event of a line names.
     func sessionKey(_ event: borrowing JournalEvent) -> JournalEvent.Value? {
@@ -85,15 +108,14 @@ struct AuditFacts: Sendable {
             let key = JournalEvent.Value.text(call.line)
             return sessions[key] == nil ? nil : key
         }
-        return call.group.flatMap { groups[$0]?.session }
+        return call.group?.session
     }
 
-    /// The connected calls, not on hold, that a session serves.
-    func activeCalls(of key: JournalEvent.Value) -> Set<CallUUID> {
-        guard let session = sessions[key] else { return [] }
-        let active = line(session.line).active
-        guard let group = session.group else { return active }
-        return active.intersection(groups[group]?.members ?? [])
+    /// Whether a session serves a call that is connected and not on hold.
+    func isNeeded(_ key: JournalEvent.Value, besides call: CallUUID? = nil) -> Bool {
+        guard let session = sessions[key] else { return false }
+        let line = line(session.line)
+        return session.group?.isNeeded(by: line, besides: call) ?? line.active.contains { $0 != call }
     }
 }
 
@@ -101,19 +123,15 @@ struct AuditFacts: Sendable {
 
 extension AuditFacts {
     /// Puts the event's call before the rules.
-    mutating func look(at event: borrowing JournalEvent) {
-        message = AuditMessage(event)
-        if let call = event.call, calls.contains(call.bits) {
-            isKnown = true
-            swap(&current, &calls[call]!)
-        } else {
-            (isKnown, current) = (false, CallFacts())
-        }
-        if current.line.isEmpty { current.line = event.line }
+    func look(at event: borrowing JournalEvent) {
+        message = AuditMessage.of(event)
+        action = event.action.flatMap { actions[$0] }
+        let known = event.call.flatMap { calls[$0] }
+        (isKnown, current) = (known != nil, known ?? CallFacts())
+        if current.line.isEmpty, !event.line.isEmpty { (current.line, current.place) = (event.line, nil) }
     }
 
-    /// What the event breaks. Here and not in `Audit`, and not inlined there, so that each rule borrows the facts and none copies them.
-    @inline(never)
+    /// What the event breaks.
     func judge(_ event: borrowing JournalEvent, by rules: [AuditRule], into violations: inout [Violation]) {
         for rule in rules {
             guard let sentence = rule.check(event, self) else { continue }
@@ -122,75 +140,84 @@ extension AuditFacts {
     }
 
     /// True when the event's call is over since this event.
-    mutating func note(_ event: borrowing JournalEvent) -> Bool {
+    func note(_ event: borrowing JournalEvent) -> Bool {
         noteSystem(event)
         guard let call = event.call, isKnown || event.beginsFacts(message) else { return false }
-        if !isKnown { current.isWhole = message != nil || event.kind == .performStart && event.action.map { actions[$0] != nil } ?? false }
-        if current.group == nil { current.group = newGroup(of: call) }
+        if !isKnown { current.isWhole = message != nil || event.kind == .performStart && action != nil }
+        if current.group == nil { current.group = Group(of: call) }
         if let message { current.note(message, of: event) } else { noteCall(event, call) }
         refreshSets(call)
         let isOver = current.isOver && !current.lingers
         if isOver { current.lingers = true }
-        if isKnown { swap(&current, &calls[call]!) } else { calls[call] = current }
+        if !isKnown { calls[call] = current }
         return isOver
     }
 
-    private mutating func noteSystem(_ event: borrowing JournalEvent) {
+    private func noteSystem(_ event: borrowing JournalEvent) {
         switch event.kind {
         case .lineConfigured:
-            lines[event.line, default: Line()].sessionPerGroup = event.details.text(.scope) == "perGroup"
-            lines[event.line]?.isConfigured = true
+            let line = makeLine(event.line)
+            (line.isConfigured, line.sessionPerGroup) = (true, event.details.text(.scope) == "perGroup")
         case .providerReset: noteReset(event)
         case .transactionAccepted, .systemAction: noteAccepted(event)
         case .sessionActivated:
             guard let key = sessionKey(event) else { return }
             let group = line(event.line).sessionPerGroup ? current.group : nil
             sessions[key] = Session(line: event.line, group: group)
-            if let group { groups[group]?.session = key }
+            group?.session = key
         case .sessionDeactivated:
             guard let key = sessionKey(event), let session = sessions.removeValue(forKey: key) else { return }
-            if let group = session.group { groups[group]?.session = nil }
+            session.group?.session = nil
         case .portFree: if let port = event.details.number(.port) { ports[port] = nil }
         default: break
         }
     }
 
-    private mutating func noteReset(_ event: borrowing JournalEvent) {
-        for call in line(event.line).calls where calls[call]?.ended == nil {
-            calls[call]?.resetAt = event.time
-            calls[call]?.countsAsActive = false
-            lines[event.line]?.active.remove(call)
+    private func noteReset(_ event: borrowing JournalEvent) {
+        let line = line(event.line)
+        for call in line.calls {
+            guard let facts = calls[call], facts.ended == nil else { continue }
+            (facts.resetAt, facts.countsAsActive) = (event.time, false)
+            line.setActive(call, false)
         }
     }
 
-    private mutating func noteAccepted(_ event: borrowing JournalEvent) {
+    private func noteAccepted(_ event: borrowing JournalEvent) {
         while let oldest = acceptedOrder.first, oldest.until <= event.time {
             _ = acceptedOrder.popFirst()
             if let action = actions[oldest.action], !action.isPerformed || action.call.flatMap({ calls[$0] }) == nil { actions[oldest.action] = nil }
         }
         var earlier: [JournalEvent.Value] = []
         for (kind, action) in event.listedActions {
-            actions[action] = Action(kind: kind, acceptedAt: event.time, acceptedSequence: event.sequence, earlier: earlier)
+            actions[action] = Action(kind, acceptedBy: event, after: earlier)
             acceptedOrder.append((action, event.time + ActionLimits.longest + .seconds(60)))
             earlier.append(action)
         }
     }
 
     /// Which sets of its line the call belongs to now; most events change nothing in that.
-    private mutating func refreshSets(_ call: CallUUID) {
+    private func refreshSets(_ call: CallUUID) {
         let (isRunning, isActive) = (current.runningSince != nil, current.isActive)
         if isKnown, isRunning == current.countsAsRunning, isActive == current.countsAsActive { return }
-        (current.countsAsRunning, current.countsAsActive) = (isRunning, isActive)
-        lines[current.line, default: Line()].note(call, isRunning: isRunning, isActive: isActive)
+        let line = current.place ?? makeLine(current.line), isNew = current.place == nil
+        if isNew { line.calls.insert(call) }
+        if isNew || isRunning != current.countsAsRunning { line.setRunning(call, isRunning) }
+        if isNew || isActive != current.countsAsActive { line.setActive(call, isActive) }
+        (current.place, current.countsAsRunning, current.countsAsActive) = (line, isRunning, isActive)
+    }
+
+    private func makeLine(_ number: Text) -> Line {
+        if let line = lines[number] { return line }
+        let line = Line()
+        lines[number] = line
+        return line
     }
 
     /// Forgets a call that is over.
-    mutating func drop(_ call: CallUUID) {
+    func drop(_ call: CallUUID) {
         guard let facts = calls.removeValue(forKey: call) else { return }
-        lines[facts.line]?.calls.remove(call)
-        lines[facts.line]?.running.remove(call)
-        lines[facts.line]?.active.remove(call)
-        leaveGroup(call, facts.group)
+        lines[facts.line]?.remove(call)
+        leave(facts.group, call)
         for action in facts.openActions { actions[action] = nil }
     }
 }
@@ -198,7 +225,7 @@ extension AuditFacts {
 // MARK: - Events of one call
 
 extension AuditFacts {
-    private mutating func noteCall(_ event: borrowing JournalEvent, _ call: CallUUID) {
+    private func noteCall(_ event: borrowing JournalEvent, _ call: CallUUID) {
         switch event.kind {
         case .reportIncoming: (current.direction, current.report) = (.incoming, .pending)
         case .reportIncomingAccepted: current.report = .accepted
@@ -216,7 +243,7 @@ extension AuditFacts {
         }
     }
 
-    private mutating func notePerform(_ event: borrowing JournalEvent, _ call: CallUUID) {
+    private func notePerform(_ event: borrowing JournalEvent, _ call: CallUUID) {
         switch event.kind {
         case .performStart: (current.direction, current.beganStart) = (.outgoing, true)
         case .performAnswer: current.beganAnswer = true
@@ -224,15 +251,13 @@ extension AuditFacts {
         case .performHeld: current.wantsHold = event.details.flag(.on)
         default: break
         }
-        guard let id = event.action, var action = actions[id] else { return }
+        guard let id = event.action, let action else { return }
         (action.isPerformed, action.call, action.on) = (true, call, event.details.flag(.on))
-        action.with = event.details.uuid(.with)
-        action.created = event.createdAt
-        actions[id] = action
+        (action.with, action.created) = (event.details.uuid(.with), event.createdAt)
         current.openActions.append(id)
     }
 
-    private mutating func noteCompletion(_ event: borrowing JournalEvent, _ call: CallUUID) {
+    private func noteCompletion(_ event: borrowing JournalEvent, _ call: CallUUID) {
         guard let id = event.action, let action = actions.removeValue(forKey: id) else { return }
         current.openActions.removeAll { $0 == id }
         let succeeded = event.kind == .actionFulfilled
@@ -248,7 +273,7 @@ extension AuditFacts {
         }
     }
 
-    private mutating func noteMedia(_ event: borrowing JournalEvent, _ call: CallUUID) {
+    private func noteMedia(_ event: borrowing JournalEvent, _ call: CallUUID) {
         let port = event.details.number(.port)
         switch event.kind {
         case .mediaReserved:
@@ -272,27 +297,17 @@ extension AuditFacts {
         }
     }
 
-    private mutating func move(_ call: CallUUID, toGroupOf other: CallUUID?) {
+    private func move(_ call: CallUUID, toGroupOf other: CallUUID?) {
         let old = current.group
         guard let other else {
-            leaveGroup(call, old)
-            return current.group = newGroup(of: call)
+            leave(old, call)
+            return current.group = Group(of: call)
         }
-        guard let target = calls[other]?.group, target != old else { return }
-        leaveGroup(call, old)
-        groups[target]?.members.insert(call)
+        guard let target = calls[other]?.group, target !== old else { return }
+        leave(old, call)
+        target.members.append(call)
         current.group = target
     }
 
-    private mutating func newGroup(of call: CallUUID) -> Int {
-        lastGroup += 1
-        groups[lastGroup] = Group(members: [call])
-        return lastGroup
-    }
-
-    private mutating func leaveGroup(_ call: CallUUID, _ group: Int?) {
-        guard let group else { return }
-        groups[group]?.members.remove(call)
-        if groups[group]?.members.isEmpty == true { groups[group] = nil }
-    }
+    private func leave(_ group: Group?, _ call: CallUUID) { group?.members.removeAll { $0 == call } }
 }

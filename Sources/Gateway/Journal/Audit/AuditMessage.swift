@@ -2,7 +2,7 @@ import Primitives
 import SIP
 
 /// What the rules read of a `sip.rx` or `sip.tx`.
-struct AuditMessage: Sendable {
+final class AuditMessage {
     let isSent: Bool
     let method: Method
     /// nil for a request.
@@ -11,8 +11,12 @@ struct AuditMessage: Sendable {
     let remoteTag: Text?
 
     /// nil for other events and for retransmissions, which no rule looks at.
-    init?(_ event: borrowing JournalEvent) {
+    static func of(_ event: borrowing JournalEvent) -> AuditMessage? {
         guard event.kind == .sipSent || event.kind == .sipReceived, !event.details.flag(.retransmission) else { return nil }
+        return AuditMessage(event)
+    }
+
+    private init(_ event: borrowing JournalEvent) {
         isSent = event.kind == .sipSent
         method = Method(event.details.text(.method) ?? .empty)
         status = event.details.number(.status)

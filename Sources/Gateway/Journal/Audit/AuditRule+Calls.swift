@@ -42,8 +42,8 @@ extension AuditRule {
     /// or done with.
     static let r4 = AuditRule(
         .R4, "only accepted actions are performed, each once, in the order of their transaction", on: .performs,
-        check: { event, facts in
-            guard let id = event.action, let action = facts.actions[id] else { return "the action must belong to an accepted transaction" }
+        check: { _, facts in
+            guard let action = facts.action else { return "the action must belong to an accepted transaction" }
             if action.isPerformed { return "an action is performed once" }
             let waiting = action.earlier.contains { facts.actions[$0].map { !$0.isPerformed } ?? false }
             return waiting ? "the actions before it in its transaction come first" : nil
@@ -55,7 +55,7 @@ extension AuditRule {
     static let r5 = AuditRule(
         .R5, "each performed action is fulfilled, failed or timed out exactly once, and timed out not too early", on: .completions,
         check: { event, facts in
-            guard let id = event.action, let action = facts.actions[id] else { return "the action must be accepted and not complete" }
+            guard let action = facts.action else { return "the action must be accepted and not complete" }
             if event.kind == .actionFulfilled {
                 if !action.isPerformed { return "an action is performed before it is fulfilled" }
                 return facts.current.ended != nil && action.kind != .end ? "the end of the call failed this action" : nil
@@ -77,7 +77,7 @@ extension AuditRule {
         check: { event, facts in
             let call = facts.current
             if event.kind == .actionFulfilled {
-                guard let id = event.action, facts.actions[id]?.kind == .start else { return nil }
+                guard facts.action?.kind == .start else { return nil }
                 return call.invitesSent == 0 ? "the INVITE must be sent before start is fulfilled" : nil
             }
             guard let message = facts.message, message.isRequest(.invite), !call.isEstablished else { return nil }

@@ -26,7 +26,7 @@ extension AuditRule {
             let call = facts.current
             switch event.kind {
             case .performEnd:
-                guard let end = call.remoteEnd, let accepted = event.action.flatMap({ facts.actions[$0]?.acceptedSequence }) else { return nil }
+                guard let end = call.remoteEnd, let accepted = facts.action?.acceptedSequence else { return nil }
                 return accepted > end ? "the far end had ended the call: no perform.end" : nil
             case .reportEnded:
                 return call.endedReports > 0 && call.ended == nil ? "the end is reported once" : nil

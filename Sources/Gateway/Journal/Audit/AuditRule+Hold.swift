@@ -7,7 +7,7 @@ extension AuditRule {
         .R14, "hold stops the media before it is fulfilled, and nothing starts it before the resume", on: [.actionFulfilled, .mediaStarted],
         check: { event, facts in
             if event.kind == .mediaStarted { return facts.current.wantsHold ? "the call is on hold: no media" : nil }
-            guard let id = event.action, let action = facts.actions[id], action.kind == .held, action.on else { return nil }
+            guard let action = facts.action, action.kind == .held, action.on else { return nil }
             return facts.current.runningSince != nil ? "hold stops the media before it is fulfilled" : nil
         })
 
@@ -25,7 +25,7 @@ extension AuditRule {
         check: { event, facts in
             let line = facts.line(event.line)
             guard !line.sessionPerGroup else { return nil }
-            let others = line.running.filter { $0 != event.call && facts.calls[$0]?.group != facts.current.group }
+            let others = line.running.filter { $0 != event.call && facts.calls[$0]?.group !== facts.current.group }
             return others.isEmpty ? nil : "another call of the line runs and is not in its group"
         })
 }

@@ -59,7 +59,7 @@ extension AuditRule {
         .M5s, "closed after the session was deactivated, when no other call needs it", on: [.mediaClosed],
         check: { event, facts in
             guard let session = facts.session(of: facts.current) else { return nil }
-            return facts.activeCalls(of: session).subtracting(event.call.map { [$0] } ?? []).isEmpty ? "the session is deactivated first" : nil
+            return facts.isNeeded(session, besides: event.call) ? nil : "the session is deactivated first"
         })
 
     /// Media is opened in its place. Incoming: before the 200 leaves. Outgoing: before the ACK of the 2xx leaves. Configured before
@@ -76,7 +76,7 @@ extension AuditRule {
                 guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message) else { return nil }
                 return call.wasOpened || call.sentOK != nil || !call.beganAnswer ? nil : "media is opened before the 200"
             case .actionFulfilled:
-                guard let id = event.action, facts.actions[id]?.kind == .answer else { return nil }
+                guard facts.action?.kind == .answer else { return nil }
                 return call.wasOpened ? nil : "media is opened before answer is fulfilled"
             default: return call.wasOpened || !call.receivedOK ? nil : "media is opened before connected is reported"
             }
@@ -128,13 +128,12 @@ extension AuditRule {
             let isActive = facts.sessions[key] != nil
             if event.kind == .sessionActivated {
                 if isActive { return "the session is active already" }
-                let perGroup = facts.line(event.line).sessionPerGroup
-                let active = facts.line(event.line).active
-                let members = perGroup ? active.intersection(facts.current.group.flatMap { facts.groups[$0]?.members } ?? []) : active
-                return members.isEmpty ? "a session is activated for a connected call that is not on hold" : nil
+                let line = facts.line(event.line)
+                let isNeeded = line.sessionPerGroup ? facts.current.group.map { $0.isNeeded(by: line) } ?? false : !line.active.isEmpty
+                return isNeeded ? nil : "a session is activated for a connected call that is not on hold"
             }
             if !isActive { return "the session is not active" }
-            return facts.activeCalls(of: key).isEmpty ? nil : "a connected call that is not on hold needs the session"
+            return facts.isNeeded(key) ? "a connected call that is not on hold needs the session" : nil
         })
 
     /// No packet leaves outside [started, stopped]: by the instants that `media.stopped` carries, and by `media.closed`, whose total is the sum of

@@ -2,7 +2,9 @@ import Primitives
 import SIP
 
 /// What the audit remembers of one call. Bounded: counters, instants and the ports and actions that are open now.
-struct CallFacts: Sendable {
+///
+/// An object: rules look at it for every event, and a value would be copied out of its table and back.
+final class CallFacts {
     enum Direction: Sendable { case unknown, incoming, outgoing }
     enum Report: Equatable, Sendable { case none, pending, accepted, refused(error: Text) }
 
@@ -31,7 +33,8 @@ struct CallFacts: Sendable {
     /// The last INVITE had no answer in time.
     private var isUnanswered = false
     /// The numbers of INVITEs that had no answer in time and were followed by another, and who answered one of them later.
-    private var passedOver: Set<Int64> = [], passedOverTags: Set<Text> = []
+    @exclusivity(unchecked) private var passedOver: Set<Int64> = []
+    @exclusivity(unchecked) private var passedOverTags: Set<Text> = []
     var sentACK = false, receivedACK = false
     var sentCancel = false, receivedCancel = false
     var sentBye = false, receivedBye = false
@@ -52,13 +55,13 @@ struct CallFacts: Sendable {
     var failedStartOrAnswer = false
     /// What the last `perform.held` wants, and what the last fulfilled one made of it.
     var wantsHold = false, isHeld = false
-    var openActions: [JournalEvent.Value] = []
+    @exclusivity(unchecked) var openActions: [JournalEvent.Value] = []
     var resetAt: Instant?
     var ended: Instant?
-    var group: Int?
+    var group: AuditFacts.Group?
 
     // Media.
-    var ports: [Int64] = []
+    @exclusivity(unchecked) var ports: [Int64] = []
     var reservations = 0
     var isConfigured = false
     var isOpen = false, wasOpened = false
@@ -67,7 +70,8 @@ struct CallFacts: Sendable {
     var mediaRefused = false
     var isRecorded = false
 
-    /// Which sets of its line it is in.
+    /// Whose sets it is in, and in which of them.
+    var place: AuditFacts.Line?
     var countsAsRunning = false, countsAsActive = false
     /// Waits to be dropped.
     var lingers = false
@@ -125,7 +129,7 @@ extension CallFacts {
 }
 
 extension CallFacts {
-    mutating func note(_ message: AuditMessage, of event: JournalEvent) {
+    func note(_ message: AuditMessage, of event: borrowing JournalEvent) {
         if message.status == nil {
             message.isSent ? noteSentRequest(message) : noteReceivedRequest(message, of: event)
         } else if isOfInvite(message) {
@@ -139,7 +143,7 @@ extension CallFacts {
         }
     }
 
-    private mutating func noteReceivedRequest(_ message: AuditMessage, of event: JournalEvent) {
+    private func noteReceivedRequest(_ message: AuditMessage, of event: borrowing JournalEvent) {
         switch message.method {
         // What the far end of a call of ours asks for is in its dialog, and begins none.
         case .invite where !isEstablished && report == .none && direction != .outgoing:
@@ -160,10 +164,10 @@ extension CallFacts {
     }
 
     /// What RFC 3261 §8.1.3.1 takes for a final response.
-    mutating func noteUnanswered(_ status: Int64?) { (receivedFinal, isUnanswered) = (status, true) }
+    func noteUnanswered(_ status: Int64?) { (receivedFinal, isUnanswered) = (status, true) }
 
     /// Only a 3xx names a place, and only where the INVITE was refused it is looked for.
-    mutating func noteLookup(_ event: JournalEvent) {
+    func noteLookup(_ event: borrowing JournalEvent) {
         guard wasRedirected, receivedFinal != nil, !isEstablished else { return }
         if event.details.flag(.on) {
             (remoteEnd, isLooking) = (nil, true)
@@ -173,13 +177,13 @@ extension CallFacts {
         }
     }
 
-    private mutating func noteAnswerToBye(_ status: Int64) {
+    private func noteAnswerToBye(_ status: Int64) {
         guard let bye = openBye, status >= 200 else { return }
         openBye = nil
         if status >= 300, remoteEnd == bye { (receivedBye, remoteEnd) = (false, nil) }
     }
 
-    private mutating func noteSentRequest(_ message: AuditMessage) {
+    private func noteSentRequest(_ message: AuditMessage) {
         switch message.method {
         case .invite where !isEstablished:
             if direction == .unknown { direction = .outgoing }
@@ -194,7 +198,7 @@ extension CallFacts {
         }
     }
 
-    private mutating func noteSentResponse(_ message: AuditMessage, at now: Instant) {
+    private func noteSentResponse(_ message: AuditMessage, at now: Instant) {
         switch message.status ?? 0 {
         case 100: sentTrying = true
         case 101..<200: sentEarly = true
@@ -203,7 +207,7 @@ extension CallFacts {
         }
     }
 
-    private mutating func noteReceivedResponse(_ message: AuditMessage, of event: JournalEvent) {
+    private func noteReceivedResponse(_ message: AuditMessage, of event: borrowing JournalEvent) {
         switch message.status ?? 0 {
         case 100: receivedProvisional = true
         case 101..<200: (receivedProvisional, receivedEarly) = (true, true)
@@ -217,7 +221,7 @@ extension CallFacts {
     }
 
     /// An end that crosses one of ours is not the far end's.
-    private mutating func noteRemoteEnd(_ event: JournalEvent) {
+    private func noteRemoteEnd(_ event: borrowing JournalEvent) {
         if !isEnding { remoteEnd = event.sequence }
     }
 }
