@@ -50,16 +50,17 @@ public final class Journal {
     private let lane: Text
     private let sink: (any JournalSink)?
     private let limits: Limits
-    @exclusivity(unchecked) private var audit: Audit?
+    private let audit: Audit?
     // Several accesses for each event, which the compiler cannot prove apart; asking the runtime would cost as much as writing the event.
     @exclusivity(unchecked) private var batch: [UInt8] = []
     /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go cold.
     @exclusivity(unchecked) private var pending: [JournalEvent] = []
-    @exclusivity(unchecked) private var stamp = JournalEncoder.Stamp()
+    @exclusivity(unchecked) private var stamp: JournalEncoder.Stamp
 
     /// A journal without a sink only audits; one without an audit only writes.
     public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {
         (self.lane, self.clock, self.sink, self.audit, self.limits) = (lane, clock, sink, audit, limits)
+        stamp = JournalEncoder.Stamp(lane: lane)
         batch.reserveCapacity(limits.batchBytes)
         pending.reserveCapacity(limits.batchEvents)
     }
@@ -92,12 +93,15 @@ public final class Journal {
     }
 
     private func settle() {
+        var event = JournalEvent(sequence: 0, time: .zero, kind: .auditViolation)
         // Again for the violations, which are events themselves.
         while !pending.isEmpty {
             var found: [Violation] = []
-            pending.withUnsafeBufferPointer { events in
-                if sink != nil { for event in events.indices { write(events[event]) } }
-                if audit != nil { for event in events.indices { audit?.observe(events[event], into: &found) } }
+            for index in pending.indices {
+                // Moved out, for a copy would count the references of all that it holds.
+                swap(&event, &pending[index])
+                if sink != nil { write(event) }
+                audit?.observe(event, into: &found)
             }
             pending.removeAll(keepingCapacity: true)
             report(found, at: latest)

@@ -5,15 +5,28 @@ import Primitives
 /// `{"seq":7,"t":1000,"wall":1790000000000000000,"call":"…","line":"1002","lane":"s0","kind":"sip.rx","details":{"method":"INVITE"}}`;
 /// `call`, `line` and `details` are left out when there is nothing in them.
 enum JournalEncoder {
+    /// Appends an event of the stamp's lane.
     static func append(_ event: borrowing JournalEvent, _ stamp: inout Stamp, to bytes: inout [UInt8]) {
         stamp.set(event.time, event.wall)
         bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, stamp, to: &line) }
     }
 
-    /// `,"t":…,"wall":…`: an event mostly shares it with the one before, for a turn of a lane has one time.
+    /// What the events of a lane have in common.
     struct Stamp {
+        /// `,"lane":"s0"`
+        fileprivate let lane: [UInt8]
         private var moment: (time: Instant, wall: UInt64)?
+        /// `,"t":…,"wall":…`: an event mostly shares it with the one before, for a turn of a lane has one time.
         fileprivate private(set) var bytes: [UInt8] = []
+
+        init(lane: Text) {
+            var member: [UInt8] = []
+            member.append(addingCapacity: 16 + 6 * lane.count) { span in
+                span.append(",\"lane\":")
+                span.append(quoted: lane)
+            }
+            self.lane = member
+        }
 
         fileprivate mutating func set(_ time: Instant, _ wall: UInt64) {
             if let moment, moment == (time, wall) { return }
@@ -40,9 +53,8 @@ enum JournalEncoder {
             line.append(",\"line\":")
             line.append(quoted: event.line)
         }
-        line.append(",\"lane\":")
-        line.append(quoted: event.lane)
-        line.append(event.kind.member)
+        line.append(stamp.lane)
+        line.append(JournalEvent.Kind.members, event.kind.ordinal)
         write(event.details, to: &line)
         line.append("}\n")
     }
@@ -52,7 +64,7 @@ enum JournalEncoder {
         line.append(",\"details\":")
         for index in details.fields.indices {
             let key = details.fields[index].key
-            line.append(index == 0 ? key.firstMember : key.member)
+            line.append(index == 0 ? JournalEvent.Key.firstMembers : JournalEvent.Key.members, key.ordinal)
             switch details.fields[index].value {
             case .text(let text): line.append(quoted: text)
             case .uuid(let uuid): line.append(quoted: uuid)
@@ -77,17 +89,26 @@ enum JournalEncoder {
 
 extension JournalEvent.Kind {
     /// `,"kind":"sip.rx"`
-    fileprivate var member: [UInt8] { Self.members[ordinal] }
-    private static let members = allCases.map { Array(",\"kind\":\"\($0.rawValue)\"".utf8) }
+    fileprivate static let members = Words(allCases.map { ",\"kind\":\"\($0.rawValue)\"" })
 }
 
 extension JournalEvent.Key {
     /// `{"method":`
-    fileprivate var firstMember: [UInt8] { Self.firstMembers[ordinal] }
+    fileprivate static let firstMembers = Words(allCases.map { "{\"\($0.rawValue)\":" })
     /// `,"method":`
-    fileprivate var member: [UInt8] { Self.members[ordinal] }
-    private static let firstMembers = allCases.map { Array("{\"\($0.rawValue)\":".utf8) }
-    private static let members = allCases.map { Array(",\"\($0.rawValue)\":".utf8) }
+    fileprivate static let members = Words(allCases.map { ",\"\($0.rawValue)\":" })
+}
+
+/// Words by number, one behind the other: an array of each would be retained whenever its word is written.
+private struct Words {
+    let bytes: [UInt8]
+    /// Where each begins, and where the last ends.
+    let bounds: [Int]
+
+    init(_ words: [String]) {
+        bytes = words.flatMap(\.utf8)
+        bounds = words.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.utf8.count) }
+    }
 }
 
 extension OutputSpan<UInt8> {
@@ -96,6 +117,11 @@ extension OutputSpan<UInt8> {
     }
 
     fileprivate mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
+
+    fileprivate mutating func append(_ words: borrowing Words, _ number: Int) {
+        let range = words.bounds[number]..<words.bounds[number + 1]
+        words.bytes.withUnsafeBufferPointer { append(UnsafeBufferPointer(rebasing: $0[range])) }
+    }
 
     private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         precondition(bytes.count <= freeCapacity, "a line is longer than foreseen")
