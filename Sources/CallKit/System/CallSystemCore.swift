@@ -99,7 +99,7 @@ struct Backlog<Element> {
         // Its room stays here for what comes.
         if batch.capacity > 64 { batch = [] }
         swap(&batch, &elements)
-        batch.reverse()
+        if batch.count > 1 { batch.reverse() }
     }
 }
 

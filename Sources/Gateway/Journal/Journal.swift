@@ -46,7 +46,7 @@ public final class Journal {
     @exclusivity(unchecked) public private(set) var latest = Instant.zero
 
     /// May be set anew when the time of day was adjusted.
-    public var clock: WallClock
+    @exclusivity(unchecked) public var clock: WallClock
     private let lane: Text
     private let sink: (any JournalSink)?
     private let limits: Limits

@@ -72,11 +72,11 @@ extension JournalEvent {
         /// None yet, and room for so many.
         public init(capacity: Int) {
             fields = []
-            fields.reserveCapacity(capacity)
+            if capacity > 0 { fields.reserveCapacity(capacity) }
         }
 
         /// Of two fields with one key the later wins, in the place of the earlier.
-        public init(dictionaryLiteral elements: (Key, Value)...) {
+        @inline(__always) public init(dictionaryLiteral elements: (Key, Value)...) {
             self.init(capacity: elements.count)
             for (key, value) in elements { self[key] = value }
         }

@@ -28,7 +28,7 @@ public final class Audit {
 
     public let options: Options
     /// Events observed.
-    public private(set) var events = 0
+    @exclusivity(unchecked) public private(set) var events = 0
     /// Places where sequence numbers are missing: events were lost, and violations near them prove nothing.
     public private(set) var gaps = 0
     /// Calls that had begun and were not over when the journal ended, or when the next run began.
@@ -39,7 +39,7 @@ public final class Audit {
 
     @exclusivity(unchecked) private var facts: AuditFacts
     /// By the ordinal of the event's kind.
-    private let rules: [[AuditRule]]
+    private let checks: [[AuditRule.Check]]
     private let closingRules: [AuditRule]
     @exclusivity(unchecked) private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
@@ -51,7 +51,7 @@ public final class Audit {
         self.options = options
         facts = AuditFacts(options: options)
         let chosen = AuditRule.all.filter { options.rules.contains($0.id) && (options.strict || $0.id != .M5s) }
-        rules = JournalEvent.Kind.allCases.map { kind in chosen.filter { $0.kinds.contains(kind) } }
+        checks = JournalEvent.Kind.allCases.map { kind in chosen.filter { $0.kinds.contains(kind) }.map(AuditRule.Check.init) }
         closingRules = chosen.filter { $0.checkClosing != nil }
     }
 
@@ -73,8 +73,8 @@ public final class Audit {
         lastSequence = event.sequence
         dropForgotten(at: event.time, into: &violations)
         facts.look(at: event)
-        let rules = rules[event.kind.ordinal]
-        facts.judge(event, by: isCut ? rules.filter { canJudge(event, by: $0) } : rules, into: &violations)
+        let checks = checks[event.kind.ordinal]
+        facts.judge(event, by: isCut ? checks.filter { canJudge(event, by: $0.rule) } : checks, into: &violations)
         if facts.note(event), let call = event.call { lingering.append((call, event.time + lingerTime)) }
     }
 

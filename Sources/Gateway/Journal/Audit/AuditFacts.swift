@@ -132,10 +132,10 @@ extension AuditFacts {
     }
 
     /// What the event breaks.
-    func judge(_ event: borrowing JournalEvent, by rules: [AuditRule], into violations: inout [Violation]) {
-        for rule in rules {
-            guard let sentence = rule.check(event, self) else { continue }
-            violations.append(Violation(rule: rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
+    func judge(_ event: borrowing JournalEvent, by checks: [AuditRule.Check], into violations: inout [Violation]) {
+        for index in checks.indices {
+            guard let sentence = checks[index].body(event, self) else { continue }
+            violations.append(Violation(rule: checks[index].rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
         }
     }
 

@@ -27,6 +27,14 @@ public final class AuditRule: Sendable {
         (self.id, self.statement, self.kinds, self.check, self.checkClosing) = (id, statement, kinds, check, checkClosing)
     }
 
+    /// A rule with its check beside it: reading that out of the rule would retain the rule, for each event.
+    struct Check: Sendable {
+        let rule: AuditRule
+        let body: @Sendable (JournalEvent, AuditFacts) -> String?
+
+        init(_ rule: AuditRule) { (self.rule, body) = (rule, rule.check) }
+    }
+
     /// Every rule, in the order of `ID`.
     public static let all: [AuditRule] = [
         r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14, r15, r16, r17, r18, m1, m2, m3, m4, m5, m5s, m6, m7, m8, m9, m10, m11,

@@ -29,10 +29,14 @@ extension JournalEvent {
     /// The actions of a transaction, in order.
     var listedActions: [(kind: ActionClass, action: Value)] {
         guard let list = details.text(.actions) else { return [] }
-        return list.bytes.split(separator: 0x20).map { item in
-            let colon = item.firstIndex(of: 0x3A) ?? item.endIndex
-            return (ActionClass(Text(item[..<colon])), Value.text(Text(item[colon...].dropFirst())).identity)
+        var actions: [(kind: ActionClass, action: Value)] = []
+        var rest = list.bytes
+        while !rest.isEmpty {
+            let item = rest.prefix { $0 != 0x20 }, name = item.prefix { $0 != 0x3A }
+            if !item.isEmpty { actions.append((ActionClass(Text(name)), Value.text(Text(item[name.endIndex...].dropFirst())).identity)) }
+            rest = rest[item.endIndex...].dropFirst()
         }
+        return actions
     }
 
     /// The identity of the event's action.
