@@ -99,7 +99,8 @@ struct Backlog<Element> {
         // Its room stays here for what comes.
         if batch.capacity > 64 { batch = [] }
         swap(&batch, &elements)
-        if batch.count > 1 { batch.reverse() }
+        // In its memory: an array would copy what it moves.
+        if batch.count > 1 { batch.withUnsafeMutableBufferPointer { $0.reverse() } }
     }
 }
 

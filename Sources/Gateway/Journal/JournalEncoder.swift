@@ -62,10 +62,11 @@ enum JournalEncoder {
     private static func write(_ details: JournalEvent.Details, to line: inout OutputSpan<UInt8>) {
         guard !details.fields.isEmpty else { return }
         line.append(",\"details\":")
-        for index in details.fields.indices {
-            let key = details.fields[index].key
-            line.append(index == 0 ? JournalEvent.Key.firstMembers : JournalEvent.Key.members, key.ordinal)
-            switch details.fields[index].value {
+        var isFirst = true
+        for field in details.fields {
+            line.append(isFirst ? JournalEvent.Key.firstMembers : JournalEvent.Key.members, field.key.ordinal)
+            isFirst = false
+            switch field.value {
             case .text(let text): line.append(quoted: text)
             case .uuid(let uuid): line.append(quoted: uuid)
             case .number(let number):

@@ -41,6 +41,8 @@ public final class Audit {
     /// By the ordinal of the event's kind.
     private let checks: [[AuditRule.Check]]
     private let closingRules: [AuditRule]
+    /// Long enough for every SIP timer of a dialog that ended (64·T1 twice), so that its last messages meet what is known of it.
+    private let lingerTime: Duration
     @exclusivity(unchecked) private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
     private var wasStopped = false
@@ -49,6 +51,7 @@ public final class Audit {
 
     public init(options: Options = Options()) {
         self.options = options
+        lingerTime = options.t1 * 128 + .seconds(5)
         facts = AuditFacts(options: options)
         let chosen = AuditRule.all.filter { options.rules.contains($0.id) && (options.strict || $0.id != .M5s) }
         checks = JournalEvent.Kind.allCases.map { kind in chosen.filter { $0.kinds.contains(kind) }.map(AuditRule.Check.init) }
@@ -72,6 +75,7 @@ public final class Audit {
         (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
         lastSequence = event.sequence
         dropForgotten(at: event.time, into: &violations)
+        let facts = facts
         facts.look(at: event)
         let checks = checks[event.kind.ordinal]
         facts.judge(event, by: isCut ? checks.filter { canJudge(event, by: $0.rule) } : checks, into: &violations)
@@ -93,8 +97,6 @@ public final class Audit {
 }
 
 extension Audit {
-    /// Long enough for every SIP timer of a dialog that ended (64·T1 twice), so that its last messages meet what is known of it.
-    private var lingerTime: Duration { options.t1 * 128 + .seconds(5) }
     private static let mostLingering = 65_536
 
     /// In a journal whose beginning is missing: only calls that are all there, and sessions only of lines of which it is known how they are.
