@@ -23,8 +23,7 @@ extension CallSystem {
         // A journal that calls in is told the rest when it has returned.
         guard core.withLock({ !$0.state.events.isIdle && !$0.state.events.isBeingEmptiedHere }) else { return }
         // Let go outside of the lock: a journal may hold the last reference to a provider.
-        let told = telling.withLock { _ in tellJournal() }
-        told?.callSystemHasTold(self)
+        telling.withLock { _ in tellJournal() }?.callSystemHasTold(self)
     }
 
     /// - Returns: who heard the last of it; where another thread told all, who hears what comes.
@@ -33,10 +32,9 @@ extension CallSystem {
         var (isMore, journal) = core.withLock { ($0.state.events.beginEmptying(&batch), $0.journal) }
         while isMore {
             while let (event, time) = batch.popLast() { journal?.callSystem(self, did: event, at: time) }
-            (isMore, journal) = core.withLock { core in
-                let isMore = core.state.events.next(&batch)
-                return (isMore, isMore ? core.journal : journal)
-            }
+            let next = core.withLock { $0.state.events.next(&batch) ? $0.journal : nil }
+            isMore = !batch.isEmpty
+            if isMore { journal = next }
         }
         return journal
     }

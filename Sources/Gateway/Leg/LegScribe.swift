@@ -32,7 +32,7 @@ package struct LegScribe {
     package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, over way: Way, at now: Instant) {
         var details = JournalEvent.Details(capacity: 10)
         let sequence = message.cseq
-        details.add(.method, .init(sequence.method.text))
+        details.add(.method, .text(sequence.method.name))
         if let status = message.status {
             details.add(.status, .init(status))
             details.add(.phrase, message.reasonPhrase.map { .init($0) })
@@ -46,5 +46,20 @@ package struct LegScribe {
         details.add(.transport, .text(way.transport))
         details.add(.remote, .text(way.remote))
         write(direction == .received ? .sipReceived : .sipSent, at: now, details)
+    }
+}
+
+extension Method {
+    private static let inviteName = invite.text, ackName = ack.text, byeName = bye.text, cancelName = cancel.text
+
+    /// Its text; that of the methods that every call has is made once.
+    fileprivate var name: Text {
+        switch self {
+        case .invite: Self.inviteName
+        case .ack: Self.ackName
+        case .bye: Self.byeName
+        case .cancel: Self.cancelName
+        default: text
+        }
     }
 }
