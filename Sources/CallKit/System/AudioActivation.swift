@@ -12,7 +12,8 @@ struct AudioActivation {
         case deactivated(UUID)
     }
 
-    private struct Session {
+    /// An object: in a table a value would be copied to be changed.
+    private final class Session {
         var isActive = false
         /// How many calls have audio in it.
         var calls = 0
@@ -21,19 +22,19 @@ struct AudioActivation {
         /// The call that left last.
         var last: UUID?
 
-        mutating func join(_ call: UUID) {
+        func join(_ call: UUID) {
             calls += 1
             newcomers.append(call)
         }
 
-        mutating func leave(_ call: UUID) {
+        func leave(_ call: UUID) {
             calls -= 1
             last = call
             if let index = newcomers.firstIndex(of: call) { newcomers.remove(at: index) }
         }
 
         /// What to tell the app now, if anything.
-        mutating func settle() -> Change? {
+        func settle() -> Change? {
             guard calls > 0 else { return isActive ? last.map(Change.deactivated) : nil }
             guard !newcomers.isEmpty else { return nil }
             defer { (isActive, newcomers) = (true, []) }
@@ -52,14 +53,22 @@ struct AudioActivation {
         let before = names[call]
         guard before != name else { return before }
         names[call] = name
-        if let name { sessions[name, default: Session()].join(call) }
+        if let name { session(name).join(call) }
         if let before { sessions[before]?.leave(call) }
         return before
     }
 
     /// What to tell the app about a session now, if anything; it counts as told.
     mutating func settle(_ name: AudioSessionName) -> Change? {
-        defer { if sessions[name]?.calls == 0 { sessions[name] = nil } }
-        return sessions[name]?.settle() ?? nil
+        guard let session = sessions[name] else { return nil }
+        if session.calls == 0 { sessions[name] = nil }
+        return session.settle()
+    }
+
+    private mutating func session(_ name: AudioSessionName) -> Session {
+        if let session = sessions[name] { return session }
+        let session = Session()
+        sessions[name] = session
+        return session
     }
 }

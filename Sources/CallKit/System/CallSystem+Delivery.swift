@@ -10,12 +10,16 @@ extension CallSystem {
     func settle() {
         writeJournal()
         var batch: [Delivery] = []
-        if core.withLock({ $0.deliveries.beginEmptying(&batch) }) {
-            repeat {
-                while let delivery = batch.popLast() { hand(over: delivery) }
-            } while core.withLock { $0.deliveries.next(&batch) }
+        var (isMore, deadline) = core.withLock { core -> (Bool, Instant??) in
+            core.deliveries.beginEmptying(&batch) ? (true, nil) : (false, core.movedDeadline())
         }
-        tellDeadline()
+        while isMore {
+            while let delivery = batch.popLast() { hand(over: delivery) }
+            (isMore, deadline) = core.withLock { core in
+                core.deliveries.next(&batch) ? (true, nil) : (false, core.movedDeadline())
+            }
+        }
+        if let deadline { host.deadlineMoved(to: deadline, of: self) }
     }
 
     /// Returns when the journal knows of all that this thread has caused: where another thread is writing, that one is waited for.
@@ -37,16 +41,6 @@ extension CallSystem {
             if isMore { journal = next }
         }
         return journal
-    }
-
-    private func tellDeadline() {
-        let moved = core.withLock { core -> Instant?? in
-            let deadline = core.state.deadline
-            guard deadline != core.toldDeadline else { return nil }
-            core.toldDeadline = deadline
-            return .some(deadline)
-        }
-        if let deadline = moved { host.deadlineMoved(to: deadline, of: self) }
     }
 
     func provider(_ number: ProviderNumber) -> CXProvider? {
@@ -78,16 +72,16 @@ extension CallSystem {
     }
 
     private func carryOut(_ delivery: Delivery, on provider: CXProvider) {
+        if case .audio(let name) = delivery { return activate(name, of: provider) }
         let delegate = provider.delegate
         switch delivery {
         case .begin: delegate?.providerDidBegin(provider)
         case .reset: delegate?.providerDidReset(provider)
         case .timedOut(let action, _): delegate?.provider(provider, timedOutPerforming: action)
-        case .audio(let name): activate(name, of: provider)
         case .extended(let call, let event, _): (delegate as? any CallExtensionDelegate)?.provider(provider, call: call, did: event)
         case .execute(let uuid, _): if !execute(uuid, on: provider, delegate) { startNext(of: provider) }
         case .perform(let uuid, _): if !perform(uuid, on: provider, delegate) { startNext(of: provider) }
-        case .changed, .completion, .incomingCompletion, .release: break
+        case .audio, .changed, .completion, .incomingCompletion, .release: break
         }
     }
 

@@ -94,7 +94,7 @@ extension CallSystem {
     func request(_ transaction: CXTransaction, queue: DispatchQueue?, completion: @escaping @Sendable ((any Error)?) -> Void) {
         let objects = transaction.actions
         let now = host.now
-        let claimed = objects.filter { $0.claim(for: self) }
+        let claimed = objects.prefix { $0.claim(for: self) }
         let wish = CallTransaction(uuid: transaction.uuid, actions: objects.map { CallAction($0, host: host) })
         submit(.request(completion, queue.map(CallbackQueue.given) ?? .private)) { core in
             // A transaction under way keeps its identity to itself, and so does an action, whose copies have the same.

@@ -128,6 +128,14 @@ extension CallSystem.Core {
         state.outputs.removeAll(keepingCapacity: state.outputs.capacity <= 64)
     }
 
+    /// The deadline, where it is another than the host was told; it counts as told.
+    mutating func movedDeadline() -> Instant?? {
+        let deadline = state.deadline
+        guard deadline != toldDeadline else { return nil }
+        toldDeadline = deadline
+        return .some(deadline)
+    }
+
     /// One transaction at a time: the next is executed when all actions of the one before were handed out, so that what
     /// those caused is told in between.
     private mutating func line(up transaction: UUID, _ provider: ProviderNumber) {

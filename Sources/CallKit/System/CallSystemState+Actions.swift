@@ -9,7 +9,7 @@ extension CallSystemState {
         guard let record = transactions[transaction] else { return nil }
         while record.next < record.actions.count {
             record.next += 1
-            guard let action = actions[record.actions[record.next - 1]]?.action else { continue }
+            guard let action = actions[record.actions[record.next - 1].uuid]?.action else { continue }
             note(.actionPerformed(action))
             return action.uuid
         }

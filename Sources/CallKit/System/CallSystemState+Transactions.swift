@@ -38,8 +38,7 @@ extension CallSystemState {
     }
 
     private mutating func accept(_ transaction: CallTransaction, _ steps: [Step?], provider: ProviderNumber) {
-        transactions[transaction.uuid] = Transaction(
-            uuid: transaction.uuid, provider: provider, serial: nextSerial(), actions: transaction.actions.map(\.uuid))
+        transactions[transaction.uuid] = Transaction(uuid: transaction.uuid, provider: provider, serial: nextSerial(), actions: transaction.actions)
         for (action, step) in zip(transaction.actions, steps) {
             // Preflight has made sure that every action has a call.
             guard let call = action.call else { continue }

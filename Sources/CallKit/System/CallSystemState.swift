@@ -26,8 +26,8 @@ struct CallSystemState {
         case settle(AudioSessionName)
         case begin(ProviderNumber)
         case reset(ProviderNumber)
-        /// For observers.
-        case changed(CallSnapshot)
+        /// For observers; in memory of its own, so that the others are small.
+        indirect case changed(CallSnapshot)
     }
 
     // Objects: in a table a value would be copied for each look at it. One lock is around them all, and the compiler cannot prove their accesses apart.
@@ -94,12 +94,12 @@ struct CallSystemState {
         let uuid: UUID
         let provider: ProviderNumber
         let serial: UInt64
-        let actions: [UUID]
+        let actions: [CallAction]
         /// Index of the next action to perform.
         var next = 0
         var incomplete: Int
 
-        init(uuid: UUID, provider: ProviderNumber, serial: UInt64, actions: [UUID]) {
+        init(uuid: UUID, provider: ProviderNumber, serial: UInt64, actions: [CallAction]) {
             (self.uuid, self.provider, self.serial, self.actions, incomplete) = (uuid, provider, serial, actions, actions.count)
         }
     }

@@ -22,11 +22,6 @@ extension IdentityTable {
         _modify { yield &self[name.bits] }
     }
 
-    @inline(__always) subscript(name: AudioSessionName, default value: @autoclosure () -> Value) -> Value {
-        get { self[name.bits, default: value()] }
-        _modify { yield &self[name.bits, default: value()] }
-    }
-
     @discardableResult
     @inline(__always) mutating func removeValue(forKey uuid: UUID) -> Value? { removeValue(forKey: uuid.bits) }
 }
