@@ -224,7 +224,8 @@ extension Gateway: UserAgentDelegate {
     /// Call groups of the line beyond its conversations: who took a call over has one beside that of whom it talks with. Asked of a line that has as many
     /// groups as it may have conversations; of others it does not matter.
     private func surplusGroups(of line: Line) -> Int {
-        guard line.system.counts.groups >= line.configuration.maximumCalls else { return 0 }
+        // Each group has a leg at least, and legs are counted already.
+        guard line.legs.count >= line.configuration.maximumCalls, line.system.counts.groups >= line.configuration.maximumCalls else { return 0 }
         var groups: [UUID: Set<Int>] = [:]
         for call in line.system.calls { if let bridge = leg(call.uuid)?.bridge { groups[bridge, default: []].insert(call.group) } }
         return groups.values.reduce(0) { $0 + $1.count - 1 }
@@ -265,11 +266,11 @@ extension Gateway: UserAgentDelegate {
 
     func makeLeg(to destination: Destination, on line: Line) -> Leg {
         let policy = mediaPolicy(towards: destination, for: line)
-        return makeLeg(.outgoing, line: line, session: nil, destination: destination, flow: destination.flow, policy)
+        return makeLeg(.outgoing, line: line, session: nil, destination: Boxed(destination), flow: destination.flow, policy)
     }
 
     private func makeLeg(
-        _ direction: Leg.Direction, line: Line, session: InviteSession?, destination: Destination?, flow: Flow, _ policy: LegMediaPolicy
+        _ direction: Leg.Direction, line: Line, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow, _ policy: LegMediaPolicy
     ) -> Leg {
         let uuid = randomUUID()
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
@@ -278,12 +279,11 @@ extension Gateway: UserAgentDelegate {
         (local.ice, local.targets) = (connectivity(policy.ice), targets)
         // A call to ourselves has a port of ours at both ends; over a connection its source port tells nothing.
         let isOwn = session.map { userAgent.ownCall($0.request) != nil } ?? false
-        if destination?.isToOurselves == true || isOwn || isOurs(flow) { local.targets.ownPorts = [] }
-        let media = LegMedia(id: nextMediaID(), plane: media, scribe: scribe)
+        if destination?.value.isToOurselves == true || isOwn || isOurs(flow) { local.targets.ownPorts = [] }
         let leg = Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
-            media: media, scribe: scribe)
-        leg.party.displayName = destination.flatMap(name)
+            media: LegMedia(id: nextMediaID(), plane: media, scribe: scribe), scribe: scribe)
+        if let destination { leg.party.displayName = name(of: destination.value) }
         return leg
     }
 

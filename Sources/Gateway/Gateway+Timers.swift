@@ -52,9 +52,9 @@ extension Gateway {
     func fire(_ timer: GatewayTimer) {
         switch timer {
         case .line(let index):
-            lineTimers[index] = nil
+            lines[index].timer = nil
             lines[index].system.advance(to: now)
-            systemTimers.moved.insert(ObjectIdentifier(lines[index].system))
+            systemTimers.note(lines[index].system)
         case .leg(let call, let kind):
             guard let leg = leg(call) else { return }
             leg.timers.removeAll { $0.timer == kind }
@@ -79,8 +79,9 @@ extension Gateway {
     func armLines() {
         for system in systemTimers.moved {
             guard let index = systemTimers.lines[system] else { continue }
-            if let token = lineTimers.removeValue(forKey: index) { _ = timers.cancel(token) }
-            if let deadline = lines[index].system.deadline { lineTimers[index] = timers.arm(.line(index), at: deadline) }
+            let line = lines[index]
+            if let token = line.timer { _ = timers.cancel(token) }
+            line.timer = line.system.deadline.map { timers.arm(.line(index), at: $0) }
         }
         systemTimers.moved.removeAll(keepingCapacity: true)
     }
@@ -88,6 +89,11 @@ extension Gateway {
 
 /// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards.
 final class SystemTimers {
-    var moved: Set<ObjectIdentifier> = []
+    /// Each once; of one line mostly.
+    @exclusivity(unchecked) var moved: [ObjectIdentifier] = []
     var lines: [ObjectIdentifier: Int] = [:]
+
+    func note(_ system: CallSystem) {
+        if !moved.contains(ObjectIdentifier(system)) { moved.append(ObjectIdentifier(system)) }
+    }
 }

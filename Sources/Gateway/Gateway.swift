@@ -92,14 +92,13 @@ public final class Gateway: SignallingEndpoint {
     let recordings: RecordingWriter?
     private let clock: InlineHost
     let systemTimers: SystemTimers
-    var random: any RandomNumberGenerator
     // Several accesses to these for each input, which the compiler cannot prove apart.
+    @exclusivity(unchecked) var random: any RandomNumberGenerator
     @exclusivity(unchecked) var timers: TimerWheel<GatewayTimer>
-    var lineTimers: [Int: TimerToken] = [:]
     /// Stages of ring groups that are still to come, by the caller's call.
-    var hunts: [UUID: Hunt] = [:]
+    @exclusivity(unchecked) var hunts: [UUID: Hunt] = [:]
     private var scriptedCalls: [Int: Int] = [:]
-    var doorkeeper: Doorkeeper
+    @exclusivity(unchecked) var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
     @exclusivity(unchecked) var legs = IdentityTable<Leg>()
@@ -112,12 +111,12 @@ public final class Gateway: SignallingEndpoint {
     @exclusivity(unchecked) var lingering: [Leg] = []
     /// How many sessions had ended when `lingering` was swept last.
     private var sweptSessions: UInt64 = 0
-    var originations: [UUID: Origination] = [:]
-    var waking: [UUID: WakingCall] = [:]
+    @exclusivity(unchecked) var originations: [UUID: Origination] = [:]
+    @exclusivity(unchecked) var waking: [UUID: WakingCall] = [:]
     var mediaIDs: UInt64 = 0
     /// Calls that ended, by how, and what their media did.
-    var endCounts: [Text: UInt64] = [:]
-    var mediaTotals = MediaTotals()
+    @exclusivity(unchecked) var endCounts: [Text: UInt64] = [:]
+    @exclusivity(unchecked) var mediaTotals = MediaTotals()
     let turn: Turn
     var now: Instant { turn.now }
     /// No new call is taken: INVITE and OPTIONS are answered 503.
@@ -143,7 +142,7 @@ public final class Gateway: SignallingEndpoint {
         addresses = AdvertisedAddresses(advertise: configuration.advertise, towards: environment.addressTowards)
         let systemTimers = SystemTimers()
         self.systemTimers = systemTimers
-        clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.moved.insert(ObjectIdentifier(system)) }
+        clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.note(system) }
         journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
         let (clock, journal) = (clock, journal)
         let services = configuration.featureCodes ? [Self.serviceLine] : []
@@ -297,7 +296,7 @@ public final class Gateway: SignallingEndpoint {
     public func counts(at now: Instant) -> Counts {
         Counts(
             legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
-            timers: timers.count - lineTimers.count, agent: userAgent.counts, media: media.counts(at: now))
+            timers: timers.count - lines.count { $0.timer != nil }, agent: userAgent.counts, media: media.counts(at: now))
     }
 
     func enter(_ now: Instant) {

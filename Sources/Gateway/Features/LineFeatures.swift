@@ -19,10 +19,11 @@ final class LineFeatures {
     var pushBindings: PushBindings
     /// Who called last, also while Do Not Disturb was on; nobody who is blocked.
     var lastCaller: CXHandle?
+    // Several accesses to these for each input, which the compiler cannot prove apart.
     /// Conversations that devices of the line began, by the call that they are at the line that was called.
-    var outgoing: Set<UUID> = []
+    @exclusivity(unchecked) var outgoing: Set<UUID> = []
     /// Calls to other lines that its devices, or its trunk, took: as members of a group, or by a transfer.
-    var taken: Set<UUID> = []
+    @exclusivity(unchecked) var taken: Set<UUID> = []
     /// Further refusals by whoever embeds the gateway.
     var filter: CallSystem.Filter?
     /// The call that is being reported is let in, whoever it is from.
@@ -80,7 +81,9 @@ final class LineFeatures {
         lastCaller = handle
     }
 
-    func isBlocked(_ handle: CXHandle) -> Bool { blocked.contains(CallerMatcher.key(of: handle)) || configuredBlocks.contains(handle) }
+    func isBlocked(_ handle: CXHandle) -> Bool {
+        !blocked.isEmpty && blocked.contains(CallerMatcher.key(of: handle)) || configuredBlocks.contains(handle)
+    }
 
     // MARK: Verdicts
 

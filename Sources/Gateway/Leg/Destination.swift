@@ -59,5 +59,6 @@ struct CallerIdentity: Equatable {
     var isPrivate = false
 
     /// Its name is the one of those who do not want to be named (RFC 3261 §8.1.1.3, RFC 3323 §4.1.1.3).
-    var isAnonymous: Bool { user == nil || user == "anonymous" || host.equalsIgnoringCase("anonymous.invalid") }
+    var isAnonymous: Bool { user == nil || user == Self.nobody || host.equalsIgnoringCase(Self.nowhere) }
+    private static let nobody: Text = "anonymous", nowhere: Text = "anonymous.invalid"
 }

@@ -14,29 +14,29 @@ extension Gateway {
     func mediaPolicy(of line: Line, calledBy caller: CallerIdentity) -> LegMediaPolicy {
         let lines = responsible(for: line, calledBy: caller)
         return LegMediaPolicy(
-            srtp: lines.map(\.srtp).reduce(.off) { $1.isStricter(than: $0) ? $1 : $0 }, keying: lines[0].srtpKeying, ice: checks(wantedBy: lines))
+            srtp: lines.reduce(.off) { $1.configuration.srtp.isStricter(than: $0) ? $1.configuration.srtp : $0 },
+            keying: lines[0].configuration.srtpKeying, ice: checks(wantedBy: lines))
     }
 
     /// Of a leg that calls: as the line wants it whose device or trunk is called, whichever line the call belongs to. A call to ourselves is encrypted where
     /// the end that takes it wants that, and nobody is there to check the way.
     func mediaPolicy(towards destination: Destination, for line: Line) -> LegMediaPolicy {
         guard !destination.isToOurselves else { return LegMediaPolicy(srtp: .optional, keying: .sdes, ice: .off) }
-        let called = ((destination.device ?? destination.trunk?.line).flatMap(self.line(numbered:)) ?? line).configuration
-        return LegMediaPolicy(srtp: called.srtp, keying: called.srtpKeying, ice: called.ice)
+        let called = (destination.device ?? destination.trunk?.line).flatMap(self.line(numbered:)) ?? line
+        return LegMediaPolicy(srtp: called.configuration.srtp, keying: called.configuration.srtpKeying, ice: called.configuration.ice)
     }
 
-    private func checks(wantedBy lines: [LineConfiguration]) -> ICEPolicy {
-        let policies = lines.map(\.ice)
-        return policies.contains(.off) ? .off : policies.contains(.lite) ? .lite : .auto
+    private func checks(wantedBy lines: [Line]) -> ICEPolicy {
+        func areWanted(_ policy: ICEPolicy) -> Bool { lines.contains { $0.configuration.ice == policy } }
+        return areWanted(.off) ? .off : areWanted(.lite) ? .lite : .auto
     }
 
     /// A leg belongs to the line of its device: that of the caller where it is one of ours, else the one that is called. What a line answers itself has two
     /// ends that are ours.
-    private func responsible(for line: Line, calledBy caller: CallerIdentity) -> [LineConfiguration] {
-        let called = line.configuration
-        guard let own = caller.user.flatMap(self.line(numbered:))?.configuration, caller.host == configuration.domain else { return [called] }
-        guard case .application = called.endpoint else { return [own] }
-        return [own, called]
+    private func responsible(for line: Line, calledBy caller: CallerIdentity) -> [Line] {
+        guard let own = caller.user.flatMap(self.line(numbered:)), caller.host == configuration.domain else { return [line] }
+        guard case .application = line.configuration.endpoint else { return [own] }
+        return [own, line]
     }
 }
 

@@ -10,7 +10,7 @@ import UserAgent
 extension Leg {
     /// reserve < configure < INVITE.
     func performStart() -> Bool {
-        guard state == .new, let destination = destination?.value else { return false }
+        guard state == .new, let destination else { return false }
         do { try media.reserve(negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             gateway.refused(.ports, flow.remote.address)
@@ -21,7 +21,7 @@ extension Leg {
         media.configure(at: now, codecs: codecNames)
         negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         let offer = negotiation.offer(direction: .sendrecv)
-        session = gateway.invite(from: self, to: destination, offer: offer.serialized())
+        session = gateway.invite(from: self, to: destination.value, offer: offer.serialized())
         state = .calling
         gateway.arm(.ring, of: self, after: line.configuration.ringTimeout)
         return true

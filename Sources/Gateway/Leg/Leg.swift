@@ -60,9 +60,10 @@ final class Leg {
     /// The way to the peer's signalling, which decides our address and family in SDP.
     private(set) var flow: Flow { didSet { way = Way(flow) } }
     private(set) var way: Way
-    var negotiation: OfferAnswer
+    // Several accesses to these for each input, which the compiler cannot prove apart.
+    @exclusivity(unchecked) var negotiation: OfferAnswer
     var negotiated: NegotiatedAudio?
-    var media: LegMedia
+    @exclusivity(unchecked) var media: LegMedia
     var state = State.new
     /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
     var endCause: EndCause?
@@ -102,7 +103,7 @@ final class Leg {
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
     var hasAudioSession = false
     /// What it waits for, of each kind at most one.
-    var timers: [(timer: LegTimer, token: TimerToken)] = []
+    @exclusivity(unchecked) var timers: [(timer: LegTimer, token: TimerToken)] = []
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
@@ -111,7 +112,7 @@ final class Leg {
     var earlyNegotiations: [Text: OfferAnswer] = [:]
 
     init(
-        _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Destination?, flow: Flow,
+        _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow,
         local: LocalMedia, sessionID: UInt64, media: LegMedia, scribe: LegScribe
     ) {
         self.direction = direction
@@ -120,13 +121,14 @@ final class Leg {
         self.gateway = gateway
         turn = gateway.turn
         self.session = session
-        deviceLine = destination?.device.flatMap(gateway.line(numbered:))
-        (self.destination, hidesCaller) = (destination.map(Boxed.init), destination?.caller.isPrivate ?? false)
+        deviceLine = destination?.value.device.flatMap(gateway.line(numbered:))
+        (self.destination, hidesCaller) = (destination, destination?.value.caller.isPrivate ?? false)
         self.flow = flow
         way = Way(flow)
         self.scribe = scribe
         self.media = media
-        party = destination.map { CallerIdentity(user: $0.addressOfRecord.user, host: $0.addressOfRecord.host) } ?? CallerIdentity(host: "invalid")
+        let record = destination?.value.addressOfRecord
+        party = CallerIdentity(user: record?.user, host: record?.host ?? "invalid")
         negotiation = OfferAnswer(local: local, sessionID: sessionID)
     }
 
@@ -235,6 +237,7 @@ final class Leg {
 
     var codecNames: Text {
         var names: [UInt8] = []
+        names.reserveCapacity(16 * negotiation.local.codecs.count)
         for codec in negotiation.local.codecs {
             if !names.isEmpty { names.append(0x20) }
             names.append(contentsOf: codec.name.bytes)

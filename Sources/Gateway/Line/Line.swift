@@ -2,6 +2,7 @@ import CallKit
 import Foundation
 import Media
 import Primitives
+import Runtime
 
 /// One telephone: the CallKit system of one line with its provider, its controller, and the legs of its calls.
 ///
@@ -14,7 +15,9 @@ final class Line {
     let calls: CallManager
     let journal: LineJournal
     let features: LineFeatures
-    var legs = IdentityTable<Leg>()
+    @exclusivity(unchecked) var legs = IdentityTable<Leg>()
+    /// Armed while its system waits for something.
+    var timer: TimerToken?
     private var delegate: LineProviderDelegate?
 
     init(

@@ -42,8 +42,7 @@ extension Gateway {
     }
 
     /// With the name that the line knows its caller by.
-    private func named(_ callee: Destination, _ leg: Leg) -> Destination {
-        var callee = callee
+    private func named(_ callee: consuming Destination, _ leg: Leg) -> Destination {
         let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
         callee.caller.displayName = name ?? callee.caller.displayName
         return callee
