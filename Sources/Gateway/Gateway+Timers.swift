@@ -77,6 +77,7 @@ extension Gateway {
     }
 
     func armLines() {
+        guard !systemTimers.moved.isEmpty else { return }
         for system in systemTimers.moved {
             guard let index = systemTimers.lines[system] else { continue }
             let line = lines[index]

@@ -44,11 +44,12 @@ public final class CallSystem: @unchecked Sendable {
     public let host: any CallSystemHost
     let core: Guarded<Core>
     /// Held by the thread that tells the journal; always outside of the core's lock.
-    let telling = Guarded(())
+    let telling: Guarded<Void>
 
     public init(configuration: CallSystemConfiguration, host: any CallSystemHost) {
         (self.configuration, self.host) = (configuration, host)
-        core = Guarded(Core(configuration: configuration))
+        core = Guarded(Core(configuration: configuration), hasLock: !configuration.isCalledByOneAtATime)
+        telling = Guarded((), hasLock: !configuration.isCalledByOneAtATime)
     }
 
     /// Do Not Disturb, the block list, and whatever else may turn a call away. nil lets every call in.

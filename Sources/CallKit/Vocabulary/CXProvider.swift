@@ -20,7 +20,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
     /// Registers with `CallSystem.current`.
     public init(configuration: CXProviderConfiguration) {
         system = CallSystem.current
-        wiring = Guarded(Wiring(configuration: configuration.snapshot))
+        wiring = Guarded(Wiring(configuration: configuration.snapshot), hasLock: !system.configuration.isCalledByOneAtATime)
         number = system.newProviderNumber()
         super.init()
         system.register(self, limits: GroupLimits(configuration))
@@ -28,7 +28,7 @@ open class CXProvider: NSObject, @unchecked Sendable {
 
     init(configuration: CXProviderConfiguration, registeringWith system: CallSystem) {
         self.system = system
-        wiring = Guarded(Wiring(configuration: configuration.snapshot))
+        wiring = Guarded(Wiring(configuration: configuration.snapshot), hasLock: !system.configuration.isCalledByOneAtATime)
         number = system.newProviderNumber()
         super.init()
         system.register(self, limits: GroupLimits(configuration))

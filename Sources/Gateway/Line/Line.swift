@@ -58,6 +58,8 @@ final class Line {
         var configuration = CallSystemConfiguration.line
         configuration.account = String(describing: line.number)
         configuration.ringTimeout = line.ringTimeout
+        // The signalling lane is one thread at a time.
+        configuration.isCalledByOneAtATime = true
         return configuration
     }
 
