@@ -274,23 +274,24 @@ extension Gateway: UserAgentDelegate {
     ) -> Leg {
         let uuid = randomUUID()
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
-        var local = LocalMedia(address: addresses.media(flow), port: 0, codecs: offeredCodecs)
+        var local = localMedia
+        local.address = addresses.media(flow)
         local.security = .ofThisProcess(policy.srtp, keying: policy.keying, using: &random)
-        (local.ice, local.targets) = (connectivity(policy.ice), targets)
+        local.ice = connectivity(policy.ice)
         // A call to ourselves has a port of ours at both ends; over a connection its source port tells nothing.
         let isOwn = session.map { userAgent.ownCall($0.request) != nil } ?? false
         if destination?.value.isToOurselves == true || isOwn || isOurs(flow) { local.targets.ownPorts = [] }
         let leg = Leg(
             direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
             media: LegMedia(id: nextMediaID(), plane: media, scribe: scribe), scribe: scribe)
-        if let destination { leg.party.displayName = name(of: destination.value) }
+        leg.party.displayName = destination.flatMap(name)
         return leg
     }
 
     /// The name of the line that is called, where it is one of ours.
-    private func name(of destination: Destination) -> Text? {
-        let record = destination.addressOfRecord
-        guard destination.trunk == nil, record.host.equalsIgnoringCase(configuration.domain) else { return nil }
+    private func name(of destination: Boxed<Destination>) -> Text? {
+        let record = destination.value.addressOfRecord
+        guard destination.value.trunk == nil, record.host.equalsIgnoringCase(configuration.domain) else { return nil }
         return record.user.flatMap(line(numbered:))?.configuration.name
     }
 

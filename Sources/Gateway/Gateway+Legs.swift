@@ -125,7 +125,7 @@ extension Gateway {
     func add(_ leg: Leg) {
         leg.line.legs[leg.uuid] = leg
         legs[leg.uuid] = leg
-        callOfMedia[leg.media.id] = leg.uuid
+        legsByMedia[UInt128(leg.media.id.rawValue)] = leg
         if let origin = leg.origin { callOfAttempt[origin.attempt] = leg.uuid }
     }
 
@@ -135,8 +135,10 @@ extension Gateway {
         leg.line.legs[leg.uuid] = nil
         legs[leg.uuid] = nil
         leg.takenBy?.features.taken.remove(leg.uuid)
-        callOfMedia[leg.media.id] = nil
-        if let attempt = leg.origin?.attempt, callOfAttempt[attempt] == leg.uuid { callOfAttempt[attempt] = nil }
+        legsByMedia[UInt128(leg.media.id.rawValue)] = nil
+        if let origin = leg.origin, let index = callOfAttempt.index(forKey: origin.attempt), callOfAttempt[index].value == leg.uuid {
+            callOfAttempt.remove(at: index)
+        }
         leg.state = .ended
         if !leg.isSignallingOver { lingering.append(leg) }
     }

@@ -68,13 +68,15 @@ public final class Gateway: SignallingEndpoint {
 
     private var trunks: [Int: Trunk] = [:]
     /// In the order of the lines, so that a replay does the same.
-    private(set) var trunksInOrder: [Trunk] = []
+    @exclusivity(unchecked) private(set) var trunksInOrder: [Trunk] = []
     private let resolve: ((DNSQuestion, UInt64) -> Void)?
     private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
     private var lastQuestion: UInt64 = 0
     public let configuration: GatewayConfiguration
     /// What our offers have, best first.
     let offeredCodecs: [Codec]
+    /// What is said of ourselves for each leg, but for what is its own.
+    let localMedia: LocalMedia
     public let userAgent: UserAgent
     let network: any SignallingNetwork
     public let registrar: Registrar
@@ -102,7 +104,7 @@ public final class Gateway: SignallingEndpoint {
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
     @exclusivity(unchecked) var legs = IdentityTable<Leg>()
-    @exclusivity(unchecked) var callOfMedia: [MediaLegID: UUID] = [:]
+    @exclusivity(unchecked) var legsByMedia = IdentityTable<Leg>()
     /// Incoming calls that are up, by Call-ID and From tag.
     @exclusivity(unchecked) var callOfAttempt: [Text: UUID] = [:]
     @exclusivity(unchecked) var bridges = IdentityTable<Bridge>()
@@ -130,6 +132,9 @@ public final class Gateway: SignallingEndpoint {
         turn = Turn(environment.journal, at: now)
         listeners = environment.listeners
         targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
+        var localMedia = LocalMedia(address: .anyV4, port: 0, codecs: offeredCodecs)
+        localMedia.targets = targets
+        self.localMedia = localMedia
         resolve = environment.resolve
         directories = environment.directories
         (store, recordings) = (environment.store, environment.recordings)
@@ -223,7 +228,7 @@ public final class Gateway: SignallingEndpoint {
     /// What the media plane has to say of a leg.
     public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
         enter(now)
-        guard let call = callOfMedia[media], let leg = leg(call), leg.state == .connected else { return }
+        guard let leg = legsByMedia[UInt128(media.rawValue)], leg.state == .connected else { return }
         leg.heard(event)
         settle()
     }

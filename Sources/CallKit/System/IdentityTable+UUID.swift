@@ -14,7 +14,7 @@ extension IdentityTable {
         _modify { yield &self[UInt128(truncatingIfNeeded: number)] }
     }
 
-    var numbers: [ProviderNumber] { names.map(ProviderNumber.init(truncatingIfNeeded:)) }
+    var numbers: some Collection<ProviderNumber> { names.lazy.map(ProviderNumber.init(truncatingIfNeeded:)) }
 
     /// By the name of an audio session.
     @inline(__always) subscript(name: AudioSessionName) -> Value? {

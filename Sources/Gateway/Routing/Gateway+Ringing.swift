@@ -42,9 +42,10 @@ extension Gateway {
     }
 
     /// With the name that the line knows its caller by.
-    private func named(_ callee: consuming Destination, _ leg: Leg) -> Destination {
-        let name = leg.line.system.call(leg.uuid)?.identification.map { Text($0.name) }
-        callee.caller.displayName = name ?? callee.caller.displayName
+    private func named(_ callee: Destination, _ leg: Leg) -> Destination {
+        guard let name = leg.line.system.call(leg.uuid)?.identification?.name else { return callee }
+        var callee = callee
+        callee.caller.displayName = Text(name)
         return callee
     }
 
