@@ -34,8 +34,15 @@ import Testing
         func provider(_ provider: CXProvider, didDeactivate audioSession: AVAudioSession) { enter("deactivate") }
     }
 
-    @Test func `what a callback causes is told after it returned`() {
-        let (rig, nosy) = (Rig(), Nosy())
+    /// With a lock, or as a line has it.
+    private func rig(_ isOneAtATime: Bool, groups: Int = 2) -> Rig {
+        var configuration = CallSystemConfiguration()
+        configuration.isCalledByOneAtATime = isOneAtATime
+        return Rig(configuration, groups: groups)
+    }
+
+    @Test(arguments: [false, true]) func `what a callback causes is told after it returned`(isOneAtATime: Bool) {
+        let (rig, nosy) = (self.rig(isOneAtATime), Nosy())
         rig.provider.setDelegate(nosy, queue: nil)
         nosy.during = { name in
             switch name {
@@ -85,8 +92,8 @@ import Testing
         #expect(rig.system.counts == .idle)
     }
 
-    @Test func `a completion and a filter may hold the last reference to a provider`() {
-        let rig = Rig()
+    @Test(arguments: [false, true]) func `a completion and a filter may hold the last reference to a provider`(isOneAtATime: Bool) {
+        let rig = self.rig(isOneAtATime)
         weak var weakProvider: CXProvider?
         do {
             let provider = CXProvider(configuration: .limited(2, 5), system: rig.system)
@@ -106,8 +113,8 @@ import Testing
     }
 
     /// Only the delivery owns what the completion holds by then: it must not be let go while the system holds its lock.
-    @Test func `a completion that waits for the end of a callback may hold the last reference to a provider`() {
-        let rig = Rig(groups: 3)
+    @Test(arguments: [false, true]) func `a completion that waits for the end of a callback may hold the last reference to a provider`(isOneAtATime: Bool) {
+        let rig = self.rig(isOneAtATime, groups: 3)
         let nosy = Nosy()
         rig.provider.setDelegate(nosy, queue: nil)
         weak var weakProvider: CXProvider?
@@ -129,8 +136,9 @@ import Testing
     }
 
     /// Only the system has the action by then: it must not be let go while the system holds its lock.
-    @Test func `an action that is never handed over may hold the last reference to a provider and a controller`() {
-        let rig = Rig()
+    @Test(arguments: [false, true])
+    func `an action that is never handed over may hold the last reference to a provider and a controller`(isOneAtATime: Bool) {
+        let rig = self.rig(isOneAtATime)
         weak var weakProvider: CXProvider?
         weak var weakController: CXCallController?
         rig.connect("A")
@@ -151,8 +159,8 @@ import Testing
         #expect(rig.system.counts == .idle)
     }
 
-    @Test func `a provider that is let go inside a callback takes its calls with it`() {
-        let rig = Rig()
+    @Test(arguments: [false, true]) func `a provider that is let go inside a callback takes its calls with it`(isOneAtATime: Bool) {
+        let rig = self.rig(isOneAtATime)
         let nosy = Nosy()
         var other: CXProvider? = CXProvider(configuration: .limited(2, 5), system: rig.system)
         other?.setDelegate(nosy, queue: nil)
