@@ -29,6 +29,8 @@ extension Message {
             try check()
         }
 
+        func cseq(in buffer: [UInt8]) -> CSeq { CSeq(number: cseqNumber, method: Method(cseqMethod, in: buffer)) }
+
         /// Whether everything is there that must be.
         func check() throws(Defect) {
             guard !seen.isSuperset(of: .needed) else { return }

@@ -12,9 +12,7 @@ extension Message {
             let start = try draft.readStartLine()
             try draft.core.check()
             if let defect = draft.defect(of: start) { throw defect }
-            let content = try draft.cutBody()
-            self.init(
-                startLine: draft.makeStartLine(start), headers: Headers(buffer: draft.buffer, fields: draft.fields), content: content, core: draft.core)
+            self.init(fields: Headers(buffer: draft.buffer, fields: draft.fields), rest: Rest(start, try draft.cutBody(), draft))
         } catch {
             throw draft.error(error)
         }
@@ -37,6 +35,7 @@ struct Draft: ~Copyable {
         if !folds.isEmpty {
             // A fold is as good as a space (RFC 3261 §7.3.1): the lines are joined in place and read again.
             for fold in folds { (buffer[fold], buffer[fold + 1]) = (0x20, 0x20) }
+            (fields, core) = ([], Message.Core())
             _ = scan()
         }
         if bytes.count > Limits.message { defect = .tooLarge }
@@ -45,9 +44,7 @@ struct Draft: ~Copyable {
     /// One pass over the lines. Returns where the line ends are that a fold follows; what was found is to be thrown away then.
     private mutating func scan() -> [Int] {
         var folds: [Int] = []
-        fields = []
         fields.reserveCapacity(20)
-        core = Message.Core()
         var found: Defect?
         (startLine, bodyStart) = (.none, buffer.count)
         let buffer = buffer
@@ -129,14 +126,14 @@ struct Draft: ~Copyable {
         return .reject(Message.Rejection(defect: defect, method: method, via: via, headers: headers))
     }
 
-    /// The body as far as Content-Length says.
-    func cutBody() throws(Defect) -> Text {
+    /// Where the body is, as far as Content-Length says.
+    func cutBody() throws(Defect) -> Extent {
         var length = buffer.count - bodyStart
         if let announced = try contentLength() {
             guard announced <= length else { throw .truncatedBody }
             length = announced
         }
-        return Text(buffer[bodyStart..<(bodyStart + length)])
+        return Extent(bodyStart, bodyStart + length)
     }
 
     /// Nil without the header; a second one is an error, whatever it says.
@@ -197,11 +194,6 @@ extension Draft {
         guard start.status == 0 else { return nil }
         guard buffer.same(start.method, core.cseqMethod) else { return .methodMismatch }
         return start.uri.kind == .other ? .unknownScheme : nil
-    }
-
-    func makeStartLine(_ start: StartParts) -> Message.StartLine {
-        guard start.status == 0 else { return .response(status: start.status, reason: buffer[start.phrase]) }
-        return .request(Method(start.method, in: buffer), URI(buffer: buffer, layout: start.uri))
     }
 
     /// What exactly is wrong with a start line that could not be read.

@@ -43,8 +43,10 @@ public struct Message: Sendable, CustomStringConvertible {
     @usableFromInline private(set) var rest: Rest
 
     init(startLine: StartLine, headers: Headers, content: Text, core: Core) {
-        (fields, rest) = (headers, Rest(startLine, headers, content, core))
+        self.init(fields: headers, rest: Rest(startLine, headers, content, core))
     }
+
+    init(fields: Headers, rest: Rest) { (self.fields, self.rest) = (fields, rest) }
 
     /// A message of parts.
     /// - Precondition: the headers hold a well-formed Via, From, To, Call-ID and CSeq.
@@ -103,11 +105,24 @@ extension Message {
         /// Empty in a request.
         let reason: Text
         let content: Text
-        let cseq: CSeq
+        @usableFromInline let cseq: CSeq
         @usableFromInline let core: Core
 
+        /// Of a message that was read: its CSeq has the method of its start line.
+        init(_ start: Draft.StartParts, _ body: Extent, _ draft: borrowing Draft) {
+            let buffer = draft.buffer
+            cseq = draft.core.cseq(in: buffer)
+            (isRequest, method, status) = (start.status == 0, cseq.method, start.status)
+            if isRequest {
+                (uri, reason) = (URI(buffer: buffer, layout: start.uri), .empty)
+            } else {
+                (uri, reason) = (nil, buffer[start.phrase])
+            }
+            (content, core) = (buffer[body], draft.core)
+        }
+
         init(_ startLine: StartLine, _ headers: Headers, _ content: Text, _ core: Core) {
-            cseq = CSeq(number: core.cseqNumber, method: Method(core.cseqMethod, in: headers.buffer))
+            cseq = core.cseq(in: headers.buffer)
             switch startLine {
             case .request(let method, let uri):
                 (isRequest, self.method, self.uri, status, reason) = (true, method, uri, 0, .empty)
@@ -140,17 +155,17 @@ extension Message {
 
     /// The topmost Via: where a response goes.
     public var via: Via {
-        @inlinable get { Via(buffer: fields.buffer, layout: rest.core.via) }
+        @inlinable @inline(__always) get { Via(buffer: fields.buffer, layout: rest.core.via) }
         set { headers.replaceFirstElement(of: .via, with: newValue.text) }
     }
 
     public var from: NameAddress {
-        @inlinable get { NameAddress(buffer: fields.buffer, layout: rest.core.from) }
+        @inlinable @inline(__always) get { NameAddress(buffer: fields.buffer, layout: rest.core.from) }
         set { headers.set(.from, newValue.text) }
     }
 
     public var to: NameAddress {
-        @inlinable get { NameAddress(buffer: fields.buffer, layout: rest.core.to) }
+        @inlinable @inline(__always) get { NameAddress(buffer: fields.buffer, layout: rest.core.to) }
         set { headers.set(.to, newValue.text) }
     }
 
@@ -160,7 +175,7 @@ extension Message {
     }
 
     public var cseq: CSeq {
-        get { rest.cseq }
+        @inlinable get { rest.cseq }
         set { headers.set(.cseq, newValue.text) }
     }
 
@@ -172,7 +187,7 @@ extension Message {
 
     /// The first Contact that is an address.
     public var contact: NameAddress? {
-        @inlinable get { rest.core.hasContact ? NameAddress(buffer: fields.buffer, layout: rest.core.contact) : nil }
+        @inlinable @inline(__always) get { rest.core.hasContact ? NameAddress(buffer: fields.buffer, layout: rest.core.contact) : nil }
         set { if let newValue { headers.set(.contact, newValue.text) } else { headers.remove(.contact) } }
     }
 

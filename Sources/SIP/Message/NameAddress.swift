@@ -62,7 +62,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var uri: URI {
-        @inlinable get { URI(buffer: buffer, layout: layout.uri) }
+        @inlinable @inline(__always) get { URI(buffer: buffer, layout: layout.uri) }
         set { self = NameAddress(displayName: displayName, uri: newValue, parameters: parameters) }
     }
 
@@ -74,7 +74,7 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The dialog tag of From and To (RFC 3261 §19.3); nil removes it.
     public var tag: Text? {
-        @inlinable get { buffer.meaning(layout.tag) }
+        @inlinable @inline(__always) get { buffer.meaning(layout.tag) }
         set { parameters["tag"] = newValue }
     }
 }

@@ -28,7 +28,7 @@ extension [UInt8] {
     }
 
     /// What a parameter means whose value was noted as it stands; nil where none was.
-    @inlinable func meaning(_ value: Extent) -> Text? {
+    @inlinable @inline(__always) func meaning(_ value: Extent) -> Text? {
         if value.end == 0 { return nil }
         return !value.isEmpty && self[Int(value.start)] == 0x22 ? unquoted(value) : self[value]
     }
