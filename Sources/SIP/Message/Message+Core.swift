@@ -57,13 +57,21 @@ extension Message.Core {
 
     /// To, with a tag that it got at the end.
     mutating func take(_ address: NameAddress, at value: Extent, tagged tag: Text) {
-        to = address.layout.moved(by: Int(value.start) - Int(address.layout.whole.start))
+        to = address.layout(at: value)
         to.tag = Extent(Int(value.end) - tag.count, Int(value.end))
         (to.whole.end, to.parameters.end) = (value.end, value.end)
     }
 
-    mutating func take(contact address: NameAddress, at value: Extent) {
-        (contact, hasContact) = (address.layout.moved(by: Int(value.start) - Int(address.layout.whole.start)), true)
+    mutating func take(contact address: NameAddress, at value: Extent) { (contact, hasContact) = (address.layout(at: value), true) }
+    mutating func take(from address: NameAddress, at value: Extent) { from = address.layout(at: value) }
+    mutating func take(to address: NameAddress, at value: Extent) { to = address.layout(at: value) }
+    mutating func take(callID value: Extent) { callID = value }
+    mutating func take(maxForwards hops: Int) { maxForwards = Int16(hops) }
+
+    mutating func take(_ hop: Via, at value: Extent) { via = hop.layout.moved(by: Int(value.start) - Int(hop.layout.whole.start)) }
+
+    mutating func take(_ number: UInt32, _ method: Method, at value: Extent) {
+        (cseqNumber, cseqMethod) = (number, Extent(Int(value.end) - method.count, Int(value.end)))
     }
 }
 

@@ -15,9 +15,18 @@ extension Message {
 
     /// The same in as little memory as it takes, all of it in one buffer: for a message that is kept.
     public var compacted: Message {
-        guard var message = try? Message(parsing: serialized()) else { return self }
+        guard var message = isCompact ? self : try? Message(parsing: serialized()) else { return self }
         message.trimIndex()
         return message
+    }
+
+    /// Whether that is how it was read: body and header fields are in one buffer, and hardly anything else is there.
+    private var isCompact: Bool {
+        let (body, buffer) = (content.bytes, headers.buffer)
+        guard headers.contains(.contentLength), buffer.capacity - headers.byteCount - body.count < 512 else { return false }
+        return body.withUnsafeBufferPointer { body in
+            buffer.withUnsafeBufferPointer { $0.baseAddress.map { $0 + content.bytes.startIndex } == body.baseAddress }
+        }
     }
 
     static func serialize(startLine: StartLine, headers: Headers, content: Text, into bytes: inout [UInt8]) {
@@ -97,15 +106,19 @@ extension Message {
     ) -> Message {
         var headers = Headers()
         headers.reserveCapacity(bytes: 768, fields: 16)
-        headers.append(.via, via.text)
+        // What its parts have located is not read again.
+        var core = Core()
+        core.take(via, at: headers.add(.via, via.text))
+        core.take(maxForwards: maxForwards)
         headers.append(.maxForwards, Text(maxForwards))
         for route in routes { headers.append(.route, route.text) }
-        headers.append(.from, from.text)
-        headers.append(.to, to.text)
-        headers.append(.callID, callID)
-        headers.append(.cseq, CSeq(number: cseq, method: method).text)
-        if let contact { headers.append(.contact, contact.text) }
-        return Message(startLine: .request(method, uri), headers: headers)
+        core.take(from: from, at: headers.add(.from, from.text))
+        core.take(to: to, at: headers.add(.to, to.text))
+        core.take(callID: headers.add(.callID, callID))
+        core.take(cseq, method, at: headers.add(.cseq, CSeq(number: cseq, method: method).text))
+        if let contact { core.take(contact: contact, at: headers.add(.contact, contact.text)) }
+        headers.touchedCore = false
+        return Message(startLine: .request(method, uri), headers: headers, content: .empty, core: core)
     }
 
     /// A response to a request, with the headers that RFC 3261 §8.2.6.2 copies, in the order that they have there: every Via, From,

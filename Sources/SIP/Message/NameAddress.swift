@@ -46,6 +46,10 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     @inlinable public var text: Text { buffer[layout.whole] }
+
+    /// Of its text where that stands in another buffer.
+    func layout(at value: Extent) -> Layout { layout.moved(by: Int(value.start) - Int(layout.whole.start)) }
+
     public var description: String { text.description }
 
     public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
