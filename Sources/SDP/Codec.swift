@@ -100,16 +100,17 @@ public struct Codec: Hashable, Sendable {
 
     /// Reads `name/clock[/channels]`; Opus without its `/2` is taken as meant.
     init?(rtpmap: Text) {
-        let parts = rtpmap.trimmed.bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2 || parts.count == 3, !parts[0].isEmpty, let clockRate = Text(parts[1]).integer(UInt32.self), clockRate > 0 else {
-            return nil
-        }
+        let text = rtpmap.trimmed.bytes
+        guard let slash = text.firstIndex(of: UInt8(ascii: "/")), slash > text.startIndex else { return nil }
+        let rest = text[(slash + 1)...]
+        let second = rest.firstIndex(of: UInt8(ascii: "/"))
+        guard let clockRate = Text(rest[..<(second ?? rest.endIndex)]).integer(UInt32.self), clockRate > 0 else { return nil }
         var channels: UInt8 = 1
-        if parts.count == 3 {
-            guard let written = Text(parts[2]).integer(UInt8.self), written > 0 else { return nil }
+        if let second {
+            guard let written = Text(rest[(second + 1)...]).integer(UInt8.self), written > 0 else { return nil }
             channels = written
         }
-        self.init(name: Text(parts[0]), clockRate: clockRate, channels: channels)
+        self.init(name: Text(text[..<slash]), clockRate: clockRate, channels: channels)
         if isOpus, clockRate == 48_000 { self.channels = 2 }
     }
 }

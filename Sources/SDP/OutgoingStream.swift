@@ -15,11 +15,14 @@ struct OutgoingStream {
     var ice: [SessionDescription.Attribute] = []
 
     func media(_ local: LocalMedia, proto: Text, mid: Text?) -> SessionDescription.Media {
-        var media = SessionDescription.Media(kind: .audio, port: local.port, proto: proto, formats: formats.map { Text($0.payloadType) })
+        var media = SessionDescription.Media(kind: .audio, port: local.port, proto: proto, formats: [])
+        media.formats.reserveCapacity(formats.count)
         media.attributes.reserveCapacity(2 * formats.count + security.count + ice.count + 6)
         if let mid { media.attributes.append(.init(.mid, mid)) }
         for format in formats {
-            media.attributes.append(.init(.rtpmap, value(of: format) { format.codec.appendMap(to: &$0) }))
+            let map = value(of: format) { format.codec.appendMap(to: &$0) }
+            media.formats.append(Text(map.bytes.prefix { $0 != 0x20 }))
+            media.attributes.append(.init(.rtpmap, map))
             if let fmtp = format.codec.fmtp { media.attributes.append(.init(.fmtp, value(of: format) { $0.append(contentsOf: fmtp.bytes) })) }
         }
         media.attributes.append(.init(.ptime, Text(ptime)))
@@ -77,10 +80,13 @@ struct PayloadNumbers: Sendable {
         var formats: [RemoteAudio.Format] = []
         formats.reserveCapacity(codecs.count)
         for codec in codecs {
-            guard let number = number(for: codec) else { continue }
-            let format = RemoteAudio.Format(payloadType: number, codec: codec)
-            record(format)
-            formats.append(format)
+            if let number = known.first(where: { $0.matches(codec) })?.payloadType {
+                formats.append(RemoteAudio.Format(payloadType: number, codec: codec))
+            } else if let number = freeNumber(for: codec) {
+                let format = RemoteAudio.Format(payloadType: number, codec: codec)
+                known.append(Meaning(format))
+                formats.append(format)
+            }
         }
         return formats
     }
@@ -99,8 +105,7 @@ struct PayloadNumbers: Sendable {
     }
 
     /// nil when all dynamic numbers are taken. Static numbers keep their static meaning: none but its own is given to a codec.
-    private func number(for codec: Codec) -> UInt8? {
-        if let number = known.first(where: { $0.matches(codec) })?.payloadType { return number }
+    private func freeNumber(for codec: Codec) -> UInt8? {
         if let number = codec.staticPayloadType, isFree(number) { return number }
         let customary = codec.customaryPayloadType
         return isFree(customary) ? customary : (96...127).first(where: isFree)

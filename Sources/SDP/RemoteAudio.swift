@@ -31,13 +31,13 @@ struct RemoteAudio: Sendable {
     /// - Parameters:
     ///   - local: the peer's address must be of the family of ours, or unspecified, and one that we may send to.
     ///   - usesICE: whether checks may say where the peer is; then its address need not be usable.
-    init(_ index: Int, of description: SessionDescription, for local: LocalMedia, usesICE: Bool) throws(NegotiationError) {
+    init(_ index: Int, of description: borrowing SessionDescription, for local: borrowing LocalMedia, usesICE: Bool) throws(NegotiationError) {
         let media = description.media[index]
         guard media.port != 0 else { throw .refused }
         guard let security = RemoteSecurity(media, of: description) else { throw .unsupportedProfile }
         self.security = security
         ice = usesICE ? RemoteICE(media, of: description) : .none
-        let written = (media.connection ?? description.connection)?.address.map { SocketAddress($0, port: media.port) }
+        let written = description.connection(of: media)?.address.map { SocketAddress($0, port: media.port) }
         let usable = written.flatMap { Self.isUsable($0, for: local) ? $0 : nil }
         guard let rtp = usable ?? (ice.findsAddress ? SocketAddress(local.address.family == .v4 ? .anyV4 : .anyV6, port: media.port) : nil) else {
             throw .unusableAddress
@@ -51,9 +51,9 @@ struct RemoteAudio: Sendable {
         separateRTCP = Self.separateRTCP(media, rtp: rtp, for: local)
         offersMux = media.attribute(.rtcpMux) != nil
         takesReducedSize = media.attribute(.rtcpReducedSize) != nil
-        ptime = (media.attribute(.ptime) ?? description.attribute(.ptime))?.milliseconds
-        maxptime = (media.attribute(.maxptime) ?? description.attribute(.maxptime))?.milliseconds
-        let wish = Direction(in: media.attributes) ?? Direction(in: description.attributes) ?? .sendrecv
+        ptime = description.attribute(.ptime, of: media)?.milliseconds
+        maxptime = description.attribute(.maxptime, of: media)?.milliseconds
+        let wish = description.direction(of: media) ?? .sendrecv
         // With checks an unspecified address is one that is not known yet (RFC 8839 §4.4.1.1.1).
         let hasNoAddress = rtp.address.isAny && !ice.findsAddress
         direction = hasNoAddress ? wish.limited(to: .sendonly) : wish

@@ -9,7 +9,8 @@ extension SessionDescription {
     /// As above. What it keeps are slices of the text.
     public init(parsing text: Text) throws(ParseError) {
         guard text.count <= Limits.bytes else { throw .tooLarge }
-        var reader = Reader()
+        self.init(origin: Origin(sessionID: .empty, version: .empty, addressType: .empty, address: .empty))
+        var seen = Seen()
         var number = 0
         var rest = text.bytes
         while !rest.isEmpty {
@@ -18,55 +19,45 @@ extension SessionDescription {
             let line = end > rest.startIndex && rest[end - 1] == UInt8(ascii: "\r") ? rest[..<(end - 1)] : rest[..<end]
             rest = rest[min(end + 1, rest.endIndex)...]
             if line.isEmpty { continue }
-            try reader.take(line, number: number)
+            try take(line, number: number, &seen)
         }
-        try reader.finish()
-        self = reader.description
+        guard seen.version else { throw .version }
+        guard seen.origin else { throw .missingOrigin }
+        arrange()
+        for index in media.indices { media[index].arrange() }
     }
 
-    /// Collects lines; the session's own until the first `m=`.
-    private struct Reader {
-        var hasVersion = false, hasOrigin = false, hasName = false, hasTiming = false
-        /// So far.
-        var description = SessionDescription(origin: Origin(sessionID: .empty, version: .empty, addressType: .empty, address: .empty))
+    /// Which lines of the session's own there were.
+    private struct Seen {
+        var version = false, origin = false, name = false, timing = false
+    }
 
-        mutating func take(_ line: ArraySlice<UInt8>, number: Int) throws(ParseError) {
-            let valueStart = line.startIndex + 2
-            guard line.count >= 2, line[line.startIndex + 1] == UInt8(ascii: "="), !line.contains(where: { $0 == 0 || $0 == 0x0D }) else {
-                throw hasVersion ? .malformed(line: number) : .version
-            }
-            let (type, value) = (line[line.startIndex], Text(line[valueStart...]))
-            guard hasVersion else {
-                guard type == UInt8(ascii: "v"), value.trimmed == .zero else { throw .version }
-                return hasVersion = true
-            }
-            if type == UInt8(ascii: "m") {
-                guard description.media.count < Limits.media else { throw .tooLarge }
-                guard let next = Media(parsing: value) else { throw .malformed(line: number) }
-                guard next.formats.count <= Limits.formats else { throw .tooLarge }
-                return description.media.append(next)
-            }
-            let last = description.media.count - 1
-            guard last < 0 else { return try description.media[last].take(type, value, number: number, atMost: Limits.streamLines) }
-            try takeSessionLine(type, value, number: number)
+    /// The lines are the session's own until the first `m=`.
+    private mutating func take(_ line: ArraySlice<UInt8>, number: Int, _ seen: inout Seen) throws(ParseError) {
+        let valueStart = line.startIndex + 2
+        guard line.count >= 2, line[line.startIndex + 1] == UInt8(ascii: "="), !line.contains(where: { $0 == 0 || $0 == 0x0D }) else {
+            throw seen.version ? .malformed(line: number) : .version
         }
-
-        private mutating func takeSessionLine(_ type: UInt8, _ value: Text, number: Int) throws(ParseError) {
-            switch type {
-            case UInt8(ascii: "o") where !hasOrigin:
-                guard let origin = Origin(parsing: value) else { throw .malformed(line: number) }
-                (description.origin, hasOrigin) = (origin, true)
-            case UInt8(ascii: "s") where !hasName: (description.sessionName, hasName) = (value, true)
-            case UInt8(ascii: "t") where !hasTiming: (description.timing, hasTiming) = (value, true)
-            default: try description.take(type, value, number: number, atMost: Limits.sessionLines)
-            }
+        let (type, value) = (line[line.startIndex], Text(line[valueStart...]))
+        guard seen.version else {
+            guard type == UInt8(ascii: "v"), value.trimmed == .zero else { throw .version }
+            return seen.version = true
         }
-
-        mutating func finish() throws(ParseError) {
-            guard hasVersion else { throw .version }
-            guard hasOrigin else { throw .missingOrigin }
-            description.arrange()
-            for index in description.media.indices { description.media[index].arrange() }
+        if type == UInt8(ascii: "m") {
+            guard media.count < Limits.media else { throw .tooLarge }
+            guard let next = Media(parsing: value) else { throw .malformed(line: number) }
+            guard next.formats.count <= Limits.formats else { throw .tooLarge }
+            return media.append(next)
+        }
+        let last = media.count - 1
+        guard last < 0 else { return try media[last].take(type, value, number: number, atMost: Limits.streamLines) }
+        switch type {
+        case UInt8(ascii: "o") where !seen.origin:
+            guard let origin = Origin(parsing: value) else { throw .malformed(line: number) }
+            (self.origin, seen.origin) = (origin, true)
+        case UInt8(ascii: "s") where !seen.name: (sessionName, seen.name) = (value, true)
+        case UInt8(ascii: "t") where !seen.timing: (timing, seen.timing) = (value, true)
+        default: try take(type, value, number: number, atMost: Limits.sessionLines)
         }
     }
 }

@@ -120,4 +120,9 @@ public struct SessionDescription: Hashable, Sendable {
 
     /// The first session attribute of that name; nil when there is none.
     public func attribute(_ name: Text) -> Attribute? { attributes.first { $0.name == name } }
+
+    // What holds for a stream: its own, else the session's.
+    func attribute(_ name: Text, of media: Media) -> Attribute? { media.attribute(name) ?? attribute(name) }
+    func connection(of media: Media) -> Connection? { media.connection ?? connection }
+    func direction(of media: Media) -> Direction? { Direction(in: media.attributes) ?? Direction(in: attributes) }
 }

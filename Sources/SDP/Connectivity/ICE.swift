@@ -49,9 +49,11 @@ enum RemoteICE: Hashable, Sendable {
     /// The address of its lines means nothing, for checks will say where it is.
     var findsAddress: Bool { if case .full = self { true } else { false } }
 
-    init(_ media: SessionDescription.Media, of description: SessionDescription) {
-        func value(_ name: Text) -> Text? { (media.attribute(name) ?? description.attribute(name))?.value?.trimmed }
-        guard let user = value(.iceUser), let password = value("ice-pwd"), let credentials = ICECredentials(user: Text(Array(user.bytes)), password: Text(Array(password.bytes))) else {
+    init(_ media: borrowing SessionDescription.Media, of description: borrowing SessionDescription) {
+        let user = description.attribute(.iceUser, of: media)?.value?.trimmed
+        guard let user, let password = description.attribute("ice-pwd", of: media)?.value?.trimmed,
+            let credentials = ICECredentials(user: Text(Array(user.bytes)), password: Text(Array(password.bytes)))
+        else {
             self = .none
             return
         }
@@ -63,12 +65,12 @@ enum RemoteICE: Hashable, Sendable {
             self = .mismatch
             return
         }
-        self = (description.attribute("ice-lite") ?? media.attribute("ice-lite")) == nil ? .full(credentials) : .lite(credentials)
+        self = description.attribute("ice-lite", of: media) == nil ? .full(credentials) : .lite(credentials)
     }
 
     /// RFC 8839 §4.2.5, with its exceptions: a name, and `0.0.0.0` with port 9, of which candidates may come later or are hidden.
     private static func hasDefaultAmongCandidates(_ media: SessionDescription.Media, of description: SessionDescription) -> Bool {
-        guard let address = (media.connection ?? description.connection)?.address else { return true }
+        guard let address = description.connection(of: media)?.address else { return true }
         if address.isAny, media.port == 9 { return true }
         return media.attributes.contains { $0.name == "candidate" && $0.isCandidate(at: SocketAddress(address, port: media.port)) }
     }

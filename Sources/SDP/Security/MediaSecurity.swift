@@ -72,13 +72,14 @@ struct RemoteSecurity: Sendable {
     /// Which handshake it means; nil where it does not say.
     let tlsID: Text?
 
-    init?(_ media: SessionDescription.Media, of description: SessionDescription) {
+    init?(_ media: borrowing SessionDescription.Media, of description: borrowing SessionDescription) {
         guard let profile = Profile(media.proto) else { return nil }
         self.profile = profile
         crypto = media.attributes.lazy.filter { $0.name == .crypto }.compactMap { $0.value.flatMap { CryptoAttribute(parsing: $0) } }
         // Several hashes of one certificate may be given (RFC 8122 §5); the first that we know is checked.
-        fingerprint = Self.fingerprint(in: media.attributes) ?? Self.fingerprint(in: description.attributes)
-        setup = (media.attribute(.setup) ?? description.attribute(.setup))?.value.flatMap { DTLSSetup(parsing: $0) }
+        let attributes = description.attributes
+        fingerprint = Self.fingerprint(in: media.attributes) ?? Self.fingerprint(in: attributes)
+        setup = description.attribute(.setup, of: media)?.value.flatMap { DTLSSetup(parsing: $0) }
         tlsID = media.attribute(.tlsID)?.value?.trimmed
     }
 
