@@ -31,13 +31,14 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
         bytes += uri.text
         bytes.append(0x3E)
         bytes += parameters.text
-        guard let made = try? NameAddress(parsing: Text(bytes)) else { preconditionFailure("not an address: \(Text(bytes))") }
-        self = made
+        do { try self.init(reading: bytes) } catch { preconditionFailure("not an address: \(Text(bytes))") }
     }
 
     /// The whole text must be one address, with its parameters.
-    public init(parsing text: Text) throws(SyntaxError) {
-        buffer = Array(text.bytes)
+    public init(parsing text: Text) throws(SyntaxError) { try self.init(reading: Array(text.bytes)) }
+
+    private init(reading buffer: [UInt8]) throws(SyntaxError) {
+        self.buffer = buffer
         layout = try buffer.read { reader throws(SyntaxError) in
             var layout = Layout()
             try layout.readAll(&reader)

@@ -34,8 +34,10 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     @inlinable init(buffer: [UInt8], layout: Layout) { (self.buffer, self.layout) = (buffer, layout) }
 
     /// The whole text must be one URI.
-    public init(parsing text: Text) throws(SyntaxError) {
-        buffer = Array(text.bytes)
+    public init(parsing text: Text) throws(SyntaxError) { try self.init(reading: Array(text.bytes)) }
+
+    private init(reading buffer: [UInt8]) throws(SyntaxError) {
+        self.buffer = buffer
         layout = try buffer.read { reader throws(SyntaxError) in
             var layout = Layout()
             try layout.read(&reader)
@@ -176,7 +178,7 @@ extension URI {
         if let port { bytes.append(0x3A); bytes.append(decimal: port) }
         bytes.append(escaping: parameters.text, keeping: .uriParameters)
         if let headers { bytes.append(0x3F); bytes.append(escaping: headers, keeping: .uriHeader) }
-        return try? URI(parsing: Text(bytes))
+        return try? URI(reading: bytes)
     }
 }
 

@@ -49,12 +49,13 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         bytes += needsBrackets ? "[" + host + "]" : host
         if let port { bytes.append(0x3A); bytes.append(decimal: port) }
         writeParameters(&bytes)
-        guard let made = try? Via(parsing: Text(bytes)) else { preconditionFailure("not a Via: \(Text(bytes))") }
-        self = made
+        do { try self.init(reading: bytes) } catch { preconditionFailure("not a Via: \(Text(bytes))") }
     }
 
-    public init(parsing text: Text) throws(SyntaxError) {
-        buffer = Array(text.bytes)
+    public init(parsing text: Text) throws(SyntaxError) { try self.init(reading: Array(text.bytes)) }
+
+    private init(reading buffer: [UInt8]) throws(SyntaxError) {
+        self.buffer = buffer
         layout = try buffer.read { reader throws(SyntaxError) in
             var layout = Layout()
             try layout.read(&reader)

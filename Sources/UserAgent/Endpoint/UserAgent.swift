@@ -207,10 +207,12 @@ extension UserAgent {
 
     /// The lowest digit first.
     private static func append(hexadecimal number: UInt64, digits: Int, to bytes: inout [UInt8]) {
+        var text = InlineArray<16, UInt8>(repeating: 0)
         for index in 0..<digits {
             let nibble = UInt8(truncatingIfNeeded: number >> UInt64(4 * index)) & 15
-            bytes.append(nibble < 10 ? 0x30 + nibble : 0x57 + nibble)
+            text[index] = nibble < 10 ? 0x30 + nibble : 0x57 + nibble
         }
+        text.span.withUnsafeBufferPointer { bytes.append(contentsOf: $0[..<digits]) }
     }
 
     /// A tag of 64 random bits (RFC 3261 §19.3).
@@ -227,7 +229,12 @@ extension UserAgent {
         return Text(hexadecimal(digest, digits: 16))
     }
 
-    func makeCallID() -> Text { Text(Self.hexadecimal(random.next(), digits: 16) + Self.hexadecimal(random.next(), digits: 16)) }
+    func makeCallID() -> Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        for _ in 0..<2 { Self.append(hexadecimal: random.next(), digits: 16, to: &bytes) }
+        return Text(bytes)
+    }
 
     /// The first CSeq number of a call: room for 2³¹ minus a few requests stays.
     func makeSequence() -> UInt32 { UInt32(random.next() & 0xFFFF) + 1 }
