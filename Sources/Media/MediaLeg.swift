@@ -293,11 +293,14 @@ final class MediaLeg {
     }
 
     private func setRoles() {
+        let audio = plan.audio
+        roles = []
+        roles.reserveCapacity(audio.comfortNoise.count + audio.telephoneEvents.count + audio.codecs.count)
         // The first that fits is taken.
-        roles = plan.audio.comfortNoise.map { ($0.receivePayloadType & 0x7F, .noise) }
-        roles += plan.audio.telephoneEvents.map { ($0.receivePayloadType & 0x7F, .keys) }
-        roles += plan.audio.codecs.reversed().map { ($0.receivePayloadType & 0x7F, PayloadRole($0.codec)) }
-        let payloadType = plan.audio.primary.receivePayloadType & 0x7F
+        for noise in audio.comfortNoise { roles.append((noise.receivePayloadType & 0x7F, .noise)) }
+        for keys in audio.telephoneEvents { roles.append((keys.receivePayloadType & 0x7F, .keys)) }
+        for codec in audio.codecs.reversed() { roles.append((codec.receivePayloadType & 0x7F, PayloadRole(codec.codec))) }
+        let payloadType = audio.primary.receivePayloadType & 0x7F
         usual = (payloadType, agreedRole(of: payloadType))
     }
 

@@ -38,12 +38,15 @@ extension NegotiatedAudio {
     /// Under which number each payload type that comes here leaves on `other`: same codec to same codec, keys to keys and noise to noise of the same clock.
     func payloadTypes(towards other: NegotiatedAudio) -> PayloadTypeMap {
         var map = PayloadTypeMap()
-        for (mine, theirs) in [(codecs, other.codecs), (telephoneEvents, other.telephoneEvents), (comfortNoise, other.comfortNoise)] {
+        func add(_ mine: [NegotiatedCodec], _ theirs: [NegotiatedCodec]) {
             for codec in mine where codec.receivePayloadType < 128 {
                 guard let match = theirs.first(where: { $0.codec.matches(codec.codec) }), match.sendPayloadType < 128 else { continue }
                 map[codec.receivePayloadType] = match.sendPayloadType
             }
         }
+        add(codecs, other.codecs)
+        add(telephoneEvents, other.telephoneEvents)
+        add(comfortNoise, other.comfortNoise)
         return map
     }
 }

@@ -19,11 +19,11 @@ struct OutgoingStream {
         media.formats.reserveCapacity(formats.count)
         media.attributes.reserveCapacity(2 * formats.count + security.count + ice.count + 6)
         if let mid { media.attributes.append(.init(.mid, mid)) }
-        for format in formats {
-            let map = value(of: format) { format.codec.appendMap(to: &$0) }
-            media.formats.append(Text(map.bytes.prefix { $0 != 0x20 }))
-            media.attributes.append(.init(.rtpmap, map))
-            if let fmtp = format.codec.fmtp { media.attributes.append(.init(.fmtp, value(of: format) { $0.append(contentsOf: fmtp.bytes) })) }
+        let (text, places) = writtenFormats
+        for (format, place) in zip(formats, places) {
+            media.formats.append(Text(text[place.number]))
+            media.attributes.append(.init(.rtpmap, Text(text[place.map])))
+            if let fmtp = format.codec.fmtp { media.attributes.append(.init(.fmtp, Text(text[place.number.lowerBound...place.number.upperBound]) + fmtp)) }
         }
         media.attributes.append(.init(.ptime, Text(ptime)))
         if let maxptime { media.attributes.append(.init(.maxptime, Text(maxptime))) }
@@ -34,14 +34,19 @@ struct OutgoingStream {
         return media
     }
 
-    /// The format's number, and what follows it.
-    private func value(of format: RemoteAudio.Format, _ write: (inout [UInt8]) -> Void) -> Text {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(32)
-        bytes.append(decimal: format.payloadType)
-        bytes.append(0x20)
-        write(&bytes)
-        return Text(bytes)
+    /// Each format's number and what it maps to, all in one buffer.
+    private var writtenFormats: (text: [UInt8], places: [(number: Range<Int>, map: Range<Int>)]) {
+        var text: [UInt8] = []
+        text.reserveCapacity(32 * formats.count)
+        let places = formats.map { format in
+            let start = text.count
+            text.append(decimal: format.payloadType)
+            let end = text.count
+            text.append(0x20)
+            format.codec.appendMap(to: &text)
+            return (start..<end, start..<text.count)
+        }
+        return (text, places)
     }
 
     /// RTP+1 goes without saying; any other port is named (RFC 3605), also beside an offer to multiplex (RFC 5761 §5.1.3).

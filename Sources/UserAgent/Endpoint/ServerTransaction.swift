@@ -18,7 +18,11 @@ public struct ServerTransactionID: Hashable, Sendable {
         }
         bytes.append(0x20)
         for byte in via.host.bytes { bytes.append(asciiLowercased(byte)) }
-        if let port = via.port { bytes.append(contentsOf: [0x3A, UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]) }
+        if let port = via.port {
+            bytes.append(0x3A)
+            bytes.append(UInt8(port >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: port))
+        }
         (key, self.method) = (Text(bytes), method)
     }
 
