@@ -98,7 +98,9 @@ extension Gateway: UserAgentDelegate {
         let line = lines[index]
         if isReturning(origin, to: line) { return refuse(session, 482) }
         if isSentRound(invite, to: line) { return refuse(session, 482) }
-        if isFull(line) { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
+        // Conversations that its devices began, or took for another line, count, too: those live at the lines that were called. Without any the line's own
+        // system counts.
+        if !(line.features.outgoing.isEmpty && line.features.taken.isEmpty), isFull(line) { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
         if case .group = line.configuration.endpoint {
             return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
         }
@@ -114,12 +116,6 @@ extension Gateway: UserAgentDelegate {
             return refuseUnavailable(session)
         }
         receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: callees, trunk: origin)
-    }
-
-    /// Conversations that its devices began, or took for another line, count, too: those live at the lines that were called. Without any the line's own
-    /// system counts.
-    private func isFull(_ line: Line) -> Bool {
-        !(line.features.outgoing.isEmpty && line.features.taken.isEmpty) && conversations(of: line) >= line.configuration.maximumCalls
     }
 
     /// Whether a telephone sent a call on to us (3xx), and it comes to a line that sent it on before.

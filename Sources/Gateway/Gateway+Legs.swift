@@ -47,10 +47,18 @@ extension Gateway {
         return Set(here.map { $0.bridge ?? $0.uuid }).count + line.features.outgoing.count { counts(leg($0)) } + line.features.taken.count { counts(leg($0)) }
     }
 
+    /// Whether the line has part in as many conversations as it may; that of `bridge` is not counted.
+    func isFull(_ line: Line, beside bridge: UUID? = nil) -> Bool {
+        let most = line.configuration.maximumCalls
+        // There is a leg or an entry for each conversation, and mostly far fewer than that: nothing is to be counted then.
+        guard line.legs.count + line.features.outgoing.count + line.features.taken.count >= most else { return false }
+        return conversations(of: line, beside: bridge) >= most
+    }
+
     /// The call that it was made for is over: one of its ends was transferred.
     private func isLeft(_ leg: Leg) -> Bool { leg.bridge.map { self.leg($0) == nil } ?? false }
 
-    /// The line whose device or trunk an outgoing leg has called; nil where that sent the call on, and for our calls to ourselves.
+    /// The line whose device or trunk an outgoing leg has called; nil for a device that sent the call on, and for our calls to ourselves.
     func lineReached(by leg: Leg) -> Line? {
         if let trunk = leg.trunk { return line(numbered: trunk.line) }
         return leg.mayTransfer && leg.session?.isToOurselves == false ? leg.deviceLine : nil

@@ -90,11 +90,11 @@ extension Gateway {
 
 /// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards.
 final class SystemTimers {
-    /// Each once; of one line mostly.
+    /// Of one line mostly, and not twice in a row. One that stands there again later is armed again, to the same moment.
     @exclusivity(unchecked) var moved: [ObjectIdentifier] = []
     var lines: [ObjectIdentifier: Int] = [:]
 
     func note(_ system: CallSystem) {
-        if !moved.contains(ObjectIdentifier(system)) { moved.append(ObjectIdentifier(system)) }
+        if moved.last != ObjectIdentifier(system) { moved.append(ObjectIdentifier(system)) }
     }
 }

@@ -58,7 +58,7 @@ extension Gateway {
         switch target.configuration.endpoint {
         case .application, .script, .group: return nil
         case .devices, .trunk:
-            guard conversations(of: target, beside: bridge) < target.configuration.maximumCalls else { return CallRefusal(.maximumCalls, target.features.statuses) }
+            guard !isFull(target, beside: bridge) else { return CallRefusal(.maximumCalls, target.features.statuses) }
             return target.features.refusal(of: Self.update(for: staying.party))
         }
     }

@@ -51,7 +51,7 @@ public enum MediaError: Error, Hashable, Sendable {
 ///
 /// Called from the signalling lane alone, and synchronous: when a call returns, its effect is there. After `stop` has returned no
 /// packet of that leg leaves; after `close` has returned its sockets are gone. Steps out of order throw (`LegMediaState`).
-/// What media has to say comes back as a `MediaEvent` through the callback that the implementation was made with.
+/// What media has to say comes back as a `MediaEvent` through the callback that the implementation was made with, and not before the call has returned.
 public protocol MediaPlane: AnyObject {
     /// Takes numbers out of the pool. Binds nothing. Throws `.portsExhausted`.
     func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation

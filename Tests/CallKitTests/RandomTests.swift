@@ -25,6 +25,7 @@ import Testing
             configuration.activation = Bool.random(using: &random) ? .afterStarted : .afterConnected
             configuration.holdsAutomatically = Bool.random(using: &random)
             configuration.ringTimeout = Bool.random(using: &random) ? .seconds(20) : nil
+            configuration.isCalledByOneAtATime = seed.isMultiple(of: 2)
             system = CallSystem(configuration: configuration, host: host)
             provider = CXProvider(
                 configuration: .limited(.random(in: 2...8, using: &random), .random(in: 2...4, using: &random)), system: system)

@@ -63,11 +63,12 @@ final class MemorySink: JournalSink {
     ])
     func `text is escaped as JSON wants it, and reads back`(text: String, encoded: String) {
         let sink = MemorySink()
-        let journal = Journal(lane: "s0", clock: Self.clock, sink: sink, audit: nil)
+        let journal = Journal(lane: Text(text), clock: Self.clock, sink: sink, audit: nil)
         journal.record(.reportUpdated, at: Instant(nanoseconds: 1_000), [.text: .init(text)])
         journal.flush()
-        #expect(sink.text.contains("\"text\":\"\(encoded)\""))
-        #expect(JournalReader.parse(sink.bytes, name: "m").events.first?.details.text(.text) == Text(text))
+        #expect(sink.text.contains("\"lane\":\"\(encoded)\"") && sink.text.contains("\"text\":\"\(encoded)\""))
+        let event = JournalReader.parse(sink.bytes, name: "m").events.first
+        #expect(event?.lane == Text(text) && event?.details.text(.text) == Text(text))
     }
 
     @Test func `bytes that are not UTF-8 become replacement characters`() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rehearsal
 
-/// For which line a call counts that was transferred: for the one that it is at now.
+/// For which line a call counts whose caller was transferred: for the one that it is at now.
 @Suite struct TransferLimitTests {
     private static let group = "sip:4000@hookswitch.test", carrier = "sip:+49@hookswitch.test"
 

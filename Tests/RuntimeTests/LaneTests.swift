@@ -84,6 +84,9 @@ import Testing
             bench.onAdvance = { _, now in inbox.put.yield(now) }
         }
         let rings = await inbox.next(100)
+        let other = Inbox(of: Int.self)
+        lane.post { _, _ in other.put.yield(1) }
+        #expect(await other.next() == 1)
         lane.close()
         #expect(zip(rings, rings.dropFirst()).allSatisfy { $1 - $0 >= .microseconds(100) })
     }

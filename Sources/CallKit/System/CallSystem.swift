@@ -47,6 +47,7 @@ public final class CallSystem: @unchecked Sendable {
     let telling: Guarded<Void>
 
     public init(configuration: CallSystemConfiguration, host: any CallSystemHost) {
+        precondition(!configuration.isCalledByOneAtATime || host is InlineHost, "only an InlineHost calls back on the thread that calls in")
         (self.configuration, self.host) = (configuration, host)
         core = Guarded(Core(configuration: configuration), hasLock: !configuration.isCalledByOneAtATime)
         telling = Guarded((), hasLock: !configuration.isCalledByOneAtATime)

@@ -19,8 +19,8 @@ final class LineFeatures {
     var pushBindings: PushBindings
     /// Who called last, also while Do Not Disturb was on; nobody who is blocked.
     var lastCaller: CXHandle?
-    // Several accesses to these for each input, which the compiler cannot prove apart.
     /// Conversations that devices of the line began, by the call that they are at the line that was called.
+    // Here as below several accesses for each input, which the compiler cannot prove apart.
     @exclusivity(unchecked) var outgoing: Set<UUID> = []
     /// Calls to other lines that its devices, or its trunk, took: as members of a group, or by a transfer.
     @exclusivity(unchecked) var taken: Set<UUID> = []

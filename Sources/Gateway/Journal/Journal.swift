@@ -1,6 +1,7 @@
 import Primitives
 
-/// Where a journal's bytes go. Called on the journal's lane with whole lines; must neither block nor fail: what cannot be kept is counted.
+/// Where a journal's bytes go. Called on the journal's lane with whole lines; must neither block nor fail nor call the journal:
+/// what cannot be kept is counted.
 public protocol JournalSink: AnyObject, Sendable {
     func accept(_ lines: [UInt8])
 }

@@ -85,7 +85,7 @@ extension Gateway {
     private func destinations(ofMember number: Text, for leg: Leg) -> [Destination] {
         guard let index = routing.line(numbered: number), let session = leg.session else { return [] }
         // A member that has calls enough, or does not want this one, is passed over; the others ring.
-        guard conversations(of: lines[index]) < lines[index].configuration.maximumCalls, !lines[index].features.wouldRefuse(Self.update(for: leg.party)) else { return [] }
+        guard !isFull(lines[index]), !lines[index].features.wouldRefuse(Self.update(for: leg.party)) else { return [] }
         return destinations(of: lines[index], dialled: number, caller: leg.party, after: session.request)
     }
 

@@ -23,7 +23,7 @@ extension Message {
     /// Whether that is how it was read: body and header fields are in one buffer, and hardly anything else is there.
     private var isCompact: Bool {
         let (body, buffer) = (content.bytes, headers.buffer)
-        guard headers.contains(.contentLength), buffer.capacity - headers.byteCount - body.count < 512 else { return false }
+        guard headers[.contentLength]?.integer() == body.count, buffer.capacity - headers.byteCount - body.count < 512 else { return false }
         return body.withUnsafeBufferPointer { body in
             buffer.withUnsafeBufferPointer { $0.baseAddress.map { $0 + content.bytes.startIndex } == body.baseAddress }
         }
@@ -104,6 +104,7 @@ extension Message {
         _ method: Method, uri: URI, via: Via, from: NameAddress, to: NameAddress, callID: Text, cseq: UInt32, maxForwards: Int = 70,
         routes: [NameAddress] = [], contact: NameAddress? = nil
     ) -> Message {
+        precondition((0...255).contains(maxForwards) && cseq <= 0x7FFF_FFFF && !callID.isEmpty, "a request that nobody could read")
         var headers = Headers()
         headers.reserveCapacity(bytes: 768, fields: 16)
         // What its parts have located is not read again.

@@ -161,7 +161,9 @@ extension Via.Layout {
             end = reader.at
         }
         parameters = try reader.takeParameters(noting: "branch", &branch)
-        whole = Extent(start, parameters.isEmpty ? end : Int(parameters.end))
+        // Within the element all the same: blanks may follow it.
+        if parameters.isEmpty { parameters = Extent(end, end) }
+        whole = Extent(start, Int(parameters.end))
     }
 
     /// Name and version of the protocol are tokens: a request of another version is told so (RFC 4475 §3.1.2.16).

@@ -4,7 +4,7 @@ import Primitives
 ///
 /// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier one
 /// is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose beginning is
-/// in it. Events of other journals must not be mixed in: the order is the proof.
+/// in it. Events of other journals must not be mixed in: the order is the proof. So each journal has an audit of its own, on its lane.
 public final class Audit {
     public struct Options: Sendable {
         /// Also checks M5s: closed only after the session was deactivated, unless another connected call needs it.

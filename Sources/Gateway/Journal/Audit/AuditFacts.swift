@@ -176,8 +176,10 @@ extension AuditFacts {
     private func noteReset(_ event: borrowing JournalEvent) {
         let line = line(event.line)
         for call in line.calls {
-            guard let facts = calls[call], facts.ended == nil else { continue }
-            (facts.resetAt, facts.countsAsActive) = (event.time, false)
+            let facts = calls[call]
+            guard facts?.ended == nil else { continue }
+            facts?.resetAt = event.time
+            facts?.countsAsActive = false
             line.setActive(call, false)
         }
     }
