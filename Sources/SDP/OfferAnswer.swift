@@ -326,9 +326,7 @@ extension OfferAnswer {
             if session.isBundled, let mid = session.mid { description.attributes.append(.init("group", "BUNDLE " + mid)) }
             if description.media.indices.contains(session.audioIndex) { description.media[session.audioIndex] = audio } else { description.media.append(audio) }
         }
-        var hasher = Hasher()
-        description.hash(into: &hasher)
-        let content = hasher.finalize()
+        let content = description.hashValue
         if content != lastSent { (version, lastSent) = (version + 1, content) }
         description.origin.version = Text(version)
         return description
