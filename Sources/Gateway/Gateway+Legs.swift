@@ -80,7 +80,7 @@ extension Gateway {
             case .transferFailed(let call, let cause): leg(call).map { transferFailed($0, cause) }
             case .forkEnded(let call, let cause): leg(call).map { forkEnded($0, cause) }
             case .hold(let call, let isHeld): leg(call).map { putOnHold($0, isHeld) }
-            case .callNext: if hunts[bridge] != nil { hunt(for: bridge) }
+            case .callNext: huntOn(for: bridge)
             }
         }
     }

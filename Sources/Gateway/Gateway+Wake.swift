@@ -7,22 +7,28 @@ import UserAgent
 
 /// A call that waits for devices that sleep: pushes are on their way to them. While none of its line is awake it is no call yet as far as CallKit knows.
 struct WakingCall {
+    /// What it waits for of one line: its own, or a member of a ring group.
+    struct Wait {
+        let line: Line
+        /// Devices that were called for it, by their names: one that rings and registers anew, from another port perhaps, is not called twice.
+        var called: [Text]
+        /// Those that were pushed to and have not registered since; without those whose push nobody took.
+        var sleepers: [PushBinding]
+    }
+
     let leg: Leg
-    /// Devices that were called for it, by their names: one that rings and registers anew, from another port perhaps, is not called twice.
-    var called: [Text]
-    /// Those that were pushed to and have not registered since.
-    var sleepers: [PushBinding]
-    /// Pushes that nobody took.
-    var failures = 0
+    var waits: [Wait] = []
     /// It was reported: devices that wake now join those that ring.
     var isReported: Bool
 
     /// Nobody will wake any more.
-    var isOver: Bool { failures >= sleepers.count }
+    var isOver: Bool { waits.allSatisfy(\.sleepers.isEmpty) }
+
+    func place(of line: Line) -> Int? { waits.firstIndex { $0.line === line } }
 }
 
 /// Wake-up push (RFC 8599): a call waits until a device has registered, within a limit of its own; only then it is reported and rings. Where others of
-/// the line are awake, it rings those meanwhile.
+/// the line are awake, or of the ring group that was called, it rings those meanwhile.
 extension Gateway {
     /// Sends a push to each sleeping device of the line and lets the call wait; false where nobody can be woken.
     func park(_ session: InviteSession, on line: Line, from caller: CallerIdentity, _ callingLine: Line?, dialled: Text) -> Bool {
@@ -30,22 +36,30 @@ extension Gateway {
         guard waking.count < configuration.push.calls else { return doorkeeper.refuse(.wakes) }
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return true }
         add(leg)
-        wake(sleepers(of: line), for: leg, called: [], isReported: false)
+        wake([line], for: leg, than: [], isReported: false)
         return true
     }
 
-    /// A call rings at the devices that are awake: it wakes the others, where there are some and the call does not wait for them already.
-    func wakeOthers(for leg: Leg, than called: [Destination]) {
-        guard waking[leg.uuid] == nil, mayWake(leg.line) else { return }
-        guard waking.count < configuration.push.calls else { return _ = doorkeeper.refuse(.wakes) }
-        wake(sleepers(of: leg.line), for: leg, called: called.map(\.deviceName), isReported: true)
+    /// Whether it may wait for devices of these lines.
+    func mayWake(_ lines: [Line], for leg: Leg) -> Bool {
+        guard lines.contains(where: mayWake) else { return false }
+        return waking[leg.uuid] != nil || waking.count < configuration.push.calls || doorkeeper.refuse(.wakes)
     }
 
-    private func wake(_ sleepers: [PushBinding], for leg: Leg, called: [Text], isReported: Bool) {
-        waking[leg.uuid] = WakingCall(leg: leg, called: called, sleepers: sleepers, isReported: isReported)
+    /// A call rings at the devices that are awake: it wakes the others of these lines, where there are some and the call does not wait for them already.
+    func wakeOthers(of lines: [Line], for leg: Leg, than called: [Destination]) {
+        let lines = lines.filter { waking[leg.uuid]?.place(of: $0) == nil }
+        if mayWake(lines, for: leg) { wake(lines, for: leg, than: called, isReported: true) }
+    }
+
+    private func wake(_ lines: [Line], for leg: Leg, than called: [Destination], isReported: Bool) {
+        let waits = lines.filter(mayWake).map { line in
+            WakingCall.Wait(line: line, called: called.filter { $0.device == line.configuration.number }.map(\.deviceName), sleepers: sleepers(of: line))
+        }
+        waking[leg.uuid, default: WakingCall(leg: leg, isReported: isReported)].waits += waits
         arm(.wake, of: leg, after: configuration.push.limit)
-        leg.scribe.write(.pushSent, at: now, [.count: .init(sleepers.count)])
-        for sleeper in sleepers { push?(message(to: sleeper, for: leg)) }
+        leg.scribe.write(.pushSent, at: now, [.count: .init(waits.reduce(0) { $0 + $1.sleepers.count })])
+        for wait in waits { for sleeper in wait.sleepers { push?(message(to: sleeper, of: wait.line, for: leg)) } }
     }
 
     /// Whether it has devices that a push may wake.
@@ -62,20 +76,22 @@ extension Gateway {
         return asleep
     }
 
-    private func message(to sleeper: PushBinding, for leg: Leg) -> PushMessage {
+    private func message(to sleeper: PushBinding, of line: Line, for leg: Leg) -> PushMessage {
         PushMessage(
             provider: sleeper.provider.description, identifier: sleeper.identifier.description, parameter: sleeper.parameter?.description,
-            line: leg.line.configuration.number.description, call: leg.uuid, caller: leg.origin?.handle.value ?? "",
+            line: line.configuration.number.description, call: leg.uuid, caller: leg.origin?.handle.value ?? "",
             name: leg.origin.flatMap { Self.update(for: $0.caller).localizedCallerName })
     }
 
     /// A push was not taken. When none was of those whose devices still sleep, nobody will wake.
-    public func pushFailed(_ cause: String, for call: UUID, at now: Instant) {
+    public func pushFailed(_ cause: String, for push: PushMessage, at now: Instant) {
         enter(now)
-        guard let leg = waking[call]?.leg else { return }
+        guard let leg = waking[push.call]?.leg else { return }
         leg.scribe.write(.pushFailed, at: self.now, [.cause: .init(cause)])
-        waking[call]?.failures += 1
-        if waking[call]?.isOver == true { stopWaiting(call, "push-failed") }
+        if let place = line(numbered: Text(push.line)).flatMap({ waking[push.call]?.place(of: $0) }) {
+            waking[push.call]?.waits[place].sleepers.removeAll { $0.provider == Text(push.provider) && $0.identifier == Text(push.identifier) }
+        }
+        if waking[push.call]?.isOver == true { stopWaiting(push.call, "push-failed") }
         settle()
     }
 
@@ -84,25 +100,26 @@ extension Gateway {
         guard configuration.push.isOn, let user = request.to.uri.decodedUser, let line = line(numbered: user) else { return }
         let keep = TimeInterval(configuration.push.keep.components.seconds)
         if line.features.pushBindings.apply(request, at: date, keep: keep) { pushBindingsChanged(of: line) }
-        let calls = waking.values.filter { $0.leg.line === line }
+        let calls = waking.values.filter { $0.place(of: line) != nil }
         guard !calls.isEmpty else { return }
         let asleep = sleepers(of: line)
         for call in calls.sorted(by: { $0.leg.media.id.rawValue < $1.leg.media.id.rawValue }) {
-            let left = call.sleepers.filter { sleeper in asleep.contains { $0.isSame(as: sleeper) } }
-            waking[call.leg.uuid]?.sleepers = left
-            ring(call)
-            if left.count < call.sleepers.count, waking[call.leg.uuid]?.isOver == true { stopWaiting(call.leg.uuid, "unreachable") }
+            guard let place = call.place(of: line) else { continue }
+            let before = call.waits[place].sleepers, left = before.filter { sleeper in asleep.contains { $0.isSame(as: sleeper) } }
+            waking[call.leg.uuid]?.waits[place].sleepers = left
+            ring(call, at: line, place)
+            if left.count < before.count, waking[call.leg.uuid]?.isOver == true { stopWaiting(call.leg.uuid, "unreachable") }
         }
     }
 
-    /// At the devices that are awake now and did not ring before.
-    private func ring(_ call: WakingCall) {
+    /// At the devices of the line that are awake now and did not ring before.
+    private func ring(_ call: WakingCall, at line: Line, _ place: Int) {
         let leg = call.leg
-        guard let origin = leg.origin, let invite = leg.session?.request else { return }
-        let awake = destinations(of: leg.line, dialled: origin.dialled, caller: origin.caller, after: invite)
-        let callees = awake.filter { !call.called.contains($0.deviceName) }
+        guard let origin = leg.origin, let invite = leg.session?.request, leg.line === line || isMember(line, for: leg) else { return }
+        let awake = destinations(of: line, dialled: origin.dialled, caller: origin.caller, after: invite)
+        let callees = awake.filter { !call.waits[place].called.contains($0.deviceName) }
         guard !callees.isEmpty else { return }
-        waking[leg.uuid]?.called += callees.map(\.deviceName)
+        waking[leg.uuid]?.waits[place].called += callees.map(\.deviceName)
         waking[leg.uuid]?.isReported = true
         if call.isReported { join(callees, to: leg) } else { admit(leg, callees) }
     }
@@ -113,13 +130,20 @@ extension Gateway {
         return "*;+sip.pns=\"" + provider + "\""
     }
 
-    /// No further device wakes, or none did in time. A call that rings goes on ringing with those that are awake, and ends when none of them is left.
+    /// No further device wakes, or none did in time. A call that rings goes on ringing with those that are awake, and ends when none of them is left and
+    /// none comes after them.
     func stopWaiting(_ call: UUID, _ cause: Text) {
         guard let leg = waking[call]?.leg else { return }
         guard waking[call]?.isReported == true else { return giveUp(call, cause) }
-        waking[call] = nil
+        stopWaking(for: leg)
+        if hunts[call] == nil { return tell(leg.bridge, .dialled) }
+        if callees(of: call).isEmpty { hunt(for: call) }
+    }
+
+    /// The devices that were pushed to for a call that rings come too late from here on.
+    func stopWaking(for leg: Leg) {
+        waking[leg.uuid] = nil
         disarm(.wake, of: leg)
-        tell(leg.bridge, .dialled)
     }
 
     /// Ends a call that was never reported.
@@ -141,8 +165,7 @@ extension Gateway {
                 guard waking.leg.state == .ended else { continue }
                 giveUp(call, "cancelled", as: waking.leg.endCause ?? .subscriberAbsent)
             } else {
-                self.waking[call] = nil
-                disarm(.wake, of: waking.leg)
+                stopWaking(for: waking.leg)
             }
         }
     }

@@ -186,8 +186,7 @@ public final class GatewayServer: Sendable {
         }
         if let sender = settings.push {
             environment.push = { [weak lane] message in
-                let call = message.call
-                sender.send(message) { [weak lane] cause in lane?.post { host, now in host.endpoint.pushFailed(cause, for: call, at: now) } }
+                sender.send(message) { [weak lane] cause in lane?.post { host, now in host.endpoint.pushFailed(cause, for: message, at: now) } }
             }
         }
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }

@@ -156,7 +156,7 @@ import Testing
     @Test func `pushes that nobody takes end the call at once`() throws {
         fallAsleep()
         invite()
-        stage.gateway.pushFailed("the push service answered 410", for: try #require(pushes.sent.first).call, at: stage.world.now)
+        stage.gateway.pushFailed("the push service answered 410", for: try #require(pushes.sent.first), at: stage.world.now)
         stage.run(seconds: 0.2)
         #expect(statuses() == [100, 480])
         #expect(stage.events(.pushFailed).map { $0.details.text(.cause) } == ["the push service answered 410"])
@@ -252,7 +252,7 @@ import Testing
         fallAsleep()
         invite()
         desk.answer(desk.request(.invite), 486)
-        stage.gateway.pushFailed("the push service answered 410", for: try #require(pushes.sent.first).call, at: stage.world.now)
+        stage.gateway.pushFailed("the push service answered 410", for: try #require(pushes.sent.first), at: stage.world.now)
         stage.run(seconds: 0.2)
         #expect(statuses().last == 486)
         over()

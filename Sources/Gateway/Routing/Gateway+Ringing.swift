@@ -18,7 +18,7 @@ extension Gateway {
         case .devices, .trunk:
             open(leg, isGroup: false)
             join(callees, to: leg)
-            wakeOthers(for: leg, than: callees)
+            wakeOthers(of: [leg.line], for: leg, than: callees)
             // While others may still wake, running out of those that ring does not end it.
             if waking[leg.uuid] == nil { tell(leg.bridge, .dialled) }
         case .group(let group):
@@ -65,28 +65,40 @@ extension Gateway {
 
     // MARK: Ring groups
 
-    /// The next stage that anybody can be reached in. After the last one running out of callees ends the call.
+    /// The next stage that anybody can be reached in, or woken. After the last one running out of callees ends the call, once nobody may wake any more.
+    ///
+    /// In turn the one whose turn it is has its time, for waking too; where all ring, nobody who is awake waits for those that sleep.
     func hunt(for caller: UUID) {
         guard let leg = leg(caller), leg.state == .ringing else { return hunts[caller] = nil }
         disarm(.hunt, of: leg)
         while let stage = hunts[caller]?.next() {
-            let before = callees(of: caller)
-            let found = stage.members.flatMap { destinations(ofMember: $0, for: leg) }
-            guard !found.isEmpty else { continue }
+            let before = callees(of: caller), members = stage.members.compactMap { line(numbered: $0) }.filter { isMember($0, for: leg) }
+            let found = members.flatMap { destinations(ofMember: $0, for: leg) }
+            guard !found.isEmpty || mayWake(members, for: leg) else { continue }
+            if stage.endsOthers { stopWaking(for: leg) }
             for destination in found { call(named(destination, leg), for: leg) }
+            wakeOthers(of: members, for: leg, than: found)
             if stage.endsOthers { for callee in before { self.leg(callee).map { end($0, .ringTimeout) } } }
+            guard !found.isEmpty || stage.endsOthers else { continue }
             if let time = stage.next { return arm(.hunt, of: leg, after: time) }
             break
         }
         hunts[caller] = nil
-        tell(caller, .dialled)
+        if waking[caller] == nil { tell(caller, .dialled) }
     }
 
-    private func destinations(ofMember number: Text, for leg: Leg) -> [Destination] {
-        guard let index = routing.line(numbered: number), let session = leg.session else { return [] }
-        // A member that has calls enough, or does not want this one, is passed over; the others ring.
-        guard !isFull(lines[index]), !lines[index].features.wouldRefuse(Self.update(for: leg.party)) else { return [] }
-        return destinations(of: lines[index], dialled: number, caller: leg.party, after: session.request)
+    /// Nobody of those who were called is left: the next ring, unless it is the turn of one that may still wake.
+    func huntOn(for caller: UUID) {
+        guard let hunt = hunts[caller], !hunt.isInTurn || waking[caller] == nil else { return }
+        self.hunt(for: caller)
+    }
+
+    /// A member that has calls enough, or does not want this one, is passed over; the others ring.
+    func isMember(_ line: Line, for leg: Leg) -> Bool { !isFull(line) && !line.features.wouldRefuse(Self.update(for: leg.party)) }
+
+    private func destinations(ofMember line: Line, for leg: Leg) -> [Destination] {
+        guard let session = leg.session else { return [] }
+        return destinations(of: line, dialled: line.configuration.number, caller: leg.party, after: session.request)
     }
 
     // MARK: Scripts

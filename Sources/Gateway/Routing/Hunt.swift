@@ -51,6 +51,9 @@ struct Hunt {
         }
     }
 
+    /// One rings after the other, and there is another.
+    var isInTurn: Bool { stages.first?.endsOthers == true }
+
     /// The stage that begins now; nil when there was the last.
     mutating func next() -> Stage? { stages.isEmpty ? nil : stages.removeFirst() }
 }
