@@ -86,8 +86,8 @@ extension Gateway {
     /// A push was not taken. When none was of those whose devices still sleep, nobody will wake.
     public func pushFailed(_ cause: String, for push: PushMessage, at now: Instant) {
         enter(now)
-        guard let leg = waking[push.call]?.leg else { return }
-        leg.scribe.write(.pushFailed, at: self.now, [.cause: .init(cause)])
+        // Also where the call waits no more: it is up, or others ring.
+        leg(push.call)?.scribe.write(.pushFailed, at: self.now, [.cause: .init(cause), .text: .init(push.line)])
         if let place = line(numbered: Text(push.line)).flatMap({ waking[push.call]?.place(of: $0) }) {
             waking[push.call]?.waits[place].sleepers.removeAll { $0.provider == Text(push.provider) && $0.identifier == Text(push.identifier) }
         }

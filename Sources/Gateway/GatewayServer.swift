@@ -54,6 +54,8 @@ public final class GatewayServer: Sendable {
         case tls(TLSError, peer: SocketAddress, isOurs: Bool)
         case reload(TLSError?)
         case trunk(TrunkNotice)
+        /// A push that nobody took, for a device of this line. Which device is not said: who knows what it is pushed by can push to it.
+        case push(line: String, cause: String)
     }
 
     /// Why it could not start. The description is one sentence for a person.
@@ -186,7 +188,10 @@ public final class GatewayServer: Sendable {
         }
         if let sender = settings.push {
             environment.push = { [weak lane] message in
-                sender.send(message) { [weak lane] cause in lane?.post { host, now in host.endpoint.pushFailed(cause, for: message, at: now) } }
+                sender.send(message) { [weak lane] cause in
+                    notice(.push(line: message.line, cause: cause))
+                    lane?.post { host, now in host.endpoint.pushFailed(cause, for: message, at: now) }
+                }
             }
         }
         return SignallingHost(transports: transports) { _ in Gateway(settings.gateway, environment, at: now) }

@@ -34,7 +34,7 @@ extension JournalEvent {
         // Devices that sleep.
         /// The call waits for a device to wake. `count`: pushes sent
         case pushSent = "push.sent"
-        /// A push was not taken. `cause`
+        /// A push was not taken. `cause`, `text` (the number of the line whose device it was for)
         case pushFailed = "push.failed"
         /// A call ended that waited and was never reported. `cause`: `timeout`, `cancelled`, `push-failed`, `draining`
         case pushUnreported = "push.unreported"

@@ -6,16 +6,16 @@ import Synchronization
 
 /// The lines of a server's log, in their order, written on a queue of their own: who reads them may stall, and no lane waits for that.
 ///
-/// Thread-safe. Lines that come while too many wait, or from too many strangers, are dropped, and their number is told with the next one.
+/// Thread-safe. Lines that come while too many wait, or about too many sources, are dropped, and their number is told with the next one.
 final class NoticeLog: Sendable {
     private struct State {
         var waiting = 0, dropped = 0
-        /// Of whom a line was written, and when.
-        var told: [IPAddress: Instant] = [:]
+        /// What a line was written about, and when.
+        var told: [String: Instant] = [:]
         /// When `told` has room again, as far as is known.
         var roomAt = Instant.zero
 
-        mutating func isDue(_ source: IPAddress, at now: Instant) -> Bool {
+        mutating func isDue(_ source: String, at now: Instant) -> Bool {
             if let last = told[source], now - last < NoticeLog.pause { return false }
             if told.count >= NoticeLog.mostSources, now >= roomAt {
                 told = told.filter { now - $0.value < NoticeLog.pause }
@@ -54,8 +54,8 @@ final class NoticeLog: Sendable {
 
     convenience init(_ log: Logger) { self.init { log.log(level: $0, "\($1)") } }
 
-    /// - Parameter source: a flood of strangers does not fill the log: there is one line of each in ten seconds.
-    func say(_ level: Logger.Level, _ line: String, oncePer source: IPAddress? = nil) {
+    /// - Parameter source: what it is about, where others cause it: a flood of strangers does not fill the log, there is one line of each in ten seconds.
+    func say(_ level: Logger.Level, _ line: String, oncePer source: String? = nil) {
         let isTaken = state.withLock { state in
             if let source, !state.isDue(source, at: MonotonicClock.now) { return false }
             guard state.waiting < most else {

@@ -111,10 +111,11 @@ struct Serve: ParsableCommand {
                 case .directory(let outcome): Self.log(outcome, log)
                 case .journal(.recovered(let lost)): log.say(.notice, "the journal is written again; \(lost) bytes were lost")
                 case .tls(let error, let peer, isOurs: true): log.say(.warning, "TLS to \(peer): \(error)")
-                case .tls(let error, let peer, isOurs: false): log.say(.info, "TLS from \(peer): \(error)", oncePer: peer.address)
+                case .tls(let error, let peer, isOurs: false): log.say(.info, "TLS from \(peer): \(error)", oncePer: "\(peer.address)")
                 case .reload(nil) where isSecure: log.say(.notice, "the certificates were read again")
                 case .reload(nil): if isBare { log.say(.notice, "there are no certificates and no directories to read again") }
                 case .trunk(let trunk): log.say(trunk.isTrouble ? .warning : .info, "\(trunk)")
+                case .push(let line, let cause): log.say(.warning, "a push for line \(line) failed: \(cause)", oncePer: "push for \(line): \(cause)")
                 case .reload(let error?): log.say(.error, "the certificates stay as they were: \(error)")
                 }
             }
