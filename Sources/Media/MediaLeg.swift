@@ -130,8 +130,11 @@ final class MediaLeg {
     /// The far end has a port for RTCP and we have none (it was given up for rtcp-mux): its reports come to our RTP port.
     var mixesPorts: Bool { rtcpSocket == nil && !plan.audio.rtcpMux }
 
-    /// RTCP has a port of its own.
-    private var separatesControl: Bool { rtcpSocket != nil && !plan.audio.rtcpMux }
+    /// RTCP goes between other ports than RTP does: it has one of ours of its own, or the far end has one. Checks have found one place alone.
+    private var separatesControl: Bool {
+        guard !plan.audio.rtcpMux else { return false }
+        return rtcpSocket != nil || plan.audio.ice == nil && plan.audio.remoteRTCP.map { $0 != plan.audio.remoteRTP } == true
+    }
 
     private func setGates() {
         canSend = state == .started && !plan.audio.isSilenced

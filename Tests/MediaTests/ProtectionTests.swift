@@ -228,6 +228,37 @@ private struct SecureFarEnd {
         for report in told { #expect([200, 201].contains(try secure.opened(report)[1])) }
     }
 
+    /// Our port of RTCP was given back when the far end agreed to use one: its reports come to our port of RTP.
+    @Test(arguments: [true, false])
+    mutating func `reports that leave the far end's port of RTP alone have a handshake and keys of their own`(begins: Bool) throws {
+        let identity = DTLSIdentity(), leg = try open(begins: begins, identity)
+        let home = alice.address, control = SocketAddress(home.address, port: home.port + 1)
+        func far() -> DTLSAssociation { DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint) }
+        let speaker = far(), reporter = far()
+        let first = begins ? bench.network.take(to: home).flatMap { datagram in datagram.withUnsafeBytes { speaker.receive($0) } } : speaker.start()
+        let soundKeys = try #require(shakeHands(speaker, first, from: home))
+        let sound = SecureFarEnd(alice, sends: soundKeys.send, receives: soundKeys.receive)
+        bench.arrive(try sound.sealed(alice.packet(0)), from: home, at: 20_000)
+        bench.network.sent = []
+        try bench.update(leg) { ($0.audio.rtcpMux, $0.audio.remoteRTCP) = (false, control) }
+        var session = RTCPSession(ssrc: alice.ssrc, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
+        bench.arrive(try sound.sealed(session.goodbye(at: bench.now)), from: control, at: 20_000)
+        #expect(try bench.statistics(leg).refused.forged == 1, "nothing is believed without keys")
+        let second = begins ? bench.network.take(to: control).flatMap { datagram in datagram.withUnsafeBytes { reporter.receive($0) } } : reporter.start()
+        let reportKeys = try #require(shakeHands(reporter, second, from: control))
+        #expect(reportKeys.send != soundKeys.send)
+        let reports = SecureFarEnd(alice, sends: reportKeys.send, receives: reportKeys.receive)
+        bench.pass(.seconds(12))
+        let told = bench.network.take(to: control)
+        #expect(!told.isEmpty)
+        for report in told { #expect([200, 201].contains(try reports.opened(report)[1])) }
+        bench.arrive(try reports.sealed(session.goodbye(at: bench.now)), from: control, at: 20_000)
+        bench.arrive(try sound.sealed(alice.packet(0)), from: home, at: 20_000)
+        let statistics = try bench.statistics(leg)
+        #expect(statistics.receiving.packets == 2 && statistics.refused.forged == 1 && statistics.refused.malformed + statistics.refused.stranger == 0)
+        #expect(bench.events[leg]?.contains(.unprotected) != true)
+    }
+
     /// RFC 8842 §3.1: under the same certificate, too. A first name is none of a new one, for who answers may have given none.
     @Test(arguments: [(true, "a"), (false, "b"), (true, "b")] as [(Bool, Text)])
     mutating func `another part or another name is a new handshake, with new keys`(begins: Bool, name: Text) throws {

@@ -10,7 +10,7 @@ final class LegProtection {
     private(set) var receiver: SRTPReceiver?
     /// Where keys come from a handshake between the sockets.
     private(set) var handshake: DTLSAssociation?
-    /// What protects RTCP on a port of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the same keys.
+    /// What protects RTCP between ports of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the same keys.
     private(set) var control: LegProtection?
     private let begins: Bool, peer: [UInt8]
     private var hasBegun = false
@@ -27,7 +27,7 @@ final class LegProtection {
     /// Nil for a stream in the clear.
     ///
     /// - Parameters:
-    ///   - separatesControl: RTCP comes and goes on a port of its own.
+    ///   - separatesControl: RTCP goes between other ports than RTP does.
     ///   - old: what protected the leg until now. Where a key is the same its state goes on, and a new key follows the old one.
     init?(_ security: NegotiatedSecurity, separatesControl: Bool, after old: LegProtection? = nil) {
         switch security {
@@ -76,7 +76,7 @@ final class LegProtection {
         if let known { handshake = known } else { beginAnew() }
     }
 
-    /// From here on RTCP has a port of its own, and where keys come from a handshake it has one, too; or it comes and goes with RTP, under the same keys.
+    /// From here on RTCP has ports of its own, and where keys come from a handshake it has one, too; or it comes and goes with RTP, under the same keys.
     func separateControl(_ separates: Bool, _ security: NegotiatedSecurity) {
         guard separates, handshake != nil else { return control = nil }
         if control == nil { control = LegProtection(security, separatesControl: false) }

@@ -5,12 +5,13 @@ import SDP
 
 // Where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
 extension MediaEngine {
-    /// Takes a datagram of the handshake of that port (RFC 7983 §7); false for any other. Until it is done, answers go to who takes part in it: the far end
-    /// may have named an address from behind a NAT, and who it is the certificate tells.
+    /// Takes a datagram of the handshake between two ports (RFC 7983 §7, RFC 5764 §4.1); false for any other. Until it is done, answers go to who takes
+    /// part in it: the far end may have named an address from behind a NAT, and who it is the certificate tells.
     func takesHandshake(
         _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
     ) -> Bool {
         guard let first = datagram.first, 20...63 ~= first else { return false }
+        let channel = leg.sharesPort(withControlFrom: remote) ? .rtcp : channel
         guard let protection = leg.protection(of: channel), let handshake = protection.handshake else { return false }
         if leg.connectivity != nil {
             guard (channel == .rtp ? leg.latch.source : leg.rtcpSource) == remote else {
@@ -38,10 +39,12 @@ extension MediaEngine {
     }
 
     private func apply(_ outputs: [DTLSAssociation.Output], to leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
-        guard let protection = leg.protection(of: channel), let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket else { return }
+        guard let protection = leg.protection(of: channel) else { return }
+        let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
+        let remote = channel == .rtcp && leg.mixesPorts ? leg.plan.audio.remoteRTCP : nil
         for output in outputs {
             switch output {
-            case .send(let datagram): if !datagram.withUnsafeBytes({ socket.send($0) }) { leg.refused.sendFailed += 1 }
+            case .send(let datagram): if !datagram.withUnsafeBytes({ socket.send($0, toward: remote) }) { leg.refused.sendFailed += 1 }
             case .established(let send, let receive): protection.use(send: send, receive: receive)
             case .failed: failed(protection, on: leg, channel)
             }
@@ -107,6 +110,9 @@ extension MediaEngine {
 extension MediaLeg {
     /// What has the handshake of that port.
     fileprivate func protection(of channel: MediaSlot.Channel) -> LegProtection? { channel == .rtp ? protection : protection?.control }
+
+    /// Whether that is the far end's port of RTCP, which has a handshake of its own with our port of RTP.
+    fileprivate func sharesPort(withControlFrom remote: SocketAddress) -> Bool { mixesPorts && protection?.control != nil && remote == plan.audio.remoteRTCP }
 
     /// Whether that is the address that the far end has given, or where it was found; the port may be any.
     fileprivate func isAtHome(_ remote: SocketAddress, _ channel: MediaSlot.Channel) -> Bool {
