@@ -148,12 +148,19 @@ final class VirtualNetwork: SignallingNetwork {
 
     /// One that is open already, or a new one. Nobody listens: 0.
     private func open(_ flow: Flow) -> UInt64 {
-        if let known = connections.filter({ $0.value.joins(flow) }).keys.min() { return known }
+        if let known = standing(flow) { return known }
         guard inhabitants[flow.remote] != nil else { return 0 }
         lastConnection += 1
         let source = hasEphemeralPorts ? SocketAddress(flow.local.address, port: 40_000 + UInt16(lastConnection)) : flow.local
         connections[lastConnection] = Connection(opener: flow.local, listener: flow.remote, source: source, busyUntil: world.now)
         return lastConnection
+    }
+
+    private func standing(_ flow: Flow) -> UInt64? { connections.filter { $0.value.joins(flow) }.keys.min() }
+
+    func carrier(of flow: Flow) -> UInt64 {
+        guard flow.connection == 0, flow.transport.isReliable else { return flow.connection }
+        return standing(flow) ?? 0
     }
 
     func isOpen(_ flow: Flow) -> Bool { flow.connection == 0 || connections[flow.connection] != nil }

@@ -98,6 +98,7 @@ import UserAgent
         #expect(room.order == Array(0..<100))
         let back = room.far.heard[0].flow
         #expect(back.connection != 0 && back.local == room.flow.remote)
+        #expect(room.network.carrier(of: room.flow) == back.connection && room.network.carrier(of: back) == back.connection)
         room.network.send([7], over: back)
         room.play()
         #expect(room.near.heard.map(\.flow.connection) == [back.connection])
@@ -117,6 +118,7 @@ import UserAgent
         room.network.send([1], over: nowhere)
         room.play()
         #expect(room.near.failures == [nowhere])
+        #expect(room.network.carrier(of: nowhere) == 0)
     }
 }
 

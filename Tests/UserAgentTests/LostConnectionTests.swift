@@ -262,6 +262,17 @@ import Testing
         #expect(!agent.isInUse(caller) && agent.isInUse(ours))
     }
 
+    /// As of a connection that breaks while a request is given to it.
+    @Test func `of a request that nobody says the carrier of any connection may be the one, and of none when it is done`() throws {
+        let stranger = flow(.tcp, port: 40_000, connection: 7), trunk = flow(.tcp, connection: 9)
+        let session = try call(over: flow(.tcp), to: Self.trunk)
+        #expect(agent.isInUse(stranger))
+        lose(stranger)
+        #expect(session.state == .inviting)
+        lose(trunk)
+        #expect(session.state == .ended && !agent.isInUse(stranger))
+    }
+
     private static let trunk: Text = "sip:1002@198.51.100.7:5070;transport=tcp"
 
     @Test func `a request over a connection that its peer has given up is sent again over a new one, under its name`() throws {

@@ -117,7 +117,7 @@ extension UserAgent {
             transaction.wasSent = true
             network.send(transaction.bytes, over: transaction.flow)
             transaction.carrier = network.carrier(of: transaction.flow)
-            noteUse(of: transaction.flow, carriedBy: transaction.carrier)
+            noteUse(by: transaction)
         case .sendAcknowledgement:
             acknowledge(response?.message, transaction, at: now)
         case .deliver:
@@ -153,6 +153,7 @@ extension UserAgent {
 
     private func remove(_ transaction: ClientTransaction, at now: Instant) {
         alarms.set(transaction.alarm, to: nil)
+        noteEnd(of: transaction)
         // What failed on its way may have been sent again under its name.
         if clientTransactions[transaction.id] === transaction { clientTransactions[transaction.id] = nil }
         let handler = transaction.handler

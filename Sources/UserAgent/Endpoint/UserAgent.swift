@@ -31,9 +31,11 @@ public final class UserAgent {
     public internal(set) var endedSessions: UInt64 = 0
     var registrations: [ObjectIdentifier: Registration] = [:]
     var latePracks = LatePracks()
-    /// Connections that a request of ours went over, or something of a call, until they are gone. 0: there is a request of which the network does not say
-    /// what carries it.
+    /// Connections that a request of ours went over, or something of a call, until they are gone.
     private var connectionsInUse: Set<UInt64> = []
+    /// Requests of ours of which the network does not say which connection carries them, by their serials, until they are done: that one may have ended while
+    /// they were given to it.
+    private var uncarried: Set<UInt64> = []
     /// Who is spoken to over UDP and took no connection for a long request: until when such requests are datagrams.
     var withoutConnections: [SocketAddress: Instant] = [:]
     /// Begins every branch of this agent, so that it knows its own Via again.
@@ -108,12 +110,15 @@ public final class UserAgent {
     }
 
     /// Whether something of ours may be lost with it.
-    func isInUse(_ flow: Flow) -> Bool { flow.connection == 0 || connectionsInUse.contains(flow.connection) || connectionsInUse.contains(0) }
+    func isInUse(_ flow: Flow) -> Bool { flow.connection == 0 || connectionsInUse.contains(flow.connection) || !uncarried.isEmpty }
 
-    /// A request of ours was just given to this connection.
-    func noteUse(of flow: Flow, carriedBy connection: UInt64) {
-        if flow.transport.isReliable { connectionsInUse.insert(connection) }
+    /// A request of ours was just given to the network.
+    func noteUse(by transaction: ClientTransaction) {
+        guard transaction.flow.transport.isReliable else { return }
+        if transaction.carrier == 0 { uncarried.insert(transaction.serial) } else { connectionsInUse.insert(transaction.carrier) }
     }
+
+    func noteEnd(of transaction: ClientTransaction) { uncarried.remove(transaction.serial) }
 
     /// A call has to do with this flow, unless it was refused at once.
     func noteUse(of flow: Flow, by session: InviteSession) {
