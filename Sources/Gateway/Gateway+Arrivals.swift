@@ -162,6 +162,7 @@ extension Gateway: UserAgentDelegate {
         (leg.announcement, leg.trunk) = (announcement, trunk)
         if let old {
             (leg.replaced, leg.bridge) = (old.uuid, old.bridge)
+            (leg.standsForCallee, leg.isHandedOn) = (old.direction == .outgoing || old.standsForCallee, old.isHandedOn)
             leg.origin?.isInRecents = false
         }
         admit(leg, callees)
@@ -217,14 +218,15 @@ extension Gateway: UserAgentDelegate {
         if room > 0 { provider.widen(by: -room) }
     }
 
-    /// Call groups of the line beyond its conversations: who took a call over has one beside that of whom it talks with. Asked of a line that has as many
-    /// groups as it may have conversations; of others it does not matter.
+    /// Call groups of the line beyond its conversations: who took a call over has one beside that of whom it talks with, and who was transferred away from
+    /// the line goes on in one. Asked of a line that has as many groups as it may have conversations; of others it does not matter.
     private func surplusGroups(of line: Line) -> Int {
         // Each group has a leg at least, and legs are counted already.
         guard line.legs.count >= line.configuration.maximumCalls, line.system.counts.groups >= line.configuration.maximumCalls else { return 0 }
         var groups: [UUID: Set<Int>] = [:]
         for call in line.system.calls { if let bridge = leg(call.uuid)?.bridge { groups[bridge, default: []].insert(call.group) } }
-        return groups.values.reduce(0) { $0 + $1.count - 1 }
+        let others = conversationsHandedOn(by: line)
+        return groups.reduce(0) { $0 + $1.value.count - (others.contains($1.key) ? 0 : 1) }
     }
 
     /// A call that is not even reported.

@@ -43,7 +43,7 @@ extension Gateway {
     func conversations(of line: Line, beside bridge: UUID? = nil) -> Int {
         func counts(_ leg: Leg?) -> Bool { bridge == nil || leg?.bridge != bridge }
         // Who took a call over is in the conversation that it was, and so is who was called and talks with another than its caller.
-        let here = line.legs.values.lazy.filter { [unowned self] in ($0.direction == .incoming || isLeft($0) && lineReached(by: $0) === line) && counts($0) }
+        let here = line.legs.values.lazy.filter { [unowned self] in hasPart(line, by: $0) && counts($0) }
         return Set(here.map { $0.bridge ?? $0.uuid }).count + line.features.outgoing.count { counts(leg($0)) } + line.features.taken.count { counts(leg($0)) }
     }
 
@@ -55,8 +55,20 @@ extension Gateway {
         return conversations(of: line, beside: bridge) >= most
     }
 
-    /// The call that it was made for is over: one of its ends was transferred.
-    private func isLeft(_ leg: Leg) -> Bool { leg.bridge.map { self.leg($0) == nil } ?? false }
+    /// Whether the line takes part in the conversation that this leg of its own is of.
+    private func hasPart(_ line: Line, by leg: Leg) -> Bool {
+        leg.direction == .incoming && !leg.isHandedOn || isLeft(leg) && lineReached(by: leg) === line
+    }
+
+    /// Conversations that the line has legs of and no part in: their callers were transferred away from it.
+    func conversationsHandedOn(by line: Line) -> Set<UUID> {
+        let legs = line.legs.values
+        guard legs.contains(where: \.isHandedOn) else { return [] }
+        return Set(legs.filter(\.isHandedOn).compactMap(\.bridge)).subtracting(legs.filter { hasPart(line, by: $0) }.compactMap(\.bridge))
+    }
+
+    /// The call that it was made for is over, or was of another line: one of its ends was transferred.
+    private func isLeft(_ leg: Leg) -> Bool { leg.bridge.map { self.leg($0)?.line !== leg.line } ?? false }
 
     /// The line whose device or trunk an outgoing leg has called; nil for a device that sent the call on, and for our calls to ourselves.
     func lineReached(by leg: Leg) -> Line? {

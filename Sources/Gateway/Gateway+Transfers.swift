@@ -89,6 +89,7 @@ extension Gateway {
         bridges[bridge] = Bridge(id: bridge, joining: staying.uuid, with: other.uuid)
         (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
         connect(staying, with: other)
+        noteParts(staying, other)
         for leg in [staying, other] where leg.state == .connected { beginRecording(leg) }
         for held in [staying, other] where held.isHeld || held.isEntertained { putOnHold(held, false) }
         for (holder, _) in holders { tell(bridge, .remoteHold(holder.uuid, true)) }
@@ -140,8 +141,17 @@ extension Gateway {
 
     func transferred(_ staying: Leg, from leaving: Leg?, to other: Leg) {
         connect(staying, with: other)
+        // Who took the place of another by Replaces goes on in what that had.
+        if other.direction == .outgoing { noteParts(staying, other) }
         for leg in [staying, other] where leg.state == .connected { beginRecording(leg) }
         if let leaving { conclude(leaving) }
+    }
+
+    /// The line that was called has part in the conversation as long as somebody of its own has.
+    private func noteParts(_ first: Leg, _ second: Leg) {
+        for (leg, other) in [(first, second), (second, first)] where leg.direction == .incoming && !leg.standsForCallee {
+            leg.isHandedOn = lineReached(by: other) !== leg.line
+        }
     }
 
     /// Media and CallKit of two legs that talk with each other from here on.

@@ -94,6 +94,10 @@ final class Leg {
     var transfer: TransferRequest?
     /// The leg whose place this one takes when it is answered (RFC 3891).
     var replaced: UUID?
+    /// An incoming leg that took the place of one whom its line had called.
+    var standsForCallee = false
+    /// Whom an incoming leg had called was transferred away from it, and whom it talks with is of another line.
+    var isHandedOn = false
     /// The early dialog that the caller has with this fork (RFC 6228).
     var forkTag: Text?
     /// A response came from where it calls, if only to say that it is to be called elsewhere.
