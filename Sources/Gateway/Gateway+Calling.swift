@@ -71,6 +71,18 @@ extension Gateway {
     /// RFC 3323 §4.1.1.3.
     static var anonymous: NameAddress { NameAddress(displayName: "Anonymous", uri: URI(user: "anonymous", host: "anonymous.invalid")) }
 
+    /// The device that a leg calls is called over the next of its flows, where it has one: for whom the leg was made, who still waits.
+    func callOverNextFlow(insteadOf leg: Leg) {
+        guard let next = leg.destination?.value.overNextFlow else { return }
+        if let id = leg.origination { return _ = ring(next, for: id, of: leg.line, with: leg.uuid) }
+        guard let bridge = leg.bridge else { return }
+        switch bridges[bridge]?.state {
+        case .calling: self.leg(bridge).map { call(next, for: $0) }
+        case .transferring(let transfer) where transfer.targets.contains(leg.uuid): self.leg(transfer.staying).map { call(next, for: $0) }
+        case .answering, .joined, .transferring, .ended, nil: break
+        }
+    }
+
     /// A device that did not answer at all: its binding goes, so that the next call does not wait for it. Not where it has registered again meanwhile.
     func contactIsDead(_ leg: Leg) {
         guard configuration.limits.dropsDeadContacts, let destination = leg.destination?.value, let number = destination.device else { return }

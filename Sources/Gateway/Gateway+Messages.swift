@@ -39,7 +39,8 @@ extension Gateway {
             userAgent.respond(to: transaction, status: 482, at: now)
             return
         }
-        let receivers = destinations(of: lines[index], dialled: dialled, caller: caller, after: request)
+        // Over every flow of a device: a text is not called again, and twice is better than not at all.
+        let receivers = destinations(of: lines[index], dialled: dialled, caller: caller, after: request).flatMap { [$0] + $0.otherFlows }
         guard !receivers.isEmpty else {
             userAgent.respond(to: transaction, status: 480, headers: warnings(whereNobodyIsThereFor: request), at: now)
             return

@@ -71,7 +71,7 @@ extension Gateway {
 
     /// All devices ring for one call: those after the first are in its group.
     @discardableResult
-    private func ring(_ device: Destination, for id: UUID, of line: Line, with group: UUID? = nil) -> UUID {
+    func ring(_ device: Destination, for id: UUID, of line: Line, with group: UUID? = nil) -> UUID {
         let leg = makeLeg(to: device, on: line)
         (leg.origination, leg.mayTransfer) = (id, true)
         originations[id]?.candidates.insert(leg.uuid)

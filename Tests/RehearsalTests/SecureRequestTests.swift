@@ -68,6 +68,25 @@ import UserAgent
         #expect(pushes.count == 0)
     }
 
+    @Test func `of the flows of a device those over TLS are taken, and no other when they fail`() throws {
+        let instance = ";+sip.instance=\"<urn:uuid:1>\";reg-id="
+        let lines = [
+            "REGISTER \(BridgedCall.line) SIP/2.0", "Via: SIP/2.0/TLS \(device.address);branch=z9hG4bKtls", "Max-Forwards: 70",
+            "From: <\(BridgedCall.line)>;tag=1",
+            "To: <\(BridgedCall.line)>", "Call-ID: tls", "CSeq: 1 REGISTER",
+            "Contact: <sip:peer@\(device.address);transport=tls>\(instance)1", "Content-Length: 0", "", "",
+        ]
+        stage.network.send(Array(lines.joined(separator: "\r\n").utf8), over: Flow(transport: .tls, local: device.address, remote: Cast.gateway))
+        stage.run(seconds: 0.1)
+        register(contact: "<sip:peer@\(device.address)>\(instance)2")
+        ask("INVITE", "sips:2000@hookswitch.test")
+        let invite = try device.received(.invite)
+        #expect(invite.via.transport == "TLS")
+        device.answer(invite, 430)
+        #expect(sender.final(.invite, 1)?.status == 480 && device.heard.count { $0.isRequest && $0.method == .invite } == 1)
+        stage.expectQuiet()
+    }
+
     @Test func `whom a push wakes is not called in the clear`() {
         let contact = "<sip:peer@\(device.address);pn-provider=acme;pn-prid=token>"
         register(contact: contact)

@@ -20,6 +20,10 @@ struct Destination {
     var instance: Text?
     /// When that device registered last.
     var registered: Instant?
+    /// It is one of several flows that the device may keep to us.
+    var outbound: Outbound?
+    /// Other flows of that device, one of which is used where this one fails (RFC 5626 §7).
+    var otherFlows: [Destination] = []
     /// The trunk whose server it is.
     var trunk: Trunk?
     /// Who we are to a trunk that asks.
@@ -31,7 +35,19 @@ struct Destination {
     var alternatives: [NextHop] = []
     var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
 
+    enum Outbound {
+        case living
+        /// The connection is gone; another one may be taken at its address.
+        case broken
+    }
+
     var isDevice: Bool { device != nil }
+    /// The same call over the next flow of the device.
+    var overNextFlow: Destination? {
+        guard var next = otherFlows.first else { return nil }
+        (next.caller, next.headers, next.referral, next.otherFlows) = (caller, headers, referral, Array(otherFlows.dropFirst()))
+        return next
+    }
     /// What tells a device from the others of its line.
     var deviceName: Text { PushBinding.device(instance: instance, target) }
     /// As CallKit and the journal have it.

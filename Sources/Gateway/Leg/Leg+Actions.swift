@@ -24,6 +24,7 @@ extension Leg {
         session = gateway.invite(from: self, to: destination.value, offer: offer.serialized())
         state = .calling
         gateway.arm(.ring, of: self, after: line.configuration.ringTimeout)
+        if !destination.value.otherFlows.isEmpty { gateway.arm(.flow, of: self, after: Self.flowPatience) }
         return true
     }
 

@@ -157,7 +157,20 @@ extension Leg: InviteSessionDelegate {
         let sawProvisional = state == .early
         let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
         if status == 408, response == nil, !hasFarEndSpoken { gateway.contactIsDead(self) }
+        // What else a device says over one of its flows it has said (RFC 5626 §7).
+        if status == 430 || response == nil && !hasFarEndSpoken { gateway.callOverNextFlow(insteadOf: self) }
         endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
+    }
+
+    /// As long as another server is waited for (RFC 3263 §4.3), where there is one.
+    static var flowPatience: Duration { .seconds(4) }
+
+    /// The device is called over another of its flows; this one may be broken without anybody knowing.
+    func flowIsSilent() {
+        guard state == .calling, !hasFarEndSpoken else { return }
+        scribe.write(.inviteUnanswered, at: now, [.status: .init(408), .remote: .init(flow.remote.description)])
+        gateway.callOverNextFlow(insteadOf: self)
+        endOutOfBand(.failed, cause: .subscriberAbsent, tellsPeer: true)
     }
 
     // MARK: Confirmed

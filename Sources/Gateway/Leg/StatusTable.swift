@@ -81,7 +81,7 @@ public enum StatusTable {
     public static func passedStatus(_ status: Int) -> Int {
         switch status {
         case 401, 407: 403
-        case 300..<400: 480
+        case 300..<400, 430: 480
         case 415: 488
         // What they must say beside (Allow, Unsupported, Min-SE) is of that hop, too.
         case 405, 416, 420...423, 481...483, 491, 494, 505, 513: 500

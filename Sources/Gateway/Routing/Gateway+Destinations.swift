@@ -13,7 +13,7 @@ extension Gateway {
 
     /// - Parameter isSecure: none but over TLS, nor as another way (RFC 3261 §26.2.2, RFC 5630 §5.3).
     func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int, isSecure: Bool = false) -> [Destination] {
-        let found = destinations(of: line, dialled: dialled, caller: caller, maxForwards)
+        let found = destinations(of: line, dialled: dialled, caller: caller, maxForwards, isSecure: isSecure)
         guard isSecure else { return found }
         return found.filter { $0.flow.transport == .tls }.map { destination in
             var destination = destination
@@ -22,25 +22,46 @@ extension Gateway {
         }
     }
 
-    private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, _ maxForwards: Int) -> [Destination] {
+    private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, _ maxForwards: Int, isSecure: Bool) -> [Destination] {
         switch line.configuration.endpoint {
         case .application, .script, .group: []
         case .trunk: trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map { [$0] } ?? []
-        case .devices: contacts(of: line, caller: caller, maxForwards: maxForwards)
+        case .devices: devices(of: contacts(of: line, caller: caller, maxForwards: maxForwards), isSecure: isSecure)
         }
     }
 
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
         let record = URI(user: line.configuration.number, host: configuration.domain)
         return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
+            let living = userAgent.living(contact.origin)
             // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
-            let flow = userAgent.way(over: userAgent.living(contact.origin), to: contact.path.first?.uri ?? contact.uri)
+            let flow = userAgent.way(over: living, to: contact.path.first?.uri ?? contact.uri)
             // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
             guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
-            return Destination(
+            var destination = Destination(
                 target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
                 device: line.configuration.number, instance: contact.instance, registered: contact.refreshed)
+            if contact.flowNumber != nil { destination.outbound = living == contact.origin ? .living : .broken }
+            return destination
         }
+    }
+
+    /// A device that keeps several flows to us is called over one of them at a time (RFC 5626 §7): over one that is not known to be broken, and of those the
+    /// one that it refreshed last.
+    private func devices(of contacts: [Destination], isSecure: Bool) -> [Destination] {
+        guard contacts.contains(where: { $0.outbound != nil }) else { return contacts }
+        let usable = isSecure ? contacts.filter { $0.flow.transport == .tls } : contacts
+        var found: [Destination] = [], places: [Text: Int] = [:]
+        for contact in usable.filter({ $0.outbound != .broken }) + usable.filter({ $0.outbound == .broken }) {
+            let device = contact.outbound == nil ? nil : contact.instance
+            if let place = device.flatMap({ places[$0] }) {
+                found[place].otherFlows.append(contact)
+            } else {
+                if let device { places[device] = found.count }
+                found.append(contact)
+            }
+        }
+        return found
     }
 
     func isAwake(_ contact: Registrar.Contact) -> Bool {
