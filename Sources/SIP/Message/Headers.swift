@@ -196,7 +196,8 @@ public struct Headers: Sendable {
         for field in old.fields { copyLine(field, from: old) }
     }
 
-    private static func isCore(_ known: HeaderName.Known) -> Bool {
+    /// Whether a message keeps parsed what it says.
+    static func isCore(_ known: HeaderName.Known) -> Bool {
         switch known {
         case .via, .from, .to, .callID, .cseq, .maxForwards, .contact: true
         default: false

@@ -22,35 +22,35 @@ extension Message {
             try headers.buffer.withUnsafeBufferPointer { (bytes) throws(Defect) in
                 guard let base = bytes.baseAddress else { return }
                 let reader = Reader(base: base, at: 0, end: bytes.count)
-                for field in headers.fields {
-                    do throws(Flaw) { try read(field, reader) } catch { throw error.defect(field.known) }
+                for field in headers.fields where Headers.isCore(field.known) {
+                    if has(field.known), field.known != .contact {
+                        guard field.known == .via else { throw .repeated(HeaderName(field.known)) }
+                        continue
+                    }
+                    var value = reader.part(from: Int(field.value.start), to: Int(field.value.end))
+                    do { try read(field.known, &value) } catch { throw .malformed(HeaderName(field.known)) }
                 }
             }
-            try check()
+            if let missing { throw .missing(HeaderName(missing)) }
         }
 
         func cseq(in buffer: [UInt8]) -> CSeq { CSeq(number: cseqNumber, method: Method(cseqMethod, in: buffer)) }
 
-        /// Whether everything is there that must be.
-        func check() throws(Defect) {
-            guard !seen.isSuperset(of: .needed) else { return }
-            for (member, name) in [(Seen.via, HeaderName.via), (.from, .from), (.to, .to), (.callID, .callID), (.cseq, .cseq)] where !seen.contains(member) {
-                throw .missing(name)
-            }
-        }
+        /// The first of those that must be there and are not.
+        var missing: HeaderName.Known? { seen.missing }
     }
 }
 
 // Of headers that are made of what was read already.
 extension Message.Core {
-    /// One header that was copied from a message whose core this is.
-    mutating func take(_ known: HeaderName.Known, of other: Self, movedBy shift: Int) {
+    /// One header that was copied from a message; of that the object, for its core would be copied whole.
+    mutating func take(_ known: HeaderName.Known, of message: Message.Rest, movedBy shift: Int) {
         switch known {
-        case .via where via.whole.isEmpty: via = other.via.moved(by: shift)
-        case .from: from = other.from.moved(by: shift)
-        case .to: to = other.to.moved(by: shift)
-        case .callID: callID = other.callID.moved(by: shift)
-        case .cseq: (cseqNumber, cseqMethod) = (other.cseqNumber, other.cseqMethod.moved(by: shift))
+        case .via where via.whole.isEmpty: via = message.core.via.moved(by: shift)
+        case .from: from = message.core.from.moved(by: shift)
+        case .to: to = message.core.to.moved(by: shift)
+        case .callID: callID = message.core.callID.moved(by: shift)
+        case .cseq: (cseqNumber, cseqMethod) = (message.core.cseqNumber, message.core.cseqMethod.moved(by: shift))
         default: break
         }
     }
@@ -79,44 +79,21 @@ extension Message.Core {
     private struct Seen: OptionSet, Sendable {
         var rawValue: UInt8
 
-        static var via: Seen { Seen(rawValue: 1) }
-        static var from: Seen { Seen(rawValue: 2) }
-        static var to: Seen { Seen(rawValue: 4) }
-        static var callID: Seen { Seen(rawValue: 8) }
-        static var cseq: Seen { Seen(rawValue: 16) }
-        static var maxForwards: Seen { Seen(rawValue: 32) }
-        static var needed: Seen { Seen(rawValue: 31) }
+        /// Of a header that is located.
+        init(_ known: HeaderName.Known) { rawValue = 1 &<< known.rawValue }
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The first that must be there and is not.
+        var missing: HeaderName.Known? { [.via, .from, .to, .callID, .cseq].first { !contains(Seen($0)) } }
     }
 
-    /// What is wrong with one header. A byte, which costs less to pass on than a `Defect`.
-    enum Flaw: Error {
-        case repeated, malformed
+    /// Whether a header that is located was there already.
+    func has(_ known: HeaderName.Known) -> Bool { seen.contains(Seen(known)) }
 
-        func defect(_ known: HeaderName.Known) -> Defect { self == .repeated ? .repeated(HeaderName(known)) : .malformed(HeaderName(known)) }
-    }
-
-    /// Locates one header when it is one of those; only Via and Contact may come more than once (RFC 3261 §7.3.1).
-    @inline(__always) mutating func read(_ field: Headers.Field, _ message: Reader) throws(Flaw) {
-        let member: Seen
-        switch field.known {
-        case .via:
-            guard !seen.contains(.via) else { return }
-            member = .via
-        case .from: member = .from
-        case .to: member = .to
-        case .callID: member = .callID
-        case .cseq: member = .cseq
-        case .maxForwards: member = .maxForwards
-        case .contact: member = []
-        default: return
-        }
-        guard member.isEmpty || !seen.contains(member) else { throw .repeated }
-        seen.insert(member)
-        var reader = message.part(from: Int(field.value.start), to: Int(field.value.end))
-        do { try read(field.known, &reader) } catch { throw .malformed }
-    }
-
-    private mutating func read(_ known: HeaderName.Known, _ reader: inout Reader) throws(SyntaxError) {
+    /// Locates one header.
+    mutating func read(_ known: HeaderName.Known, _ reader: inout Reader) throws(SyntaxError) {
+        seen.insert(Seen(known))
         switch known {
         case .via: try via.read(&reader)
         case .from: try from.readAll(&reader)

@@ -10,7 +10,7 @@ extension Message {
         if let defect = draft.defect { throw draft.error(defect) }
         do throws(Defect) {
             let start = try draft.readStartLine()
-            try draft.core.check()
+            if let missing = draft.missing { throw .missing(HeaderName(missing)) }
             if let defect = draft.defect(of: start) { throw defect }
             self.init(fields: Headers(buffer: draft.buffer, fields: draft.fields), rest: Rest(start, try draft.cutBody(), draft))
         } catch {
@@ -27,6 +27,8 @@ struct Draft: ~Copyable {
     private(set) var startLine = Extent.none
     private(set) var bodyStart = 0
     private(set) var defect: Defect?
+    /// A header without which it is no message.
+    private(set) var missing: HeaderName.Known?
 
     init(_ bytes: [UInt8]) {
         buffer = bytes
@@ -43,60 +45,40 @@ struct Draft: ~Copyable {
 
     /// One pass over the lines. Returns where the line ends are that a fold follows; what was found is to be thrown away then.
     private mutating func scan() -> [Int] {
-        var folds: [Int] = []
         fields.reserveCapacity(20)
-        var found: Defect?
-        (startLine, bodyStart) = (.none, buffer.count)
+        (startLine, bodyStart, defect) = (.none, buffer.count, nil)
         let buffer = buffer
-        buffer.withUnsafeBufferPointer { bytes in
-            guard let base = bytes.baseAddress else { found = .keepAlive; return }
-            let names = HeaderName.Known.table
-            var reader = Reader(base: base, at: 0, end: bytes.count)
-            while reader.next == 0x0D, reader.byte(reader.at + 1) == 0x0A { reader.at += 2 }
-            guard !reader.isAtEnd else { found = .keepAlive; return }
-            guard let end = reader.lineEnd() else { found = .startLine; return }
-            startLine = Extent(reader.at, end)
-            let isResponse = reader.starts(with: "SIP/")
-            reader.at = end + 2
-            while true {
-                guard let end = reader.lineEnd() else { found = found ?? .headerLine; break }
-                if end == reader.at { bodyStart = end + 2; break }
-                if reader.byte(end + 2) == 0x20 || reader.byte(end + 2) == 0x09 { folds.append(end) }
-                if let field = Self.cut(reader, end, names) {
-                    guard fields.count < Limits.headerFields || isNeeded(field) else {
-                        (found, reader.at) = (.tooManyHeaders, end + 2)
-                        continue
-                    }
-                    fields.append(field)
-                    do throws(Message.Core.Flaw) { try core.read(field, reader) } catch {
-                        // A registrar's answer lists what others registered; one bad Contact must not lose it.
-                        if !isResponse || field.known != .contact { found = found ?? error.defect(field.known) }
-                    }
-                } else {
-                    found = found ?? (end - reader.at > Limits.headerField ? .headerTooLong : .headerLine)
-                }
-                reader.at = end + 2
-            }
+        return buffer.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { defect = .keepAlive; return [] }
+            return scan(Reader(base: base, at: 0, end: bytes.count))
         }
-        defect = found
+    }
+
+    private mutating func scan(_ reader: Reader) -> [Int] {
+        var reader = reader
+        var folds: [Int] = []
+        while reader.next == 0x0D, reader.byte(reader.at + 1) == 0x0A { reader.at += 2 }
+        guard !reader.isAtEnd else { defect = .keepAlive; return folds }
+        guard let end = reader.lineEnd() else { defect = .startLine; return folds }
+        startLine = Extent(reader.at, end)
+        let isResponse = reader.starts(with: "SIP/")
+        let names = HeaderName.Known.table
+        reader.at = end + 2
+        while true {
+            guard let end = reader.lineEnd() else { note(.headerLine); break }
+            if end == reader.at { bodyStart = end + 2; break }
+            if reader.byte(end + 2) == 0x20 || reader.byte(end + 2) == 0x09 { folds.append(end) }
+            readField(reader, end, names, isResponse)
+            reader.at = end + 2
+        }
+        missing = core.missing
         return folds
     }
 
-    /// Of too many fields those are still taken, a few times, without which there is no answer to them and no end of the message.
-    private func isNeeded(_ field: Headers.Field) -> Bool {
-        guard fields.count < Limits.headerFields + 8 else { return false }
-        return switch field.known {
-        case .from, .to, .callID, .cseq, .contentLength: true
-        case .via: core.via.whole.isEmpty
-        default: false
-        }
-    }
-
-    /// Cuts one line into name and value; nil for what is no header or too long a one.
-    @inline(__always)
-    private static func cut(_ reader: Reader, _ end: Int, _ names: UnsafePointer<HeaderName.Known.Entry>) -> Headers.Field? {
+    /// Cuts one line into name and value, and locates what is in it. Only Via and Contact may come more than once (RFC 3261 §7.3.1).
+    private mutating func readField(_ reader: Reader, _ end: Int, _ names: UnsafePointer<HeaderName.Known.Entry>, _ isResponse: Bool) {
         let start = reader.at
-        guard end &- start <= Limits.headerField else { return nil }
+        guard end &- start <= Limits.headerField else { return note(.headerTooLong) }
         var line = reader.part(from: start, to: end)
         line.at = reader.colon(before: end)
         var name = Extent(start, line.at)
@@ -106,13 +88,37 @@ struct Draft: ~Copyable {
             line.at = start
             name = line.take(.token)
             line.skipSpace()
-            known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), readable: reader.end &- start, in: names)
+            known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count))
         }
-        guard !name.isEmpty, line.skip(0x3A) else { return nil }
+        guard !name.isEmpty, line.skip(0x3A) else { return note(.headerLine) }
         line.skipSpace()
         var last = end
         while last > line.at, reader.base[last - 1] == 0x20 || reader.base[last - 1] == 0x09 { last &-= 1 }
-        return Headers.Field(known: known, name: name, value: Extent(line.at, last), lineEnd: UInt32(truncatingIfNeeded: end &+ 2))
+        guard fields.count < Limits.headerFields || isNeeded(known) else { defect = .tooManyHeaders; return }
+        fields.append(Headers.Field(known: known, name: name, value: Extent(line.at, last), lineEnd: UInt32(truncatingIfNeeded: end &+ 2)))
+        guard Headers.isCore(known) else { return }
+        if core.has(known), known != .contact {
+            if known != .via { note(.repeated(HeaderName(known))) }
+            return
+        }
+        var value = reader.part(from: line.at, to: last)
+        do { try core.read(known, &value) } catch {
+            // A registrar's answer lists what others registered; one bad Contact must not lose it.
+            if !isResponse || known != .contact { note(.malformed(HeaderName(known))) }
+        }
+    }
+
+    /// The first is told.
+    private mutating func note(_ found: Defect) { defect = defect ?? found }
+
+    /// Of too many fields those are still taken, a few times, without which there is no answer to them and no end of the message.
+    private func isNeeded(_ known: HeaderName.Known) -> Bool {
+        guard fields.count < Limits.headerFields + 8 else { return false }
+        return switch known {
+        case .from, .to, .callID, .cseq, .contentLength: true
+        case .via: core.via.whole.isEmpty
+        default: false
+        }
     }
 
     /// The error for a defect: a request gets an answer when its way back can be read.

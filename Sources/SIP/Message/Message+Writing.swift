@@ -142,7 +142,7 @@ extension Message {
             case .to:
                 guard let newTag else { fallthrough }
                 core.take(request.to, at: headers.append(.to, request.to.text, ";tag=", newTag), tagged: newTag)
-            case .via, .from, .callID, .cseq: core.take(field.known, of: request.rest.core, movedBy: headers.copyLine(field, from: request.headers))
+            case .via, .from, .callID, .cseq: core.take(field.known, of: request.rest, movedBy: headers.copyLine(field, from: request.headers))
             case .recordRoute where recordsRoute, .timestamp where status == 100: headers.copyLine(field, from: request.headers)
             default: break
             }

@@ -22,9 +22,11 @@ extension [UInt8] {
 
     /// Whether the bytes of two extents are the same.
     func same(_ left: Extent, _ right: Extent) -> Bool {
-        guard left.count == right.count else { return false }
-        for (left, right) in zip(left.range, right.range) where self[left] != self[right] { return false }
-        return true
+        guard left.count == right.count, Swift.max(left.end, right.end) <= count else { return false }
+        return withUnsafeBufferPointer { bytes in
+            for (left, right) in zip(bytes[left.range], bytes[right.range]) where left != right { return false }
+            return true
+        }
     }
 
     /// What a parameter means whose value was noted as it stands; nil where none was.
