@@ -43,17 +43,17 @@ final class ServerTransaction {
     }
 
     let id: ServerTransactionID
-    private(set) var flow: Flow
+    @exclusivity(unchecked) private(set) var flow: Flow
     /// Over UDP, and over a connection that has to be opened anew.
     private let responsePort: UInt16
-    private var received: Boxed<Message>?
+    @exclusivity(unchecked) private var received: Boxed<Message>?
     /// The tag that this agent's answer adds to To.
     let toTag: Text
     /// The CSeq number of the request, and of whatever repeats, acknowledges or cancels it.
     let sequence: UInt32
     let session: InviteSession?
-    var machine: Machine
-    var lastResponse: [UInt8] = []
+    @exclusivity(unchecked) var machine: Machine
+    @exclusivity(unchecked) var lastResponse: [UInt8] = []
     var mergeKey: MergeKey?
     let alarm = Alarm()
 

@@ -17,25 +17,26 @@ public final class UserAgent {
 
     let network: any SignallingNetwork
     let hash: DigestHash?
-    private var random: any RandomNumberGenerator
+    // Asked with each message, as those of `InviteSession`.
+    @exclusivity(unchecked) private var random: any RandomNumberGenerator
     private lazy var tagKey = random.next()
-    var alarms = AlarmQueue()
+    @exclusivity(unchecked) var alarms = AlarmQueue()
     var clientSerial: UInt64 = 0
-    var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
-    var serverTransactions: [ServerTransactionID: ServerTransaction] = [:]
+    @exclusivity(unchecked) var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
+    @exclusivity(unchecked) var serverTransactions: [ServerTransactionID: ServerTransaction] = [:]
     /// Requests outside of dialogs that are being dealt with, to find their copies.
-    var unmerged: [MergeKey: ServerTransactionID] = [:]
+    @exclusivity(unchecked) var unmerged: [MergeKey: ServerTransactionID] = [:]
     /// By local tag.
-    var sessions: [Text: InviteSession] = [:]
+    @exclusivity(unchecked) var sessions: [Text: InviteSession] = [:]
     /// How many sessions have ended since the start; whoever keeps something of one looks for what may go where it has changed.
     public internal(set) var endedSessions: UInt64 = 0
     var registrations: [ObjectIdentifier: Registration] = [:]
     var latePracks = LatePracks()
     /// Connections that a request of ours went over, or something of a call, until they are gone.
-    private var connectionsInUse: Set<UInt64> = []
+    @exclusivity(unchecked) private var connectionsInUse: Set<UInt64> = []
     /// Requests of ours of which the network does not say which connection carries them, by their serials, until they are done: that one may have ended while
     /// they were given to it.
-    private var uncarried: Set<UInt64> = []
+    @exclusivity(unchecked) private var uncarried: Set<UInt64> = []
     /// Who is spoken to over UDP and took no connection for a long request: until when such requests are datagrams.
     var withoutConnections: [SocketAddress: Instant] = [:]
     /// Begins every branch of this agent, so that it knows its own Via again.
@@ -46,7 +47,7 @@ public final class UserAgent {
     let supported: Text
     /// Of a re-INVITE or UPDATE, whose provisional responses nobody acknowledges.
     let supportedInDialog: Text
-    private var hosts: [(address: IPAddress, text: Text)] = []
+    @exclusivity(unchecked) private var hosts: [(address: IPAddress, text: Text)] = []
     public internal(set) var refusals = Refusals()
 
     /// - Parameters:
