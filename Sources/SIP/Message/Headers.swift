@@ -165,23 +165,24 @@ public struct Headers: Sendable {
     }
 
     private mutating func write(_ name: HeaderName, _ value: Text) -> Field {
+        value.hasControls ? write(name, plain: Text(value.bytes.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })) : write(name, plain: value)
+    }
+
+    /// A value without line ends.
+    private mutating func write(_ name: HeaderName, plain value: Text) -> Field {
         touchedCore = touchedCore || Self.isCore(name.known)
         compactIfWasteful()
         let start = buffer.count
-        if name.known == .other { buffer += name.other } else { buffer += name.known.literal }
-        let nameEnd = buffer.count
-        buffer.append(0x3A)
-        buffer.append(0x20)
-        let valueStart = buffer.count
-        if value.hasControls {
-            buffer.append(contentsOf: value.bytes.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 })
-        } else {
-            buffer += value
+        value.bytes.withUnsafeBufferPointer { value in
+            if name.known == .other {
+                name.other.bytes.withUnsafeBufferPointer { buffer.append(line: $0, value) }
+            } else {
+                buffer.append(line: name.known.bytes, value)
+            }
         }
-        let valueEnd = buffer.count
-        buffer.append(0x0D)
-        buffer.append(0x0A)
-        return Field(known: name.known, name: Extent(start, nameEnd), value: Extent(valueStart, valueEnd), lineEnd: UInt32(buffer.count))
+        let end = buffer.count - 2
+        let valueStart = end - value.count
+        return Field(known: name.known, name: Extent(start, valueStart - 2), value: Extent(valueStart, end), lineEnd: UInt32(end + 2))
     }
 
     /// A message that is edited for hours must not keep every line that it ever had.
@@ -244,5 +245,5 @@ extension Reader {
 }
 
 extension Extent {
-    static func + (extent: Extent, shift: Int) -> Extent { Extent(Int(extent.start) + shift, Int(extent.end) + shift) }
+    static func + (extent: Extent, shift: Int) -> Extent { Extent(Int(extent.start) &+ shift, Int(extent.end) &+ shift) }
 }

@@ -10,7 +10,18 @@ extension Message {
 
     /// Appends the message as it goes on the wire. Content-Length is always written, with the length that the body has.
     public func serialize(into bytes: inout [UInt8]) {
-        Self.serialize(startLine: startLine, headers: headers, content: content, into: &bytes)
+        // Of its parts: a `StartLine` would be a copy of the URI.
+        let startLineCount = (rest.uri?.layout.whole.count ?? rest.reason.count) + method.count + 14
+        bytes.reserveCapacity(bytes.count + startLineCount + headers.byteCount + Self.longestLength + content.count)
+        if let uri = rest.uri {
+            bytes += method
+            bytes.append(0x20)
+            bytes += uri.text
+            bytes += " SIP/2.0\r\n" as StaticString
+        } else {
+            Self.writeStatusLine(rest.status, rest.reason, into: &bytes)
+        }
+        Self.write(headers, content, into: &bytes)
     }
 
     /// The same in as little memory as it takes, all of it in one buffer: for a message that is kept.
@@ -29,9 +40,8 @@ extension Message {
         }
     }
 
-    static func serialize(startLine: StartLine, headers: Headers, content: Text, into bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + greatestCount(startLine) + headers.byteCount + longestLength + content.count)
-        write(startLine, into: &bytes)
+    /// What follows the start line.
+    static func write(_ headers: Headers, _ content: Text, into bytes: inout [UInt8]) {
         var hasLength = false
         // Lines that follow each other in the buffer are written with one copy.
         var run = Extent.none
@@ -64,33 +74,18 @@ extension Message {
     /// Of "Content-Length" with its line end, and the empty line behind it.
     private static let longestLength = 32
 
-    private static func greatestCount(_ startLine: StartLine) -> Int {
-        switch startLine {
-        case .request(let method, let uri): method.count + uri.layout.whole.count + 11
-        case .response(_, let reason): reason.count + 14
-        }
-    }
-
     private static func writeLength(_ length: Int, into bytes: inout [UInt8]) {
         bytes += "Content-Length: " as StaticString
         bytes.append(decimal: length)
         bytes += "\r\n" as StaticString
     }
 
-    private static func write(_ startLine: StartLine, into bytes: inout [UInt8]) {
-        switch startLine {
-        case .request(let method, let uri):
-            bytes += method
-            bytes.append(0x20)
-            bytes += uri.text
-            bytes += " SIP/2.0\r\n" as StaticString
-        case .response(let status, let reason):
-            bytes += "SIP/2.0 " as StaticString
-            bytes.append(decimal: status)
-            bytes.append(0x20)
-            bytes += reason.printable
-            bytes += "\r\n" as StaticString
-        }
+    static func writeStatusLine(_ status: Int, _ reason: Text, into bytes: inout [UInt8]) {
+        bytes += "SIP/2.0 " as StaticString
+        bytes.append(decimal: status)
+        bytes.append(0x20)
+        bytes += reason.printable
+        bytes += "\r\n" as StaticString
     }
 }
 

@@ -27,11 +27,28 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
             bytes.append(quoting: displayName.repaired)
             bytes.append(0x20)
         }
+        // Where the parts are is known, but for a tag among the parameters.
+        var layout = Layout()
+        if bytes.count > 3 { (layout.displayName, layout.isQuoted) = (Extent(1, bytes.count - 2), true) }
         bytes.append(0x3C)
+        layout.uri = uri.layout.moved(by: bytes.count - Int(uri.layout.whole.start))
         bytes += uri.text
         bytes.append(0x3E)
-        bytes += parameters.text
-        do { try self.init(reading: bytes) } catch { preconditionFailure("not an address: \(Text(bytes))") }
+        let end = bytes.count
+        layout.parameters = Extent(end, end)
+        if !parameters.isEmpty {
+            bytes += parameters.text
+            do {
+                layout.parameters = try bytes.read(Extent(end, bytes.count)) { reader throws(SyntaxError) in
+                    let parameters = try reader.takeParameters(noting: "tag", &layout.tag)
+                    reader.skipSpace()
+                    guard reader.isAtEnd else { throw .trailingText }
+                    return parameters
+                }
+            } catch { preconditionFailure("not an address: \(Text(bytes))") }
+        }
+        layout.whole = Extent(0, Int(layout.parameters.end))
+        self.init(buffer: bytes, layout: layout)
     }
 
     /// The whole text must be one address, with its parameters.

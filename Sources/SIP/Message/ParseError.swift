@@ -89,7 +89,8 @@ extension Message {
             for name in [HeaderName.from, .to, .callID, .cseq] { answer.copy(name, from: headers) }
             if let value = answer[.to], let to = try? NameAddress(parsing: value), to.tag == nil { answer.set(.to, value + ";tag=" + toTag) }
             var bytes: [UInt8] = []
-            Message.serialize(startLine: .response(status: status, reason: reason), headers: answer, content: .empty, into: &bytes)
+            Message.writeStatusLine(status, reason, into: &bytes)
+            Message.write(answer, .empty, into: &bytes)
             return bytes
         }
     }

@@ -14,7 +14,7 @@ import Primitives
     @inlinable var range: Range<Int> { Int(start)..<Int(end) }
 
     /// The same in another buffer, where it stands so much further behind. What is nowhere stays nowhere.
-    func moved(by shift: Int) -> Extent { self == .none ? self : self + shift }
+    func moved(by shift: Int) -> Extent { end == 0 ? self : self + shift }
 }
 
 extension [UInt8] {
@@ -220,6 +220,7 @@ struct Reader {
             }
             position &+= 32
         }
+        while position &+ 8 <= end, controls(at: position) == 0 { position &+= 8 }
         while position < end, base[position] >= 0x20 { position &+= 1 }
         return position
     }
@@ -292,7 +293,20 @@ extension [UInt8] {
         bytes.append(contentsOf: UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
-    static func += (bytes: inout [UInt8], text: Text) { bytes.append(contentsOf: text.bytes) }
+    static func += (bytes: inout [UInt8], text: Text) { text.bytes.withUnsafeBufferPointer { bytes.append(contentsOf: $0) } }
+
+    /// Appends `name: value` and a line end, all at once.
+    mutating func append(line name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        append(addingCapacity: name.count + value.count + 4) { line in
+            line.withUnsafeMutableBufferPointer { buffer, count in
+                var end = count + buffer.extracting(count...).initialize(fromContentsOf: name)
+                (buffer[end], buffer[end &+ 1]) = (0x3A, 0x20)
+                end += 2 + buffer.extracting((end + 2)...).initialize(fromContentsOf: value)
+                (buffer[end], buffer[end &+ 1]) = (0x0D, 0x0A)
+                count = end + 2
+            }
+        }
+    }
 
     /// Appends text between quotes, with the escapes that RFC 3261 §25.1 asks for. Line ends and NUL become spaces.
     mutating func append(quoting text: Text) {

@@ -131,7 +131,7 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
 
     /// Without headers and method, which have no place in a Request-URI or in the Contact of a dialog (RFC 3261 §19.1.1 table 1).
     public var asRequestURI: URI {
-        guard isSIP else { return self }
+        guard isSIP, !layout.headers.isEmpty || !layout.parameters.isEmpty else { return self }
         var uri = self
         if headers != nil { uri.headers = nil }
         if parameters.contains("method" as StaticString) { uri.parameters["method"] = nil }

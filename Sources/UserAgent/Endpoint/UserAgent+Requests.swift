@@ -252,7 +252,7 @@ extension UserAgent {
     /// Answers a request of a live transaction. Without effect when it has its final answer already.
     func respond(
         _ transaction: ServerTransaction, status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], contact: NameAddress? = nil,
-        body: [UInt8] = [], contentType: Text = "application/sdp", toTag: Text? = nil, at now: Instant
+        body: [UInt8] = [], contentType: Text = .sdp, toTag: Text? = nil, at now: Instant
     ) {
         guard let request = transaction.request else { return }
         var response = Message.response(to: request, status: status, reason: reason, toTag: toTag ?? transaction.toTag, contact: contact)
@@ -270,7 +270,7 @@ extension UserAgent {
     @discardableResult
     public func respond(
         to id: ServerTransactionID, status: Int, reason: Text? = nil, headers: [(HeaderName, Text)] = [], body: [UInt8] = [],
-        contentType: Text = "application/sdp", at now: Instant
+        contentType: Text = .sdp, at now: Instant
     ) -> Bool {
         guard let transaction = serverTransactions[id], transaction.isOpen else { return false }
         respond(transaction, status: status, reason: reason, headers: headers, body: body, contentType: contentType, at: now)
