@@ -268,7 +268,7 @@ public final class MediaEngine {
     private func route(_ leg: MediaLeg) {
         prepareTranscoder(of: leg)
         switch leg.plan.source {
-        case .relay: leg.stream.payloadTypes = leg.partner?.plan.audio.payloadTypes(towards: leg.plan.audio) ?? PayloadTypeMap()
+        case .relay: leg.stream.payloadTypes = leg.partner.map { $0.plan.audio.payloadTypes(towards: leg.plan.audio) } ?? PayloadTypeMap()
         case .echo: leg.stream.payloadTypes = leg.plan.audio.payloadTypes(towards: leg.plan.audio)
         case .tone, .samples, .silence, .conference: leg.stream.payloadTypes = PayloadTypeMap()
         }
@@ -282,15 +282,16 @@ public final class MediaEngine {
     }
 
     private func prepareTranscoder(of leg: MediaLeg) {
+        let partner = leg.partner
         var format: Transcoder.Format?
-        if case .relay = leg.plan.source, let partner = leg.partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
+        if case .relay = leg.plan.source, let partner { format = .init(from: partner.plan.audio, to: leg.plan.audio, opus: leg.opus) }
         leg.transcoderFormat = format.map(Boxed.init)
         if let transcoder = leg.transcoder, transcoder.format != format {
-            leg.partner?.keepPlayout()
+            partner?.keepPlayout()
             leg.transcoder = nil
             leg.stream.pause()
         }
-        guard let format, let usual = leg.partner?.plan.audio.primary.codec, let codec = AudioCodec(usual), format.incoming.contains(codec) else { return }
+        guard let format, let partner, let codec = AudioCodec(partner.plan.audio.primary.codec), format.incoming.contains(codec) else { return }
         _ = transcoder(of: leg)
     }
 

@@ -70,10 +70,10 @@ public struct Text: Hashable, Sendable, ExpressibleByStringLiteral, CustomString
 
     /// Without the spaces, tabs, CR and LF at both ends.
     public var trimmed: Text {
-        var slice = bytes
-        while let first = slice.first, isSpace(first) { slice.removeFirst() }
-        while let last = slice.last, isSpace(last) { slice.removeLast() }
-        return Text(slice)
+        var (start, end) = (bytes.startIndex, bytes.endIndex)
+        while start < end, isSpace(bytes[start]) { start += 1 }
+        while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+        return Text(bytes[start..<end])
     }
 
     /// The number that the text spells in decimal digits alone; nil for anything else and for what overflows.

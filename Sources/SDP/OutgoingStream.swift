@@ -38,7 +38,7 @@ struct OutgoingStream {
     private var writtenFormats: (text: [UInt8], places: [(number: Range<Int>, map: Range<Int>)]) {
         var text: [UInt8] = []
         text.reserveCapacity(32 * formats.count)
-        let places = formats.map { format in
+        let places = formats.map { format -> (number: Range<Int>, map: Range<Int>) in
             let start = text.count
             text.append(decimal: format.payloadType)
             let end = text.count
@@ -79,8 +79,8 @@ struct PayloadNumbers: Sendable {
     /// What we offer of `local`: every codec, then comfort noise and telephone-event at each of their clocks.
     mutating func offered(of local: LocalMedia) -> [RemoteAudio.Format] {
         var codecs = local.codecs
-        if local.comfortNoise { codecs += Self.clocks(of: local.codecs.filter { !$0.isOpus }).map(Codec.comfortNoise) }
-        if local.telephoneEvents { codecs += Self.clocks(of: local.codecs).map(Codec.telephoneEvent) }
+        if local.comfortNoise { for clock in Self.clocks(of: local.codecs.filter { !$0.isOpus }) { codecs.append(.comfortNoise(clock)) } }
+        if local.telephoneEvents { for clock in Self.clocks(of: local.codecs) { codecs.append(.telephoneEvent(clock)) } }
         known.reserveCapacity(max(known.count, codecs.count))
         var formats: [RemoteAudio.Format] = []
         formats.reserveCapacity(codecs.count)

@@ -9,12 +9,13 @@ extension SessionDescription {
     /// As above. What it keeps are slices of the text.
     public init(parsing text: Text) throws(ParseError) {
         guard text.count <= Limits.bytes else { throw .tooLarge }
-        self.init(origin: Origin(sessionID: .empty, version: .empty, addressType: .empty, address: .empty))
+        origin = Origin(sessionID: .empty, version: .empty, addressType: .empty, address: .empty)
+        (sessionName, connection, timing) = (Self.noName, nil, Self.always)
         var seen = Seen()
         var number = 0
         var rest = text.bytes
         while !rest.isEmpty {
-            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+            let end = rest.withUnsafeBufferPointer { $0.firstIndex(of: UInt8(ascii: "\n")) }.map { rest.startIndex + $0 } ?? rest.endIndex
             number += 1
             let line = end > rest.startIndex && rest[end - 1] == UInt8(ascii: "\r") ? rest[..<(end - 1)] : rest[..<end]
             rest = rest[min(end + 1, rest.endIndex)...]
@@ -35,7 +36,7 @@ extension SessionDescription {
     /// The lines are the session's own until the first `m=`.
     private mutating func take(_ line: ArraySlice<UInt8>, number: Int, _ seen: inout Seen) throws(ParseError) {
         let valueStart = line.startIndex + 2
-        guard line.count >= 2, line[line.startIndex + 1] == UInt8(ascii: "="), !line.contains(where: { $0 == 0 || $0 == 0x0D }) else {
+        guard line.count >= 2, line[line.startIndex + 1] == UInt8(ascii: "="), !line.withUnsafeBufferPointer({ $0.contains { $0 == 0 || $0 == 0x0D } }) else {
             throw seen.version ? .malformed(line: number) : .version
         }
         let (type, value) = (line[line.startIndex], Text(line[valueStart...]))
