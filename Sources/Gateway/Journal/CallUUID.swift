@@ -69,8 +69,13 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-// The journal's tables by calls.
+// The journal's tables by calls, and by the numbers of ports.
 extension IdentityTable {
+    @inline(__always) subscript(port: Int64) -> Value? {
+        get { self[UInt128(UInt64(bitPattern: port))] }
+        _modify { yield &self[UInt128(UInt64(bitPattern: port))] }
+    }
+
     @inline(__always) subscript(call: CallUUID) -> Value? {
         get { self[call.bits] }
         _modify { yield &self[call.bits] }

@@ -56,7 +56,9 @@ public final class Journal {
     @exclusivity(unchecked) private var batch: [UInt8] = []
     /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go cold.
     @exclusivity(unchecked) private var pending: [JournalEvent] = []
-    @exclusivity(unchecked) private var stamp: JournalEncoder.Stamp
+    private let stamp: JournalEncoder.Stamp
+    /// The memory of details that were written, for the next.
+    @exclusivity(unchecked) private var spareDetails: [JournalEvent.Details] = []
 
     /// A journal without a sink only audits; one without an audit only writes.
     public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {
@@ -65,6 +67,11 @@ public final class Journal {
         batch.reserveCapacity(limits.batchBytes)
         pending.reserveCapacity(limits.batchEvents)
     }
+
+    /// No details yet, and room for those of any usual event.
+    func makeDetails() -> JournalEvent.Details { spareDetails.popLast() ?? JournalEvent.Details(capacity: Self.usualDetails) }
+
+    private static let usualDetails = 10, mostSpareDetails = 32
 
     /// Writes one event down. The time is the lane's; `line` is empty for what concerns the gateway.
     public func record(
@@ -103,6 +110,7 @@ public final class Journal {
                 swap(&event, &pending[index])
                 if sink != nil { write(event) }
                 audit?.observe(event, into: &found)
+                keepRoom(of: &event)
             }
             pending.removeAll(keepingCapacity: true)
             report(found, at: latest)
@@ -123,8 +131,16 @@ public final class Journal {
     }
 
     private func write(_ event: borrowing JournalEvent) {
-        JournalEncoder.append(event, &stamp, to: &batch)
+        JournalEncoder.append(event, stamp, to: &batch)
         if batch.count >= limits.batchBytes { handOver() }
+    }
+
+    private func keepRoom(of event: inout JournalEvent) {
+        guard event.details.hasRoom(for: Self.usualDetails), spareDetails.count < Self.mostSpareDetails else { return }
+        var details: JournalEvent.Details = [:]
+        swap(&details, &event.details)
+        details.removeAll()
+        spareDetails.append(details)
     }
 
     private func report(_ found: [Violation], at now: Instant) {

@@ -1,3 +1,4 @@
+import CallKit
 import Primitives
 
 /// Writes events as JSON lines: UTF-8, one object per event, no spaces, newline at the end.
@@ -6,18 +7,19 @@ import Primitives
 /// `call`, `line` and `details` are left out when there is nothing in them.
 enum JournalEncoder {
     /// Appends an event of the stamp's lane.
-    static func append(_ event: borrowing JournalEvent, _ stamp: inout Stamp, to bytes: inout [UInt8]) {
+    static func append(_ event: borrowing JournalEvent, _ stamp: Stamp, to bytes: inout [UInt8]) {
         stamp.set(event.time, event.wall)
         bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, stamp, to: &line) }
     }
 
-    /// What the events of a lane have in common.
-    struct Stamp {
-        /// `,"lane":"s0"`
-        fileprivate let lane: [UInt8]
-        private var moment: (time: Instant, wall: UInt64)?
+    /// What the events of a lane have in common, and the words that they are written with. An object, which is lent where a value would be copied.
+    final class Stamp {
+        /// `,"lane":"s0","kind":"sip.rx"`
+        fileprivate let kinds: Words
+        fileprivate let firstKeys = JournalEvent.Key.firstMembers, keys = JournalEvent.Key.members
+        @exclusivity(unchecked) private var moment: (time: Instant, wall: UInt64)?
         /// `,"t":…,"wall":…`: an event mostly shares it with the one before, for a turn of a lane has one time.
-        fileprivate private(set) var bytes: [UInt8] = []
+        @exclusivity(unchecked) fileprivate private(set) var bytes: [UInt8] = []
 
         init(lane: Text) {
             var member: [UInt8] = []
@@ -25,10 +27,10 @@ enum JournalEncoder {
                 span.append(",\"lane\":")
                 span.append(quoted: lane)
             }
-            self.lane = member
+            kinds = Words(JournalEvent.Kind.allCases.map { member + ",\"kind\":\"\($0.rawValue)\"".utf8 })
         }
 
-        fileprivate mutating func set(_ time: Instant, _ wall: UInt64) {
+        fileprivate func set(_ time: Instant, _ wall: UInt64) {
             if let moment, moment == (time, wall) { return }
             moment = (time, wall)
             bytes.removeAll(keepingCapacity: true)
@@ -41,7 +43,7 @@ enum JournalEncoder {
         }
     }
 
-    private static func write(_ event: borrowing JournalEvent, _ stamp: borrowing Stamp, to line: inout OutputSpan<UInt8>) {
+    private static func write(_ event: borrowing JournalEvent, _ stamp: Stamp, to line: inout OutputSpan<UInt8>) {
         line.append("{\"seq\":")
         line.append(decimal: event.sequence)
         line.append(stamp.bytes)
@@ -53,26 +55,18 @@ enum JournalEncoder {
             line.append(",\"line\":")
             line.append(quoted: event.line)
         }
-        line.append(stamp.lane)
-        line.append(JournalEvent.Kind.members, event.kind.ordinal)
-        write(event.details, to: &line)
+        line.append(stamp.kinds, event.kind.ordinal)
+        write(event.details, stamp, to: &line)
         line.append("}\n")
     }
 
-    private static func write(_ details: JournalEvent.Details, to line: inout OutputSpan<UInt8>) {
-        guard !details.fields.isEmpty else { return }
-        line.append(",\"details\":")
-        var isFirst = true
-        for field in details.fields {
-            line.append(isFirst ? JournalEvent.Key.firstMembers : JournalEvent.Key.members, field.key.ordinal)
-            isFirst = false
-            switch field.value {
-            case .text(let text): line.append(quoted: text)
-            case .uuid(let uuid): line.append(quoted: uuid)
-            case .number(let number):
-                if number < 0 { line.append("-") }
-                line.append(decimal: number.magnitude)
-            }
+    private static func write(_ details: JournalEvent.Details, _ stamp: Stamp, to line: inout OutputSpan<UInt8>) {
+        // Lent, for a copy of a field would count the references of its value.
+        let fields = details.fields.span
+        guard !fields.isEmpty else { return }
+        for index in fields.indices {
+            if index == 0 { line.append(stamp.firstKeys, fields[index].key.ordinal) } else { line.append(stamp.keys, fields[index].key.ordinal) }
+            line.append(value: fields[index].value)
         }
         line.append("}")
     }
@@ -82,22 +76,21 @@ enum JournalEncoder {
         var most = 256 + 6 * (event.line.count + event.lane.count)
         for field in event.details.fields {
             most += 64
-            if case .text(let text) = field.value { most += 6 * text.count }
+            switch field.value {
+            case .text(let text): most += 6 * text.count
+            case .actions(let actions): most += 64 * actions.count
+            case .uuid, .number: break
+            }
         }
         return most
     }
 }
 
-extension JournalEvent.Kind {
-    /// `,"kind":"sip.rx"`
-    fileprivate static let members = Words(allCases.map { ",\"kind\":\"\($0.rawValue)\"" })
-}
-
 extension JournalEvent.Key {
-    /// `{"method":`
-    fileprivate static let firstMembers = Words(allCases.map { "{\"\($0.rawValue)\":" })
+    /// `,"details":{"method":`
+    fileprivate static let firstMembers = Words(allCases.map { Array(",\"details\":{\"\($0.rawValue)\":".utf8) })
     /// `,"method":`
-    fileprivate static let members = Words(allCases.map { ",\"\($0.rawValue)\":" })
+    fileprivate static let members = Words(allCases.map { Array(",\"\($0.rawValue)\":".utf8) })
 }
 
 /// Words by number, one behind the other: an array of each would be retained whenever its word is written.
@@ -106,9 +99,9 @@ private struct Words {
     /// Where each begins, and where the last ends.
     let bounds: [Int]
 
-    init(_ words: [String]) {
-        bytes = words.flatMap(\.utf8)
-        bounds = words.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.utf8.count) }
+    init(_ words: [[UInt8]]) {
+        bytes = words.flatMap(\.self)
+        bounds = words.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
     }
 }
 
@@ -133,6 +126,29 @@ extension OutputSpan<UInt8> {
         }
     }
 
+    fileprivate mutating func append(value: JournalEvent.Value) {
+        switch value {
+        case .text(let text): append(quoted: text)
+        case .uuid(let uuid): append(quoted: uuid)
+        case .number(let number):
+            if number < 0 { append("-") }
+            append(decimal: number.magnitude)
+        case .actions(let actions): append(quoted: actions)
+        }
+    }
+
+    /// As `text` of the actions has them.
+    private mutating func append(quoted actions: [CallAction]) {
+        append(Self.quote)
+        for (index, action) in actions.enumerated() {
+            if index > 0 { append(" ") }
+            action.kind.actionClass.name.bytes.withUnsafeBufferPointer { append($0) }
+            append(":")
+            append(CallUUID(action.uuid))
+        }
+        append(Self.quote)
+    }
+
     fileprivate mutating func append(decimal number: UInt64) {
         var digits = InlineArray<20, UInt8>(repeating: 0x30)
         var (first, rest) = (19, number)
@@ -147,12 +163,16 @@ extension OutputSpan<UInt8> {
 
     fileprivate mutating func append(quoted uuid: CallUUID) {
         append(Self.quote)
+        append(uuid)
+        append(Self.quote)
+    }
+
+    private mutating func append(_ uuid: CallUUID) {
         precondition(CallUUID.textLength <= freeCapacity, "a line is longer than foreseen")
         withUnsafeMutableBufferPointer { buffer, count in
             uuid.write(to: UnsafeMutableRawBufferPointer(buffer.extracting(count...)))
             count &+= CallUUID.textLength
         }
-        append(Self.quote)
     }
 
     private static var quote: UInt8 { 0x22 }
@@ -161,9 +181,17 @@ extension OutputSpan<UInt8> {
     fileprivate mutating func append(quoted text: Text) {
         append(Self.quote)
         text.bytes.withUnsafeBufferPointer { bytes in
-            if bytes.isPlain { append(bytes) } else { for byte in text.description.utf8 { append(escaped: byte) } }
+            if bytes.isPlain { append(bytes) } else { append(escaping: text) }
         }
         append(Self.quote)
+    }
+
+    // Few texts need it: apart from those that do not.
+    @inline(never) private mutating func append(escaping text: Text) {
+        var repaired = text.description
+        repaired.withUTF8 { bytes in
+            for byte in bytes { append(escaped: byte) }
+        }
     }
 
     private mutating func append(escaped byte: UInt8) {

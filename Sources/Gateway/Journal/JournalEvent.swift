@@ -1,3 +1,4 @@
+import CallKit
 import Primitives
 
 /// One thing that happened: a line of the journal.
@@ -32,12 +33,13 @@ public struct JournalEvent: Equatable, Sendable {
 }
 
 extension JournalEvent {
-    /// What a detail says: protocol text, a UUID (which is text in the file, and comes back as text) or a whole number. Truth values are
-    /// written as 1 and 0.
+    /// What a detail says: protocol text, a UUID or the actions of a transaction (which are text in the file, and come back as text), or a
+    /// whole number. Truth values are written as 1 and 0.
     public enum Value: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
         case text(Text)
         case uuid(CallUUID)
         case number(Int64)
+        case actions([CallAction])
 
         public init(stringLiteral value: StaticString) { self = .text(Text(stringLiteral: value)) }
         public init(integerLiteral value: Int64) { self = .number(value) }
@@ -56,6 +58,7 @@ extension JournalEvent {
             case .text(let text): text
             case .uuid(let uuid): uuid.text
             case .number(let number): Text(number)
+            case .actions(let actions): actions.text
             }
         }
     }
@@ -80,6 +83,12 @@ extension JournalEvent {
             self.init(capacity: elements.count)
             for (key, value) in elements { self[key] = value }
         }
+
+        /// Whether there is room for so many without a piece of memory more.
+        func hasRoom(for count: Int) -> Bool { fields.capacity >= count }
+
+        /// Takes all out; the room stays.
+        mutating func removeAll() { fields.removeAll(keepingCapacity: true) }
 
         /// nil where the key is absent; setting nil takes the field out.
         public subscript(_ key: Key) -> Value? {
@@ -110,6 +119,7 @@ extension JournalEvent {
             switch self[key] {
             case .text(let text): text
             case .uuid(let uuid): uuid.text
+            case .actions(let actions): actions.text
             case .number, nil: nil
             }
         }
@@ -119,7 +129,7 @@ extension JournalEvent {
             switch self[key] {
             case .uuid(let uuid): uuid
             case .text(let text): CallUUID(text)
-            case .number, nil: nil
+            case .number, .actions, nil: nil
             }
         }
 

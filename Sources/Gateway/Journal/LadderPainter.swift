@@ -123,7 +123,7 @@ struct LadderPainter {
     private func name(_ call: CallUUID) -> String? { index[call].map { ladder.parties[$0].name } }
 
     private mutating func learn(_ event: JournalEvent) {
-        for (kind, action) in event.listedActions { classes[action] = kind.rawValue }
+        for listed in event.listedActions { classes[listed.action] = listed.kind.rawValue }
         guard let party = event.call.flatMap({ index[$0] }) else { return }
         switch event.kind {
         case .mediaReserved, .mediaClosed: bars[party] = "·"

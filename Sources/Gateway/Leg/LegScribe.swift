@@ -30,7 +30,7 @@ package struct LegScribe {
 
     /// A SIP message, by what the rules and a ladder need of it. Credentials have no place in it.
     package func trace(_ message: Message, _ direction: SessionEvent.Direction, _ isRetransmission: Bool, over way: Way, at now: Instant) {
-        var details = JournalEvent.Details(capacity: 10)
+        var details = journal.makeDetails()
         let sequence = message.cseq
         details.add(.method, .text(sequence.method.name))
         if let status = message.status {

@@ -57,26 +57,14 @@ package final class LineJournal: CallSystemJournal {
     }
 
     private func write(_ kind: JournalEvent.Kind, _ transaction: CallTransaction, _ now: Instant, code: Int? = nil) {
-        var details = JournalEvent.Details(capacity: 2)
+        var details = journal.makeDetails()
         details.add(.transaction, .init(transaction.uuid))
-        if let code { details.add(.code, .init(code)) } else { details.add(.actions, .init(Self.list(transaction.actions))) }
+        if let code { details.add(.code, .init(code)) } else { details.add(.actions, .actions(transaction.actions)) }
         write(kind, transaction.actions.first?.call, now, details)
     }
 
-    private static func list(_ actions: [CallAction]) -> Text {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(48 * actions.count)
-        for action in actions {
-            if !bytes.isEmpty { bytes.append(0x20) }
-            bytes.append(contentsOf: action.kind.name.bytes)
-            bytes.append(0x3A)
-            CallUUID(action.uuid).append(to: &bytes)
-        }
-        return Text(bytes)
-    }
-
     private func performed(_ action: CallAction, _ now: Instant) {
-        var details = JournalEvent.Details(capacity: 3)
+        var details = journal.makeDetails()
         details.add(.action, .init(action.uuid))
         details.add(.created, .init(action.created))
         let kind: JournalEvent.Kind
@@ -104,9 +92,9 @@ package final class LineJournal: CallSystemJournal {
     }
 
     private func completed(_ kind: JournalEvent.Kind, _ action: CallAction, _ now: Instant, cause: Text? = nil) {
-        var details = JournalEvent.Details(capacity: 4)
+        var details = journal.makeDetails()
         details.add(.action, .init(action.uuid))
-        details.add(.class, .init(action.kind.name))
+        details.add(.class, .init(action.kind.actionClass.name))
         details.add(.created, .init(action.created))
         details.add(.cause, cause.map { .init($0) })
         write(kind, action.call, now, details)
@@ -116,25 +104,6 @@ package final class LineJournal: CallSystemJournal {
         if let incoming = error as? CXErrorCodeIncomingCallError { return "\(incoming.code)" }
         if let transaction = error as? CXErrorCodeRequestTransactionError { return "\(transaction.code)" }
         return "unknown"
-    }
-}
-
-extension CallAction.Kind {
-    private static let startName: Text = "start", answerName: Text = "answer", endName: Text = "end", groupName: Text = "group"
-
-    /// As the journal's `actions` have it.
-    var name: Text {
-        switch self {
-        case .start: Self.startName
-        case .answer: Self.answerName
-        case .end: Self.endName
-        case .hold: "held"
-        case .mute: "muted"
-        case .group: Self.groupName
-        case .tones: "dtmf"
-        case .translate: "translating"
-        case .other: "other"
-        }
     }
 }
 

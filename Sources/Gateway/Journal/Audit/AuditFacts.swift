@@ -2,30 +2,6 @@ import Primitives
 
 /// All that the rules may look at: the state before an event. `note` moves it past the event.
 final class AuditFacts {
-    final class Line {
-        var isConfigured = false
-        var sessionPerGroup = false
-        @exclusivity(unchecked) var calls: Set<CallUUID> = []
-        /// Those whose media runs.
-        @exclusivity(unchecked) var running: Set<CallUUID> = []
-        /// Those connected and not on hold.
-        @exclusivity(unchecked) var active: Set<CallUUID> = []
-
-        fileprivate func setRunning(_ call: CallUUID, _ isRunning: Bool) {
-            if isRunning { running.insert(call) } else { running.remove(call) }
-        }
-
-        fileprivate func setActive(_ call: CallUUID, _ isActive: Bool) {
-            if isActive { active.insert(call) } else { active.remove(call) }
-        }
-
-        fileprivate func remove(_ call: CallUUID) {
-            calls.remove(call)
-            running.remove(call)
-            active.remove(call)
-        }
-    }
-
     struct Session {
         let line: Text
         /// Where a line has a session per group.
@@ -41,7 +17,7 @@ final class AuditFacts {
         fileprivate init(of call: CallUUID) { members = [call] }
 
         /// Whether one of it is connected and not on hold.
-        func isNeeded(by line: Line, besides call: CallUUID? = nil) -> Bool { members.contains { $0 != call && line.active.contains($0) } }
+        func isNeeded(by line: Line, besides call: CallUUID? = nil) -> Bool { members.contains { $0 != call && line.isActive($0) } }
     }
 
     final class Action {
@@ -49,14 +25,14 @@ final class AuditFacts {
         let acceptedAt: Instant
         let acceptedSequence: UInt64
         /// Those before it in its transaction.
-        let earlier: [JournalEvent.Value]
+        let earlier: ArraySlice<ListedAction>
         var call: CallUUID?
         var created: Instant?
         var isPerformed = false
         var on = false
         var with: CallUUID?
 
-        fileprivate init(_ kind: ActionClass, acceptedBy event: borrowing JournalEvent, after earlier: [JournalEvent.Value]) {
+        fileprivate init(_ kind: ActionClass, acceptedBy event: borrowing JournalEvent, after earlier: ArraySlice<ListedAction>) {
             (self.kind, acceptedAt, acceptedSequence, self.earlier) = (kind, event.time, event.sequence, earlier)
         }
     }
@@ -74,13 +50,14 @@ final class AuditFacts {
     /// Active sessions. The key is the line's number, or the session's id where a line has one per group.
     @exclusivity(unchecked) private(set) var sessions: [JournalEvent.Value: Session] = [:]
     /// Accepted and not complete.
-    @exclusivity(unchecked) private(set) var actions: [JournalEvent.Value: Action] = [:]
-    @exclusivity(unchecked) private(set) var ports: [Int64: Port] = [:]
+    @exclusivity(unchecked) private(set) var actions = Actions()
+    @exclusivity(unchecked) private(set) var ports = IdentityTable<Port>()
     @exclusivity(unchecked) private var acceptedOrder = FIFO<(action: JournalEvent.Value, until: Instant)>()
 
     /// The state of the event's call; a fresh one when there is none.
     @exclusivity(unchecked) private(set) var current = CallFacts()
     private var isKnown = false
+    private let latestMessage = AuditMessage()
     /// The event as a SIP message, unless it is none or a retransmission.
     @exclusivity(unchecked) private(set) var message: AuditMessage?
     /// The event's action, if it is accepted and not complete.
@@ -115,7 +92,7 @@ final class AuditFacts {
     func isNeeded(_ key: JournalEvent.Value, besides call: CallUUID? = nil) -> Bool {
         guard let session = sessions[key] else { return false }
         let line = line(session.line)
-        return session.group?.isNeeded(by: line, besides: call) ?? line.active.contains { $0 != call }
+        return session.group?.isNeeded(by: line, besides: call) ?? line.isActive(besides: call)
     }
 }
 
@@ -124,7 +101,7 @@ final class AuditFacts {
 extension AuditFacts {
     /// Puts the event's call before the rules.
     func look(at event: borrowing JournalEvent) {
-        message = AuditMessage.of(event)
+        message = latestMessage.read(event) ? latestMessage : nil
         action = event.action.flatMap { actions[$0] }
         let known = event.call.flatMap { calls[$0] }
         (isKnown, current) = (known != nil, known ?? CallFacts())
@@ -146,7 +123,7 @@ extension AuditFacts {
         if !isKnown { current.isWhole = message != nil || event.kind == .performStart && action != nil }
         if current.group == nil { current.group = Group(of: call) }
         if let message { current.note(message, of: event) } else { noteCall(event, call) }
-        refreshSets(call)
+        refreshPresence(call)
         let isOver = current.isOver && !current.lingers
         if isOver { current.lingers = true }
         if !isKnown { calls[call] = current }
@@ -180,7 +157,7 @@ extension AuditFacts {
             guard facts?.ended == nil else { continue }
             facts?.resetAt = event.time
             facts?.countsAsActive = false
-            line.setActive(call, false)
+            line.setInactive(call)
         }
     }
 
@@ -189,22 +166,19 @@ extension AuditFacts {
             _ = acceptedOrder.popFirst()
             if let action = actions[oldest.action], !action.isPerformed || action.call.flatMap({ calls[$0] }) == nil { actions[oldest.action] = nil }
         }
-        var earlier: [JournalEvent.Value] = []
-        for (kind, action) in event.listedActions {
-            actions[action] = Action(kind, acceptedBy: event, after: earlier)
-            acceptedOrder.append((action, event.time + ActionLimits.longest + .seconds(60)))
-            earlier.append(action)
+        let list = event.listedActions
+        for (index, listed) in list.enumerated() {
+            actions[listed.action] = Action(listed.kind, acceptedBy: event, after: list[..<index])
+            acceptedOrder.append((listed.action, event.time + ActionLimits.longest + .seconds(60)))
         }
     }
 
-    /// Which sets of its line the call belongs to now; most events change nothing in that.
-    private func refreshSets(_ call: CallUUID) {
+    /// What the call counts as at its line now; most events change nothing in that.
+    private func refreshPresence(_ call: CallUUID) {
         let (isRunning, isActive) = (current.runningSince != nil, current.isActive)
         if isKnown, isRunning == current.countsAsRunning, isActive == current.countsAsActive { return }
-        let line = current.place ?? makeLine(current.line), isNew = current.place == nil
-        if isNew { line.calls.insert(call) }
-        if isNew || isRunning != current.countsAsRunning { line.setRunning(call, isRunning) }
-        if isNew || isActive != current.countsAsActive { line.setActive(call, isActive) }
+        let line = current.place ?? makeLine(current.line)
+        line.note(call, isRunning: isRunning, isActive: isActive)
         (current.place, current.countsAsRunning, current.countsAsActive) = (line, isRunning, isActive)
     }
 

@@ -1,27 +1,24 @@
 import Primitives
 import SIP
 
-/// What the rules read of a `sip.rx` or `sip.tx`.
+/// What the rules read of a `sip.rx` or `sip.tx`. One for all: each is read into the one before.
 final class AuditMessage {
-    let isSent: Bool
-    let method: Method
+    @exclusivity(unchecked) private(set) var isSent = false
+    @exclusivity(unchecked) private(set) var method = Method.invite
     /// nil for a request.
-    let status: Int64?
-    let cseq: Int64?
-    let remoteTag: Text?
+    @exclusivity(unchecked) private(set) var status: Int64?
+    @exclusivity(unchecked) private(set) var cseq: Int64?
+    @exclusivity(unchecked) private(set) var remoteTag: Text?
 
-    /// nil for other events and for retransmissions, which no rule looks at.
-    static func of(_ event: borrowing JournalEvent) -> AuditMessage? {
-        guard event.kind == .sipSent || event.kind == .sipReceived, !event.details.flag(.retransmission) else { return nil }
-        return AuditMessage(event)
-    }
-
-    private init(_ event: borrowing JournalEvent) {
+    /// False for other events and for retransmissions, which no rule looks at.
+    func read(_ event: borrowing JournalEvent) -> Bool {
+        guard event.kind == .sipSent || event.kind == .sipReceived, !event.details.flag(.retransmission) else { return false }
         isSent = event.kind == .sipSent
         method = Method(event.details.text(.method) ?? .empty)
         status = event.details.number(.status)
         cseq = event.details.number(.cseq)
         remoteTag = event.details.text(.remoteTag)
+        return true
     }
 
     func isRequest(_ method: Method) -> Bool { status == nil && self.method == method }

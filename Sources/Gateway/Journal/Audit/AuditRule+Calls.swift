@@ -45,7 +45,7 @@ extension AuditRule {
         check: { _, facts in
             guard let action = facts.action else { return "the action must belong to an accepted transaction" }
             if action.isPerformed { return "an action is performed once" }
-            let waiting = action.earlier.contains { facts.actions[$0].map { !$0.isPerformed } ?? false }
+            let waiting = action.earlier.contains { facts.actions[$0.action].map { !$0.isPerformed } ?? false }
             return waiting ? "the actions before it in its transaction come first" : nil
         })
 

@@ -129,7 +129,7 @@ extension AuditRule {
             if event.kind == .sessionActivated {
                 if isActive { return "the session is active already" }
                 let line = facts.line(event.line)
-                let isNeeded = line.sessionPerGroup ? facts.current.group.map { $0.isNeeded(by: line) } ?? false : !line.active.isEmpty
+                let isNeeded = line.sessionPerGroup ? facts.current.group.map { $0.isNeeded(by: line) } ?? false : line.activeCalls > 0
                 return isNeeded ? nil : "a session is activated for a connected call that is not on hold"
             }
             if !isActive { return "the session is not active" }

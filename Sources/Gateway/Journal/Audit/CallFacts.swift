@@ -70,7 +70,7 @@ final class CallFacts {
     var mediaRefused = false
     var isRecorded = false
 
-    /// Whose sets it is in, and in which of them.
+    /// Where it counts, and as what.
     var place: AuditFacts.Line?
     var countsAsRunning = false, countsAsActive = false
     /// Waits to be dropped.

@@ -1,3 +1,4 @@
+import CallKit
 import Primitives
 import SIP
 
@@ -10,6 +11,56 @@ enum ActionClass: String, CaseIterable, Sendable {
     init(_ name: Text) { self = Self.named.first { $0.name == name }?.kind ?? .other }
 
     private static let named = allCases.map { (name: Text($0.rawValue), kind: $0) }
+    private static let startName = Text(start.rawValue), answerName = Text(answer.rawValue), endName = Text(end.rawValue), groupName = Text(group.rawValue)
+
+    /// Its text; that of what every call has is made once.
+    var name: Text {
+        switch self {
+        case .start: Self.startName
+        case .answer: Self.answerName
+        case .end: Self.endName
+        case .group: Self.groupName
+        case .held, .muted, .dtmf, .translating, .other: Text(rawValue)
+        }
+    }
+}
+
+extension CallAction.Kind {
+    /// As the journal has it.
+    var actionClass: ActionClass {
+        switch self {
+        case .start: .start
+        case .answer: .answer
+        case .end: .end
+        case .hold: .held
+        case .mute: .muted
+        case .group: .group
+        case .tones: .dtmf
+        case .translate: .translating
+        case .other: .other
+        }
+    }
+}
+
+extension [CallAction] {
+    /// As `actions` has them: `answer:…` with the action's UUID; blanks between them.
+    var text: Text {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(48 * count)
+        for action in self {
+            if !bytes.isEmpty { bytes.append(0x20) }
+            bytes.append(contentsOf: action.kind.actionClass.name.bytes)
+            bytes.append(0x3A)
+            CallUUID(action.uuid).append(to: &bytes)
+        }
+        return Text(bytes)
+    }
+}
+
+/// An action of a transaction, by its identity.
+struct ListedAction {
+    let kind: ActionClass
+    let action: JournalEvent.Value
 }
 
 /// How long an action may take before the system calls it failed (mapping §10).
@@ -27,13 +78,14 @@ enum ActionLimits {
 
 extension JournalEvent {
     /// The actions of a transaction, in order.
-    var listedActions: [(kind: ActionClass, action: Value)] {
+    var listedActions: [ListedAction] {
+        if case .actions(let actions)? = details[.actions] { return actions.map { ListedAction(kind: $0.kind.actionClass, action: .init($0.uuid)) } }
         guard let list = details.text(.actions) else { return [] }
-        var actions: [(kind: ActionClass, action: Value)] = []
+        var actions: [ListedAction] = []
         var rest = list.bytes
         while !rest.isEmpty {
             let item = rest.prefix { $0 != 0x20 }, name = item.prefix { $0 != 0x3A }
-            if !item.isEmpty { actions.append((ActionClass(Text(name)), Value.text(Text(item[name.endIndex...].dropFirst())).identity)) }
+            if !item.isEmpty { actions.append(ListedAction(kind: ActionClass(Text(name)), action: Value.text(Text(item[name.endIndex...].dropFirst())).identity)) }
             rest = rest[item.endIndex...].dropFirst()
         }
         return actions
