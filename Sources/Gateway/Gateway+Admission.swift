@@ -4,7 +4,7 @@ import UserAgent
 
 /// The door: which requests of strangers are dealt with at all, and who may call.
 extension Gateway {
-    public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
+    func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
         // A call of ours to ourselves is under way.
         if userAgent.isOwnCall(request) { return .admitted }
         let source = flow.remote.address, isKnown = isKnown(flow)
@@ -21,7 +21,7 @@ extension Gateway {
     }
 
     /// Whoever cannot be read names no line of ours.
-    public func userAgent(_ agent: UserAgent, answersMalformedOver flow: Flow, at now: Instant) -> Bool {
+    func userAgent(_ agent: UserAgent, answersMalformedOver flow: Flow, at now: Instant) -> Bool {
         if isKnown(flow) { return true }
         return !ignores(flow) && admitsAnother(from: flow)
     }

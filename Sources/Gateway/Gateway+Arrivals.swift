@@ -7,8 +7,8 @@ import SIP
 import UserAgent
 
 /// What comes in from outside of any dialog: which line it is for, and the report that makes it a call. Who may call is in `Gateway+Admission`.
-extension Gateway: UserAgentDelegate {
-    public func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
+extension Gateway {
+    func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining || isUnderWay(session.request) else { return refuseForNow(session) }
         if let trunk = trunksInOrder.first(where: { $0.sends(session.flow) }) { return route(session, from: trunk) }
         switch admission(of: session.request, from: session.flow.remote.address) {
@@ -24,7 +24,7 @@ extension Gateway: UserAgentDelegate {
         return invite.headers.elements(.replaces).first.flatMap { DialogIdentifier(parsing: $0) }.flatMap(leg(in:)) != nil
     }
 
-    public func userAgent(
+    func userAgent(
         _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
     ) -> Bool {
         switch request.method {

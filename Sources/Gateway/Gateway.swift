@@ -78,6 +78,7 @@ public final class Gateway: SignallingEndpoint {
     /// What is said of ourselves for each leg, but for what is its own.
     let localMedia: LocalMedia
     public let userAgent: UserAgent
+    private var agentListener: AgentListener?
     let network: any SignallingNetwork
     public let registrar: Registrar
     public let journal: Journal
@@ -171,7 +172,9 @@ public final class Gateway: SignallingEndpoint {
         registrar = Registrar(
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
-        userAgent.delegate = self
+        let listener = AgentListener(self)
+        agentListener = listener
+        userAgent.delegate = listener
         userAgent.numberDomain = configuration.domain
         userAgent.locate = { [unowned self] uri, flow, completion in locate(uri, after: flow, completion: completion) }
         restore(environment.kept.registrations, epoch: environment.epoch, at: now)

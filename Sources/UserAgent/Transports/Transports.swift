@@ -60,8 +60,9 @@ public final class Transports: SignallingNetwork {
     public let configuration: Configuration
     /// What is listened on, with the ports that the kernel chose.
     public private(set) var listeners: [Listener] = []
-    /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped.
-    public weak var endpoint: (any SignallingEndpoint)?
+    /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped. Held until `close`, for what is held weakly
+    /// is retained and let go the slow way by everybody.
+    public internal(set) var endpoint: (any SignallingEndpoint)?
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
     public var tls: TLSContexts?
     public private(set) var backlog = Duration.zero
@@ -100,8 +101,9 @@ public final class Transports: SignallingNetwork {
         for listener in configuration.listeners { try listen(listener) }
     }
 
-    /// Closes every socket and connection, without a word to `endpoint`.
+    /// Closes every socket and connection, without a word to `endpoint`, which it lets go.
     public func close() {
+        endpoint = nil
         sockets.forEach { $0.close() }
         acceptors.forEach { $0.close() }
         streams.values.forEach { $0.connection.close() }
