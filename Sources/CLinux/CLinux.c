@@ -186,6 +186,8 @@ void clinux_get_memory(struct clinux_memory *memory) {
 
 void clinux_return_memory(void) { malloc_trim(0); }
 
+void clinux_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
+
 void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 int clinux_make_thread_urgent(void) {

@@ -16,6 +16,10 @@ public enum ProcessResources {
     @discardableResult
     public static func raiseDescriptorLimit() -> Int { Int(clamping: clinux_raise_descriptor_limit()) }
 
+    /// Has all threads allocate from one arena. What calls live on is the signalling lane's: a thread with an arena of its own gives pages back and
+    /// asks for them again with each call, and keeps pages that nobody else gets. To be called before there are threads.
+    public static func shareMemory() { clinux_use_one_arena() }
+
     public static var usage: Usage {
         var figures = clinux_usage()
         clinux_get_usage(&figures)

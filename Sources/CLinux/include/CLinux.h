@@ -62,6 +62,8 @@ struct clinux_memory { uint64_t used; uint64_t kept; };
 void clinux_get_memory(struct clinux_memory *memory);
 /// Gives the pages of free pieces back to the kernel; each arena waits while it is its turn.
 void clinux_return_memory(void);
+/// From now on threads allocate from one arena, beside what each keeps for itself.
+void clinux_use_one_arena(void);
 
 /// Names the calling thread for debuggers and `top -H`; at most 15 bytes are kept.
 void clinux_name_thread(const char *name);

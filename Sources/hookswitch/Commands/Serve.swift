@@ -42,6 +42,7 @@ struct Serve: ParsableCommand {
         let claim = try configuration.dataFolder.map(FolderClaim.init)
         defer { withExtendedLifetime(claim) {} }
         ProcessResources.raiseDescriptorLimit()
+        ProcessResources.shareMemory()
         let stop = StopSignals()
         let store = try Self.openStore(configuration, log)
         let running = Mutex<GatewayServer?>(nil)
