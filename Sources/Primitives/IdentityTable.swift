@@ -1,6 +1,6 @@
 /// A dictionary for what is named by 128 bits, as calls, actions and transactions are: looking one up costs a multiplication and not a hash.
 ///
-/// Open addressing with linear probing, at most half full; the places hold names and numbers alone, and the values lie close together beside them.
+/// Open addressing with linear probing, at most two thirds full; the places hold names and numbers alone, and the values lie close together beside them.
 /// Names that collide make it slow: it is for names that are made here or that an app gives, and not for what a network peer chooses.
 public struct IdentityTable<Value> {
     @usableFromInline var keys: [UInt128] = []
@@ -73,7 +73,7 @@ public struct IdentityTable<Value> {
         if numbers.isEmpty { grow() }
         var place = place(for: name)
         guard numbers[place] == 0 else { return place }
-        if 2 * (used + 1) > numbers.count {
+        if 3 * (used + 1) > 2 * numbers.count {
             grow()
             place = self.place(for: name)
         }

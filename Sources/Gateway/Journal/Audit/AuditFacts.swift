@@ -162,7 +162,8 @@ extension AuditFacts {
     }
 
     private func noteAccepted(_ event: borrowing JournalEvent) {
-        while let oldest = acceptedOrder.first, oldest.until <= event.time {
+        // What is complete waits for nothing.
+        while let oldest = acceptedOrder.first, oldest.until <= event.time || actions[oldest.action] == nil {
             _ = acceptedOrder.popFirst()
             if let action = actions[oldest.action], !action.isPerformed || action.call.flatMap({ calls[$0] }) == nil { actions[oldest.action] = nil }
         }
