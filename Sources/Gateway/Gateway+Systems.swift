@@ -18,7 +18,7 @@ extension Gateway {
     }
 
     private func ended(_ call: UUID, _ end: CallEnd, on line: Line) {
-        endCounts[end.name, default: 0] += 1
+        endCounts[end, default: 0] += 1
         guard let leg = line.legs[call] else { return }
         ended.append(leg)
         noteEnd(of: leg, end)

@@ -160,12 +160,12 @@ extension Gateway {
 
     /// Calls that were cancelled while they waited, and calls that ring no more.
     func dropWoken() {
-        for (call, waking) in waking where waking.leg.state != .ringing {
-            if !waking.isReported {
-                guard waking.leg.state == .ended else { continue }
-                giveUp(call, "cancelled", as: waking.leg.endCause ?? .subscriberAbsent)
+        for call in waking.values where call.leg.state != .ringing {
+            if !call.isReported {
+                guard call.leg.state == .ended else { continue }
+                giveUp(call.leg.uuid, "cancelled", as: call.leg.endCause ?? .subscriberAbsent)
             } else {
-                stopWaking(for: waking.leg)
+                stopWaking(for: call.leg)
             }
         }
     }

@@ -99,7 +99,7 @@ public final class Gateway: SignallingEndpoint {
     @exclusivity(unchecked) var random: any RandomNumberGenerator
     @exclusivity(unchecked) var timers: TimerWheel<GatewayTimer>
     /// Stages of ring groups that are still to come, by the caller's call.
-    @exclusivity(unchecked) var hunts: [UUID: Hunt] = [:]
+    @exclusivity(unchecked) var hunts = IdentityTable<Hunt>()
     private var scriptedCalls: [Int: Int] = [:]
     @exclusivity(unchecked) var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
@@ -113,17 +113,17 @@ public final class Gateway: SignallingEndpoint {
     @exclusivity(unchecked) var ended: [Leg] = []
     @exclusivity(unchecked) var lingering: [Leg] = []
     /// How many sessions had ended when `lingering` was swept last.
-    private var sweptSessions: UInt64 = 0
-    @exclusivity(unchecked) var originations: [UUID: Origination] = [:]
-    @exclusivity(unchecked) var waking: [UUID: WakingCall] = [:]
+    @exclusivity(unchecked) private var sweptSessions: UInt64 = 0
+    @exclusivity(unchecked) var originations = IdentityTable<Origination>()
+    @exclusivity(unchecked) var waking = IdentityTable<WakingCall>()
     var mediaIDs: UInt64 = 0
     /// Calls that ended, by how, and what their media did.
-    @exclusivity(unchecked) var endCounts: [Text: UInt64] = [:]
+    @exclusivity(unchecked) var endCounts: [CallEnd: UInt64] = [:]
     @exclusivity(unchecked) var mediaTotals = MediaTotals()
     let turn: Turn
     var now: Instant { turn.now }
     /// No new call is taken: INVITE and OPTIONS are answered 503.
-    public private(set) var isDraining = false
+    @exclusivity(unchecked) public private(set) var isDraining = false
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration
@@ -367,7 +367,7 @@ public final class Gateway: SignallingEndpoint {
     func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
         GatewayFigures(
             now: counts(at: now), registrar: registrar.counts, transports: transports, watchedSources: doorkeeper.sourceCount, isDraining: isDraining,
-            questions: questions.count, refusals: allRefusals, events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.description, $0.value) }),
+            questions: questions.count, refusals: allRefusals, events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.name.description, $0.value) }),
             media: mediaTotals, violations: journal.violations, journal: file)
     }
 

@@ -42,13 +42,14 @@ public final class UDPSocket {
 
     /// Where it is bound, with the port that the kernel chose.
     public let localAddress: SocketAddress
-    public private(set) var counts = Counts()
+    // Several accesses for each datagram, which the compiler cannot prove apart.
+    @exclusivity(unchecked) public private(set) var counts = Counts()
 
     /// Nil when closed; the pump's thread keeps it until it ends.
-    private var descriptor: SharedDescriptor?
+    @exclusivity(unchecked) private var descriptor: SharedDescriptor?
     private let isWildcard: Bool
     private let pump: MediaPump
-    private var buffer = [UInt8](repeating: 0, count: longestDatagram)
+    @exclusivity(unchecked) private var buffer = [UInt8](repeating: 0, count: longestDatagram)
     private let receive: (Datagram, Instant) -> Void
     private let undelivered: ([UInt8], Instant) -> Void
 

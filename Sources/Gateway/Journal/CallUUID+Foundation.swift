@@ -27,6 +27,9 @@ extension IdentityTable {
         get { self[CallUUID(uuid).bits] }
         _modify { yield &self[CallUUID(uuid).bits] }
     }
+
+    @discardableResult
+    @inline(__always) mutating func removeValue(forKey uuid: UUID) -> Value? { removeValue(forKey: CallUUID(uuid).bits) }
 }
 
 extension JournalEvent.Value {

@@ -9,6 +9,7 @@ enum JournalEncoder {
     /// Appends an event of the stamp's lane.
     static func append(_ event: borrowing JournalEvent, _ stamp: Stamp, to bytes: inout [UInt8]) {
         stamp.set(event.time, event.wall)
+        stamp.set(event.call, event.line)
         bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, stamp, to: &line) }
     }
 
@@ -21,6 +22,10 @@ enum JournalEncoder {
         /// `,"t":…,"wall":…`: an event mostly shares it with the one before, for a turn of a lane has one time.
         @exclusivity(unchecked) fileprivate private(set) var bytes: [UInt8] = []
 
+        @exclusivity(unchecked) private var subject: (call: CallUUID?, line: Text) = (nil, .empty)
+        /// `,"call":"…","line":"1002"`: an event is mostly about what the one before was about.
+        @exclusivity(unchecked) fileprivate private(set) var subjectBytes: [UInt8] = []
+
         init(lane: Text) {
             var member: [UInt8] = []
             member.append(addingCapacity: 16 + 6 * lane.count) { span in
@@ -28,6 +33,22 @@ enum JournalEncoder {
                 span.append(quoted: lane)
             }
             kinds = Words(JournalEvent.Kind.allCases.map { member + ",\"kind\":\"\($0.rawValue)\"".utf8 })
+        }
+
+        fileprivate func set(_ call: CallUUID?, _ line: Text) {
+            if subject.call == call, subject.line == line { return }
+            subject = (call, line)
+            subjectBytes.removeAll(keepingCapacity: true)
+            subjectBytes.append(addingCapacity: 64 + 6 * line.count) { span in
+                if let call {
+                    span.append(",\"call\":")
+                    span.append(quoted: call)
+                }
+                if !line.isEmpty {
+                    span.append(",\"line\":")
+                    span.append(quoted: line)
+                }
+            }
         }
 
         fileprivate func set(_ time: Instant, _ wall: UInt64) {
@@ -47,21 +68,14 @@ enum JournalEncoder {
         line.append("{\"seq\":")
         line.append(decimal: event.sequence)
         line.append(stamp.bytes)
-        if let call = event.call {
-            line.append(",\"call\":")
-            line.append(quoted: call)
-        }
-        if !event.line.isEmpty {
-            line.append(",\"line\":")
-            line.append(quoted: event.line)
-        }
+        line.append(stamp.subjectBytes)
         line.append(stamp.kinds, event.kind.ordinal)
         write(event.details, stamp, to: &line)
         line.append("}\n")
     }
 
     private static func write(_ details: JournalEvent.Details, _ stamp: Stamp, to line: inout OutputSpan<UInt8>) {
-        // Lent, for a copy of a field would count the references of its value.
+        // Read where they lie: a loop over the array copies each.
         let fields = details.fields.span
         guard !fields.isEmpty else { return }
         for index in fields.indices {

@@ -241,10 +241,11 @@ final class Leg {
 
     var codecNames: Text {
         var names: [UInt8] = []
-        names.reserveCapacity(16 * negotiation.local.codecs.count)
-        for codec in negotiation.local.codecs {
+        let codecs = negotiation.local.codecs
+        names.reserveCapacity(16 * codecs.count)
+        for index in codecs.indices {
             if !names.isEmpty { names.append(0x20) }
-            names.append(contentsOf: codec.name.bytes)
+            names.append(contentsOf: codecs[index].name.bytes)
         }
         return Text(names)
     }
@@ -310,8 +311,13 @@ extension NegotiationError {
 extension InviteSession {
     /// What two copies of one INVITE have in common, and the client's next attempt may have too.
     var attempt: Text {
-        let request = request
-        return request.callID + "|" + (request.from.tag ?? "")
+        let request = request, tag = request.from.tag ?? .empty
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(request.callID.count + 1 + tag.count)
+        bytes.append(contentsOf: request.callID.bytes)
+        bytes.append(0x7C)
+        bytes.append(contentsOf: tag.bytes)
+        return Text(bytes)
     }
 
     /// The final response of a call that is not to be.

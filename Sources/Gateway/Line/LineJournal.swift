@@ -108,10 +108,13 @@ package final class LineJournal: CallSystemJournal {
 }
 
 extension CXCallEndedReason {
+    private static let remoteEndedName: Text = "remoteEnded"
+
+    /// That of what usually ends a call is made once.
     var name: Text {
         switch self {
         case .failed: "failed"
-        case .remoteEnded: "remoteEnded"
+        case .remoteEnded: Self.remoteEndedName
         case .unanswered: "unanswered"
         case .answeredElsewhere: "answeredElsewhere"
         case .declinedElsewhere: "declinedElsewhere"
@@ -120,10 +123,12 @@ extension CXCallEndedReason {
 }
 
 extension CallEnd {
+    private static let actionName: Text = "action"
+
     var name: Text {
         switch self {
         case .reported(let reason): reason.name
-        case .action: "action"
+        case .action: Self.actionName
         case .endTimedOut: "endTimedOut"
         case .startFailed: "startFailed"
         case .startTimedOut: "startTimedOut"
