@@ -1,8 +1,8 @@
 import Primitives
 import SIP
 
-/// A re-INVITE or UPDATE of ours.
-struct OutgoingOffer {
+/// A re-INVITE or UPDATE of ours. An object, for hardly a session has one at a time, and sessions of a kilobyte and more cost malloc its slow ways.
+final class OutgoingOffer {
     enum State {
         /// Sent; no final response yet.
         case sent
@@ -13,11 +13,14 @@ struct OutgoingOffer {
     let method: Method
     let body: [UInt8]
     /// Only refreshes the session: nobody but the timer waits for its answer.
-    var isRefresh = false
+    let isRefresh: Bool
     var state = State.sent
     var exchange: Exchange?
-    var attempts = 1
+    /// How often it was sent.
+    var attempts = 0
     static let maximumAttempts = 8
+
+    init(method: Method, body: [UInt8], isRefresh: Bool = false) { (self.method, self.body, self.isRefresh) = (method, body, isRefresh) }
 }
 
 extension InviteSession {
@@ -55,8 +58,8 @@ extension InviteSession {
             $0.setOffer(offer.body)
         }
         guard let exchange else { return }
-        var offer = offer
         (offer.exchange, offer.state) = (exchange, .sent)
+        offer.attempts += 1
         self.offer = offer
         exchange.onTooBrief = raiseInterval
         exchange.patience = agent.configuration.timers.patience
@@ -97,11 +100,10 @@ extension InviteSession {
 
     /// 491 is tried again after 2.1–4 s by the owner of the Call-ID, after 0–2 s by the other side (§14.1).
     private func refuseOffer(_ status: Int, wasAnswered: Bool = true, at now: Instant) {
-        guard var offer else { return }
+        guard let offer else { return }
         if status == 491, state == .confirmed, offer.attempts < OutgoingOffer.maximumAttempts {
             let delay = agent.randomDelay(role == .caller ? 2_100...4_000 : 0...2_000)
             (offer.state, offer.exchange) = (.waiting(now + delay), nil)
-            self.offer = offer
             return refreshAlarm()
         }
         self.offer = nil
@@ -117,8 +119,7 @@ extension InviteSession {
     }
 
     func retryOffer(at now: Instant) {
-        guard var offer, case .waiting(let due) = offer.state, now >= due else { return }
-        offer.attempts += 1
+        guard let offer, case .waiting(let due) = offer.state, now >= due else { return }
         send(offer, at: now)
     }
 }
