@@ -79,7 +79,7 @@ public struct Headers: Sendable {
     }
 
     /// Whether a list such as Supported or Allow holds a token, without regard to case.
-    public func lists(_ token: Text, in name: HeaderName) -> Bool {
+    public func lists(_ token: StaticString, in name: HeaderName) -> Bool {
         elements(name).contains { $0.equalsIgnoringCase(token) }
     }
 

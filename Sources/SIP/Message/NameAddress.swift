@@ -97,7 +97,13 @@ public struct NameAddress: Hashable, Sendable, CustomStringConvertible {
     /// The dialog tag of From and To (RFC 3261 §19.3); nil removes it.
     public var tag: Text? {
         @inlinable @inline(__always) get { buffer.meaning(layout.tag) }
-        set { parameters["tag"] = newValue }
+        set {
+            if let newValue, layout.parameters.isEmpty {
+                self = NameAddress(displayName: displayName, uri: uri, parameters: Parameters("tag", newValue))
+            } else {
+                parameters["tag"] = newValue
+            }
+        }
     }
 }
 

@@ -15,6 +15,16 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { self[name] = value }
     }
 
+    /// A single one.
+    init(_ name: StaticString, _ value: Text) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(name.utf8CodeUnitCount + value.count + 4)
+        bytes.append(0x3B)
+        bytes += name
+        Self.append(value: value, to: &bytes)
+        text = Text(bytes)
+    }
+
     /// Text that was checked already.
     init(checked text: Text) { self.text = text }
 
@@ -87,6 +97,10 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private static func append(_ name: Text, _ value: Text, to bytes: inout [UInt8]) {
         bytes.append(0x3B)
         bytes += name
+        append(value: value, to: &bytes)
+    }
+
+    private static func append(value: Text, to bytes: inout [UInt8]) {
         guard !value.isEmpty else { return }
         bytes.append(0x3D)
         if value.bytes.allSatisfy({ CharacterSet.parameterValue.contains($0) }) { bytes += value } else { bytes.append(quoting: value) }
