@@ -115,6 +115,8 @@ public final class AppLine: SignallingEndpoint {
 
     public func answersMalformed(over flow: Flow, at now: Instant) -> Bool { agent.answersMalformed(over: flow, at: now) }
 
+    public func owesAnswer(over flow: Flow) -> Bool { agent.owesAnswer(over: flow) }
+
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)
         agent.failed(flow, at: self.now)

@@ -207,6 +207,8 @@ public final class Gateway: SignallingEndpoint {
         settle()
     }
 
+    public func owesAnswer(over flow: Flow) -> Bool { userAgent.owesAnswer(over: flow) }
+
     public func answersMalformed(over flow: Flow, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }

@@ -16,7 +16,7 @@ public final class TCPConnection {
         public var writeTimeout: Duration = .seconds(30)
         /// How many bytes may wait for the peer to read; one more closes the connection.
         public var unsentBytes = 1 << 20
-        /// How long the connection stays after one side has sent its last byte.
+        /// How long the connection stays after we have said our last word.
         public var lingerTimeout: Duration = .seconds(5)
 
         public init() {}
@@ -26,7 +26,7 @@ public final class TCPConnection {
     public enum End: Hashable, Sendable {
         /// It never stood: refused, unreachable, timed out (`ETIMEDOUT`).
         case connectFailed(code: Int32)
-        /// One side sent its last byte, and the other has finished too or had its time to.
+        /// We sent our last byte, and the peer has finished too or had its time to.
         case finished
         case idle
         /// The peer does not read: too many bytes wait for it, or too long.
@@ -41,7 +41,7 @@ public final class TCPConnection {
         case connected
         /// Never empty.
         case received([UInt8])
-        /// The peer sent its last byte. What is sent now still leaves, for `lingerTimeout`.
+        /// The peer sent its last byte: it has closed the connection, or this half of it. What is sent now still leaves; `finish` ends the other half.
         case peerFinished
         /// The last event of a connection. Not told for a `close()` of ours.
         case ended(End)
@@ -63,8 +63,8 @@ public final class TCPConnection {
         case open
         /// We send nothing more, and what comes is thrown away. Next: closed.
         case finishing(since: Instant)
-        /// The peer will send nothing more. Next: closed.
-        case peerFinished(since: Instant)
+        /// The peer will send nothing more. Next: `finishing`, or closed.
+        case peerFinished
         /// Absorbing.
         case closed
     }
@@ -141,13 +141,13 @@ public final class TCPConnection {
     }
 
     /// Sends what waits and then the end of the stream. What the peer still sends is thrown away, because closing over it would reset the connection
-    /// and could take our last words with it. `.ended` follows when the peer has finished too, or after `lingerTimeout`.
+    /// and could take our last words with it. `.ended` follows when the peer has finished too, possibly before this returns, or after `lingerTimeout`.
     public func finish(at now: Instant) {
         switch state {
-        case .open:
+        case .open, .peerFinished:
             state = .finishing(since: now)
             flush(at: now)
-        case .peerFinished, .finishing, .closed: break
+        case .finishing, .closed: break
         case .connecting: end(.finished, at: now)
         }
     }
@@ -166,8 +166,8 @@ public final class TCPConnection {
         let stall = unsentSince.map { $0 + limits.writeTimeout } ?? .distantFuture
         switch state {
         case .connecting(let since): return since + limits.connectTimeout
-        case .open: return min(lastActivity + limits.idleTimeout, stall)
-        case .peerFinished(let since), .finishing(let since): return since + limits.lingerTimeout
+        case .open, .peerFinished: return min(lastActivity + limits.idleTimeout, stall)
+        case .finishing(let since): return since + limits.lingerTimeout
         case .closed: return nil
         }
     }
@@ -177,8 +177,8 @@ public final class TCPConnection {
         guard let deadline, deadline <= now else { return }
         switch state {
         case .connecting: end(.connectFailed(code: ETIMEDOUT), at: now)
-        case .open: end(unsentSince == nil ? .idle : .stalled, at: now)
-        case .peerFinished, .finishing: end(.finished, at: now)
+        case .open, .peerFinished: end(unsentSince == nil ? .idle : .stalled, at: now)
+        case .finishing: end(.finished, at: now)
         case .closed: break
         }
     }
@@ -240,7 +240,9 @@ extension TCPConnection {
         unsentSince = nil
         writer?.cancel()
         writer = nil
-        if isFinishing, let descriptor { shutdown(descriptor.raw, Int32(SHUT_WR)) }
+        guard isFinishing, let descriptor else { return }
+        // Who is not read any more has finished before us.
+        if reader == nil { end(.finished, at: now) } else { shutdown(descriptor.raw, Int32(SHUT_WR)) }
     }
 
     /// Without this a peer that reads slowly but for ever would let the buffer grow for ever.
@@ -273,7 +275,7 @@ extension TCPConnection {
 
     private func peerFinished(at now: Instant) {
         guard !isFinishing else { return end(.finished, at: now) }
-        state = .peerFinished(since: now)
+        state = .peerFinished
         reader?.cancel()
         reader = nil
         receive(self, .peerFinished, now)

@@ -95,9 +95,12 @@ import Testing
         #expect(events.first?.bytes == Array("question".utf8))
         pair.send("server", Array("answer".utf8))
         #expect(raw.read(6) == Array("answer".utf8))
-        pair.lane.sync { bench, _ in
+        pair.lane.sync { bench, now in
             let server = bench.get("server", as: TCPConnection.self)
-            server.advance(to: server.deadline!)
+            server.advance(to: now + .seconds(600))
+            #expect(!server.isClosed)
+            server.finish(at: now)
+            #expect(server.isClosed)
         }
         #expect(await pair.server.next()?.end == .finished)
         #expect(raw.read(1) == [])

@@ -52,6 +52,19 @@ import Testing
         agent.failed(flow, at: .zero)
     }
 
+    @Test(arguments: [200, 486])
+    func `an answer is owed over the connection that a request came by last, until the final one`(status: Int) {
+        let first = flow(.tcp, connection: 7), second = flow(.tcp, port: 5071, connection: 8)
+        let request = RawRequest(via: "SIP/2.0/TCP 198.51.100.7:5070;branch=z9hG4bKinvite")
+        receive(request, over: first)
+        #expect(agent.owesAnswer(over: first) && !agent.owesAnswer(over: second))
+        receive(request, over: second)
+        #expect(!agent.owesAnswer(over: first) && agent.owesAnswer(over: second))
+        callee.session?.respond(status: status, at: .zero)
+        receive(RawRequest(method: "OPTIONS", via: "SIP/2.0/TCP 198.51.100.7:5070;branch=z9hG4bKoptions"), over: first)
+        #expect(!agent.owesAnswer(over: first) && !agent.owesAnswer(over: second))
+    }
+
     /// An incoming call that is answered and acknowledged.
     private func answered(over way: Flow, contact: String, acknowledgedOver: Flow) throws -> InviteSession {
         var request = RawRequest()

@@ -28,6 +28,11 @@ extension IdentityTable {
         _modify { yield &self[CallUUID(uuid).bits] }
     }
 
+    @inline(__always) subscript(uuid: UUID, default value: @autoclosure () -> Value) -> Value {
+        get { self[CallUUID(uuid).bits, default: value()] }
+        _modify { yield &self[CallUUID(uuid).bits, default: value()] }
+    }
+
     @discardableResult
     @inline(__always) mutating func removeValue(forKey uuid: UUID) -> Value? { removeValue(forKey: CallUUID(uuid).bits) }
 }

@@ -43,10 +43,13 @@ final class ServerTransaction {
     }
 
     let id: ServerTransactionID
-    @exclusivity(unchecked) private(set) var flow: Flow
+    private(set) var flow: Flow {
+        didSet { if isOpen { unanswered.move(from: oldValue.connection, to: flow.connection) } }
+    }
     /// Over UDP, and over a connection that has to be opened anew.
     private let responsePort: UInt16
     @exclusivity(unchecked) private var received: Boxed<Message>?
+    private let unanswered: UnansweredRequests
     /// The tag that this agent's answer adds to To.
     let toTag: Text
     /// The CSeq number of the request, and of whatever repeats, acknowledges or cancels it.
@@ -57,8 +60,11 @@ final class ServerTransaction {
     var mergeKey: MergeKey?
     let alarm = Alarm()
 
-    init(id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?, timers: TimerValues) {
-        (self.id, received, self.flow, self.toTag, self.session) = (id, request, flow, toTag, session)
+    init(
+        id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?, among unanswered: UnansweredRequests,
+        timers: TimerValues
+    ) {
+        (self.id, received, self.flow, self.toTag, self.session, self.unanswered) = (id, request, flow, toTag, session, unanswered)
         responsePort = flow.transport == .udp ? flow.responseFlow(to: request.value.via).remote.port : request.value.via.port ?? flow.transport.standardPort
         sequence = request.value.cseq.number
         let isReliable = flow.transport.isReliable
@@ -66,6 +72,7 @@ final class ServerTransaction {
             id.method == .invite
             ? .invite(InviteServerTransaction(isReliable: isReliable, timers: timers))
             : .other(NonInviteServerTransaction(isReliable: isReliable, timers: timers))
+        unanswered.move(from: 0, to: flow.connection)
     }
 
     /// Where its responses go.
@@ -92,14 +99,32 @@ final class ServerTransaction {
     var request: Message? { received?.value }
     var isOpen: Bool { received != nil }
 
-    /// The final response leaves.
-    func close() { received = nil }
+    /// The final response leaves, or there will be none.
+    func close() {
+        guard isOpen else { return }
+        received = nil
+        unanswered.move(from: flow.connection, to: 0)
+    }
 
     var deadline: Instant? {
         switch machine {
         case .invite(let machine): machine.state == .accepted || machine.state == .confirmed ? machine.deadline?.nextTenth : machine.deadline
         case .other(let machine): machine.state == .completed ? machine.deadline?.nextTenth : machine.deadline
         }
+    }
+}
+
+/// How many requests without a final response there are over each connection.
+final class UnansweredRequests {
+    private var counts: [UInt64: Int] = [:]
+
+    func exist(over connection: UInt64) -> Bool { counts[connection] != nil }
+
+    /// One request that came over a connection is to be answered over another; 0 is none.
+    func move(from old: UInt64, to new: UInt64) {
+        guard old != new else { return }
+        if new != 0 { counts[new, default: 0] += 1 }
+        if old != 0 { counts[old] = counts[old].flatMap { $0 > 1 ? $0 - 1 : nil } }
     }
 }
 

@@ -9,7 +9,7 @@ extension UserAgent {
         let request = received.value
         let toTag = session?.localTag ?? request.to.tag?.detached ?? makeTag()
         let transaction = ServerTransaction(
-            id: id, request: received, flow: flow, toTag: toTag, session: session, timers: configuration.timers)
+            id: id, request: received, flow: flow, toTag: toTag, session: session, among: unanswered, timers: configuration.timers)
         transaction.alarm.ring = { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         serverTransactions[id] = transaction
         if let key, unmerged[key] == nil { (transaction.mergeKey, unmerged[key]) = (key, id) }
@@ -105,6 +105,7 @@ extension UserAgent {
 
     func remove(_ transaction: ServerTransaction) {
         alarms.set(transaction.alarm, to: nil)
+        transaction.close()
         serverTransactions[transaction.id] = nil
         if let key = transaction.mergeKey { unmerged[key] = nil }
     }

@@ -24,6 +24,7 @@ public final class UserAgent {
     var clientSerial: UInt64 = 0
     @exclusivity(unchecked) var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
     @exclusivity(unchecked) var serverTransactions: [ServerTransactionID: ServerTransaction] = [:]
+    let unanswered = UnansweredRequests()
     /// Requests outside of dialogs that are being dealt with, to find their copies.
     @exclusivity(unchecked) var unmerged: [MergeKey: ServerTransactionID] = [:]
     /// By local tag.
@@ -109,6 +110,8 @@ public final class UserAgent {
         }
         for registration in registrations.values { registration.lost(flow, at: now) }
     }
+
+    public func owesAnswer(over flow: Flow) -> Bool { unanswered.exist(over: flow.connection) }
 
     /// Whether something of ours may be lost with it.
     func isInUse(_ flow: Flow) -> Bool { flow.connection == 0 || connectionsInUse.contains(flow.connection) || !uncarried.isEmpty }

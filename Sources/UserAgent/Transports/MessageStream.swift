@@ -16,6 +16,8 @@ final class MessageStream {
     var alarm: (token: TimerToken, due: Instant)?
     /// When the message that is half here must be whole; of a connection that was accepted, also the first one that is not here at all.
     private(set) var messageDeadline: Instant?
+    /// Its peer has said its last word, and waits for an answer: when to ask next whether there still is one to wait for.
+    var nextQuestion: Instant?
     private var framer = StreamFramer()
 
     var id: UInt64 { flow.connection }
@@ -30,7 +32,7 @@ final class MessageStream {
 
     var deadline: Instant? {
         guard let connection = connection.deadline else { return nil }
-        return min(connection, messageDeadline ?? .distantFuture)
+        return min(connection, messageDeadline ?? .distantFuture, nextQuestion ?? .distantFuture)
     }
 
     /// - Parameter timeout: from the first byte of a message to its last, however slowly they drip in.

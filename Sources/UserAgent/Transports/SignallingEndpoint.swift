@@ -8,6 +8,8 @@ public protocol SignallingEndpoint: AnyObject, SendableMetatype {
     func answersMalformed(over flow: Flow, at now: Instant) -> Bool
     /// Whether a ping (RFC 5626 §4.4.1) over a connection that nothing was sent over yet gets its pong; counts the one that does not.
     func answersPing(over flow: Flow, at now: Instant) -> Bool
+    /// Whether a request that came over the flow's connection is still to be answered over it. Asked also while a message is being sent.
+    func owesAnswer(over flow: Flow) -> Bool
     /// The flow is gone, or nothing could be sent over it.
     func failed(_ flow: Flow, at now: Instant)
     /// The network says that nobody takes a datagram of ours where it went (ICMP, RFC 3261 §18.4). It quotes the beginning of it, and anybody may have

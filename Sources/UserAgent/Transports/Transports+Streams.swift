@@ -41,7 +41,9 @@ extension Transports {
         }
         if bytes == StreamFramer.ping { stream.sentPing() }
         stream.hasSpoken = true
-        stream.connection.send(bytes, at: MonotonicClock.now)
+        let now = MonotonicClock.now
+        stream.connection.send(bytes, at: now)
+        if stream.nextQuestion != nil { leave(stream, at: now) }
         watch(stream)
     }
 
@@ -122,7 +124,7 @@ extension Transports {
             shookHands(stream)
             stream.isConnected = true
         case .received(let bytes): read(bytes, from: stream, at: now)
-        case .peerFinished: peerFinished(stream)
+        case .peerFinished: peerFinished(stream, at: now)
         case .ended(let reason):
             if case .tls(let error) = reason { failed(stream, error) }
             if reason != .finished, reason != .idle { tally.failed += 1 }
@@ -143,11 +145,18 @@ extension Transports {
     }
 
     /// Answers still leave on it; a new request would never get one. Who leaves in the middle of a message waits for no answer.
-    private func peerFinished(_ stream: MessageStream) {
+    private func peerFinished(_ stream: MessageStream, at now: Instant) {
         takeNoRequests(stream)
-        guard stream.messageDeadline != nil else { return }
+        guard stream.messageDeadline != nil else { return leave(stream, at: now) }
         stream.connection.close()
         forget(stream)
+    }
+
+    /// Its peer sends nothing more. Whether it still reads cannot be known: it is left when everything is answered (RFC 3261 §18.2.2).
+    func leave(_ stream: MessageStream, at now: Instant) {
+        let isOwed = endpoint?.owesAnswer(over: stream.flow) == true
+        stream.nextQuestion = isOwed ? now + configuration.connection.lingerTimeout : nil
+        if !isOwed { stream.connection.finish(at: now) }
     }
 
     private func read(_ bytes: [UInt8], from stream: MessageStream, at now: Instant) {

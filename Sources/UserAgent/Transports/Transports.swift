@@ -6,7 +6,7 @@ import SIP
 ///
 /// Lives on its lane; every call is made there. Messages go to `endpoint` as they come in, each in one call. What fails is told at the next
 /// `advance`, never from inside `send`. Bounded: connections in all and per source, the bytes of an unfinished message and the time it may take, the
-/// bytes that wait for a slow peer, and the time that a connection may be idle.
+/// bytes that wait for a slow peer, and the time that a connection may be idle. One that its peer has closed stays while `endpoint` owes an answer over it.
 public final class Transports: SignallingNetwork {
     public struct Configuration: Hashable, Sendable {
         /// What is listened on, in this order.
@@ -129,6 +129,7 @@ public final class Transports: SignallingNetwork {
             stream.alarm = nil
             stream.connection.advance(to: now)
             if let due = stream.messageDeadline, due <= now { giveUp(stream, at: now) }
+            if let due = stream.nextQuestion, due <= now { leave(stream, at: now) }
             watch(stream)
         }
         let failed = lost

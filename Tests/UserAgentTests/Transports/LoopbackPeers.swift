@@ -30,6 +30,8 @@ final class NotingEndpoint: SignallingEndpoint {
     private var isSending = false
     /// Says nothing to who sends what cannot be read, or a ping and nothing else.
     var isSilent = false
+    /// Something that came is still to be answered.
+    var isOwing = false
     /// How long each message lay unread.
     private(set) var backlogs: [Duration] = []
 
@@ -47,6 +49,8 @@ final class NotingEndpoint: SignallingEndpoint {
     }
 
     func answersMalformed(over flow: Flow, at now: Instant) -> Bool { !isSilent }
+
+    func owesAnswer(over flow: Flow) -> Bool { isOwing }
 
     func answersPing(over flow: Flow, at now: Instant) -> Bool { !isSilent }
 
@@ -89,6 +93,10 @@ struct Station {
     var counts: Transports.Counts { lane.sync { host, _ in host.transports.counts }! }
 
     func isConnected(_ flow: Flow) -> Bool { lane.sync { host, _ in host.transports.isConnected(flow) }! }
+
+    func isOpen(_ flow: Flow) -> Bool { lane.sync { host, _ in host.transports.isOpen(flow) }! }
+
+    func owe(_ isOwing: Bool) { lane.sync { host, _ in host.endpoint.isOwing = isOwing } }
 
     func carrier(of flow: Flow) -> UInt64 { lane.sync { host, _ in host.transports.carrier(of: flow) }! }
 

@@ -209,6 +209,9 @@ public final class TortureClient: SignallingEndpoint {
 
     public func answersMalformed(over flow: Flow, at now: Instant) -> Bool { true }
 
+    /// No target closes a connection that it waits for an answer over.
+    public func owesAnswer(over flow: Flow) -> Bool { false }
+
     /// A target that goes down later is found out by its silence.
     public func undelivered(_ beginning: [UInt8], at now: Instant) {
         if opening != nil { failed(plan.flow, at: now) }
