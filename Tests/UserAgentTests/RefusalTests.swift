@@ -119,16 +119,30 @@ import UserAgent
         #expect(bench.phone.agent.counts == nothingLeft)
     }
 
-    @Test func `another request under the same branch is refused, and changes nothing`() {
+    @Test func `requests that share a branch are told apart by Call-ID and CSeq number, and so are their ACKs`() throws {
         let bench = Bench()
-        bench.send(RawRequest().text)
-        let tag = bench.phone.sessions[0].localTag, seen = bench.answers.count
-        var again = RawRequest(to: "<sip:phone@192.0.2.2>;tag=\(tag)")
-        again.sequence = 2
-        bench.send(again.text)
-        #expect(bench.answers.dropFirst(seen).filter { $0.cseq.number == 2 }.map(\.status) == [500])
-        bench.send(RawRequest(method: "ACK", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)").text)
-        #expect(bench.phone.sessions[0].state == .confirmed)
+        bench.phone.onIncoming = { session, now in session.respond(status: 486, at: now) }
+        for (callID, sequence) in [("one", 1), ("other", 1), ("other", 2)] {
+            let invite = RawRequest(callID: callID, sequence: sequence)
+            bench.send(invite.text)
+            let answer = try #require(bench.answers.last)
+            #expect(answer.callID.description == callID && answer.cseq.number == sequence)
+            bench.send(RawRequest(method: "ACK", to: answer.to.description, callID: callID, sequence: sequence).text)
+            bench.send(invite.text)
+        }
+        bench.link.run()
+        #expect(bench.statuses == [486, 486, 486] && bench.phone.sessions.count == 3)
+        #expect(bench.phone.agent.counts == nothingLeft)
+    }
+
+    @Test func `a CANCEL ends the call whose branch, Call-ID and CSeq number it has`() {
+        let bench = Bench()
+        bench.phone.onIncoming = { session, now in session.respond(status: 180, at: now) }
+        for callID in ["one", "other"] { bench.send(RawRequest(callID: callID).text) }
+        bench.send(RawRequest(method: "CANCEL", callID: "third").text)
+        bench.send(RawRequest(method: "CANCEL", callID: "other").text)
+        #expect(bench.answers.filter { $0.cseq.method == .cancel }.map(\.status) == [481, 200])
+        #expect(bench.phone.sessions.map { $0.state == .ended } == [false, true])
     }
 
     @Test func `our own request that comes back unchanged is a loop, and one with another Request-URI is not`() throws {

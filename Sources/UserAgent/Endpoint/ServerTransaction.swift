@@ -3,7 +3,8 @@ import SIP
 
 /// Names a request from the network for as long as its transaction lives: RFC 3261 §17.2.3.
 public struct ServerTransactionID: Hashable, Sendable {
-    /// Branch and sent-by; for a peer of RFC 2543 what §17.2.3 compares instead.
+    /// Branch, Call-ID, CSeq number and sent-by; for a peer of RFC 2543 what §17.2.3 compares instead. An ACK and a CANCEL have the Call-ID and the number
+    /// of their INVITE (§17.1.1.3, §9.1), and where a peer's branches are not unique these two tell its requests apart.
     let key: Text
     let method: Method
 
@@ -11,8 +12,13 @@ public struct ServerTransactionID: Hashable, Sendable {
     init(_ request: Message, _ via: Via, method: Method) {
         var bytes: [UInt8] = []
         if via.hasMagicCookie, let branch = via.branch {
-            bytes.reserveCapacity(branch.count + via.host.count + 4)
+            let callID = request.callID
+            bytes.reserveCapacity(branch.count + callID.count + via.host.count + 9)
             bytes.append(contentsOf: branch.bytes)
+            bytes.append(0x20)
+            bytes.append(contentsOf: callID.bytes)
+            bytes.append(0x20)
+            withUnsafeBytes(of: request.cseq.number) { bytes.append(contentsOf: $0) }
         } else {
             Self.appendOldStyle(request, via, to: &bytes)
         }
@@ -52,8 +58,6 @@ final class ServerTransaction {
     private let unanswered: UnansweredRequests
     /// The tag that this agent's answer adds to To.
     let toTag: Text
-    /// The CSeq number of the request, and of whatever repeats, acknowledges or cancels it.
-    let sequence: UInt32
     let session: InviteSession?
     @exclusivity(unchecked) var machine: Machine
     @exclusivity(unchecked) var lastResponse: [UInt8] = []
@@ -66,7 +70,6 @@ final class ServerTransaction {
     ) {
         (self.id, received, self.flow, self.toTag, self.session, self.unanswered) = (id, request, flow, toTag, session, unanswered)
         responsePort = flow.transport == .udp ? flow.responseFlow(to: request.value.via).remote.port : request.value.via.port ?? flow.transport.standardPort
-        sequence = request.value.cseq.number
         let isReliable = flow.transport.isReliable
         machine =
             id.method == .invite

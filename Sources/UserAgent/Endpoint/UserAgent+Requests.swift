@@ -7,7 +7,6 @@ extension UserAgent {
         let method = request.method
         let id = ServerTransactionID(request, via, method: method == .ack ? .invite : method)
         if let transaction = serverTransactions[id] {
-            guard method == .ack || request.cseq.number == transaction.sequence else { return refuseBranch(of: request, over: flow) }
             transaction.follow(flow)
             if let session = transaction.session { noteUse(of: flow, by: session) }
             return receiveAgain(request, transaction, at: now)
@@ -131,18 +130,9 @@ extension UserAgent {
         if invite.isOpen { invite.session?.receiveCancel(of: invite, request.reasons, at: now) }
     }
 
-    /// A new request under a branch that another one still has (RFC 3261 §8.1.1.7): it cannot be told from that one later, and so it is none.
-    private func refuseBranch(of request: Message, over flow: Flow) {
-        send(Message.response(to: request, status: 500, reason: "Branch In Use", toTag: makeStatelessTag(request.via, request.headers)), to: request, over: flow)
-    }
-
     private func refuseStatelessly(_ request: Message, over flow: Flow, _ retryAfter: Text) {
         var response = Message.response(to: request, status: 503, toTag: makeStatelessTag(request.via, request.headers))
         response.append(.retryAfter, retryAfter)
-        send(response, to: request, over: flow)
-    }
-
-    private func send(_ response: Message, to request: Message, over flow: Flow) {
         network.send(response.serialized(), over: flow.responseFlow(to: request.via))
     }
 }
