@@ -21,7 +21,7 @@ extension Gateway {
     /// To a number of our own domain, which may be a name that no server knows: to where we listen ourselves. One way alone: what is said there
     /// is said by whom the number reaches, and by another way it would be the same again.
     private func wayHere(to uri: URI, over transport: Transport?, after flow: Flow) -> Flow? {
-        guard uri.host.equalsIgnoringCase(configuration.domain) else { return nil }
+        guard uri.targetHost.equalsIgnoringCase(configuration.domain) else { return nil }
         let found = listeners.filter { (transport == nil || $0.transport == transport) && isMeant($0, by: uri) }
         let near = found.filter { $0.address.address.family == flow.remote.address.family }
         let best = near.isEmpty ? found : near
@@ -34,7 +34,7 @@ extension Gateway {
     /// A name means all that we listen to, or what has its port. An address may be that of others as well, and means what has just its port.
     private func isMeant(_ listener: Transports.Listener, by uri: URI) -> Bool {
         let own = listener.address
-        guard let address = uri.address else { return uri.port == nil || uri.port == own.port }
+        guard let address = uri.targetAddress else { return uri.port == nil || uri.port == own.port }
         guard own.port == uri.port ?? listener.transport.standardPort else { return false }
         return own.address == address || own.address.isAny && own.address.family == address.family || configuration.advertise.address == address
     }
@@ -47,7 +47,7 @@ extension Gateway {
         guard !isUnknown, !isSecure || transports.contains(.tls) else { return completion([], now) }
         let transport = isSecure ? .tls : named
         if let here = wayHere(to: uri, over: transport, after: flow) { return completion([here], now) }
-        locate(ServerLocation.Domain(host: uri.host, port: uri.port, transport: transport)) { [unowned self] result, now in
+        locate(ServerLocation.Domain(host: uri.targetHost, port: uri.port, transport: transport)) { [unowned self] result, now in
             let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter { !isSecure || $0.transport == .tls }
             let family = flow.remote.address.family
             completion(flows.filter { $0.remote.address.family == family } + flows.filter { $0.remote.address.family != family }, now)

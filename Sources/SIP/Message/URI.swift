@@ -107,6 +107,15 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// The host when it is an address.
     public var address: IPAddress? { host.referredAddress }
 
+    /// The host that a request for it is sent to: an address in `maddr`, else its own (RFC 3261 §19.1.1, RFC 3263 §4). A name in `maddr` is not looked up.
+    public var targetHost: Text {
+        guard isSIP, let maddr = parameters.value(of: "maddr"), maddr.referredAddress != nil else { return host }
+        return maddr
+    }
+
+    /// The same when it is an address.
+    public var targetAddress: IPAddress? { targetHost.referredAddress }
+
     public var port: UInt16? {
         @inlinable get { layout.port < 0 ? nil : UInt16(truncatingIfNeeded: layout.port) }
         set { remake(port: .some(newValue)) }

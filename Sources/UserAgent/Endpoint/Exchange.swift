@@ -301,7 +301,7 @@ final class Exchange {
 
     /// To an address, over the transport and from the socket that we have: where they serve, and in any case where nobody can say of other ones.
     private func direct(to uri: URI) -> Flow? {
-        guard let address = uri.address, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport == .tls else { return nil }
+        guard let address = uri.targetAddress, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport == .tls else { return nil }
         guard uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
         guard agent.locate == nil || serves(uri, at: address) else { return nil }
         var direct = flow
