@@ -35,6 +35,23 @@ import UserAgent
         return caller.heard.last { $0.callID == Text(call) }?.status
     }
 
+    @Test func `a Contact is listed and kept with its headers, and called without them`() throws {
+        do {
+            let (stage, store) = try start()
+            let device = RawPeer(stage, 2)
+            device.request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1, contact: "<sip:peer@192.0.2.2:5060?Priority=urgent>")
+            #expect(device.final(.register, 1)?.contact?.uri.headers == "Priority=urgent")
+            store.synchronize()
+        }
+        let (stage, store) = try start()
+        let caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        #expect(stage.gateway.registrar.contacts(of: "2000", at: stage.world.now).first?.uri.headers == "Priority=urgent")
+        #expect(invite(stage, caller, "after") == 180)
+        #expect(try device.received(.invite).requestURI?.text == "sip:peer@192.0.2.2:5060")
+        device.answer(device.request(.invite), 486)
+        store.synchronize()
+    }
+
     @Test func `a device that was registered rings after a restart, and is gone when its registration ends or it unregisters`() throws {
         do {
             let (stage, store) = try start()

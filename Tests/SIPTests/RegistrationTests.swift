@@ -29,7 +29,8 @@ import Testing
         (["Contact: <sip:a@h>;expires=0"], []), (["Contact: <sip:a@h>, <sip:b@h>;expires=70"], ["sip:b@h;70", "sip:a@h;3600"]), ([], []),
         (["Contact: <sip:a@h>", "Contact: <sip:a@h>;expires=77"], ["sip:a@h;77"]), (["Contact: *", "Expires: 0"], []), (["Contact: *"], ["400"]),
         (["Contact: *", "Expires: 10"], ["400"]), (["Contact: *, <sip:a@h>", "Expires: 0"], ["rejected"]), (["Contact: *", "Contact: <sip:a@h>", "Expires: 0"], ["400"]),
-        (["Contact: <tel:123>"], ["400"]), (["Contact: <sip:a@h?Route=x>;expires=100"], ["sip:a@h;100"]), (["Contact: <sip:a@h;method=SUBSCRIBE>;expires=100"], ["sip:a@h;100"]),
+        (["Contact: <tel:123>"], ["400"]), (["Contact: <sip:a@h?Route=x>;expires=100"], ["sip:a@h?Route=x;100"]),
+        (["Contact: <sip:a@h;method=SUBSCRIBE>;expires=100"], ["sip:a@h;method=SUBSCRIBE;100"]),
         ((1...11).map { "Contact: <sip:a\($0)@h>" }, ["403"]),
     ] as [([String], [String])])
     func `a first REGISTER binds what it says`(lines: [String], expected: [String]) throws {
@@ -59,6 +60,15 @@ import Testing
         #expect(listing(bindings, at(13)) == ["sip:b@h;3599"])
         try bindings.apply(register(["Contact: *", "Expires: 0"], callID: "c9", cseq: 2), from: "x", at: at(14))
         #expect(bindings.isEmpty)
+    }
+
+    @Test func `the headers of a Contact are listed and tell contacts apart, and no request is sent to them`() throws {
+        var bindings = Bindings()
+        try bindings.apply(register(["Contact: <sip:a@h;method=INVITE?Route=x>", "Contact: <sip:a@h>, <sip:b@h?Priority=urgent>"]), from: "one", at: at(0))
+        #expect(bindings.current(at: at(0)).map(\.target.text) == ["sip:b@h", "sip:a@h", "sip:a@h"])
+        try bindings.apply(register(["Contact: <sip:b@h?priority=urgent>;expires=0"], cseq: 2), from: "one", at: at(1))
+        #expect(listing(bindings, at(1)) == ["sip:a@h;3599", "sip:a@h;method=INVITE?Route=x;3599"])
+        #expect(try bindings.remove(URI(parsing: "sip:a@h"), registered: at(0)) && bindings.isEmpty)
     }
 
     @Test func `one bad contact leaves everything as it was`() throws {

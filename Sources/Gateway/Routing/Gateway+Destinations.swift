@@ -39,7 +39,7 @@ extension Gateway {
             // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
             guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
             var destination = Destination(
-                target: contact.uri, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
+                target: contact.target, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
                 device: line.configuration.number, instance: contact.instance, registered: contact.refreshed)
             if contact.flowNumber != nil { destination.outbound = living == contact.origin ? .living : .broken }
             return destination

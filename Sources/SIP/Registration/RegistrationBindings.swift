@@ -6,7 +6,7 @@ import Primitives
 /// goes back over, such as a flow; it is kept and never looked at.
 public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     public struct Binding: Sendable {
-        /// Where to send requests: the Contact's URI, without headers and method.
+        /// The Contact's URI as it was registered, with its headers.
         public fileprivate(set) var uri: URI
         public fileprivate(set) var displayName: Text?
         /// The Contact's parameters but `expires`: `q`, `+sip.instance`, capabilities ...
@@ -30,6 +30,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
             (self.userAgent, self.callID, self.cseq, self.refreshed, self.expiry) = (userAgent, callID, cseq, refreshed, expiry)
         }
 
+        /// The Request-URI of what is sent to it.
+        public var target: URI { uri.asRequestURI }
         /// The device, whatever its address is now (RFC 5626 §4.1).
         public var instance: Text? { parameters.value(of: "+sip.instance") }
         /// Which of several flows of one device (RFC 5626 §4.2).
@@ -120,12 +122,12 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         evictOldest()
     }
 
-    /// Takes away what was registered for a URI until this time, because nobody answers there.
+    /// Takes away whatever has this Request-URI and was registered until this time, because nobody answers there.
     /// - Returns: whether there was any.
     @discardableResult
     public mutating func remove(_ uri: URI, registered time: Instant) -> Bool {
         let before = bindings.count
-        bindings.removeAll { $0.uri.isEquivalent(to: uri) && $0.refreshed <= time }
+        bindings.removeAll { $0.target.isEquivalent(to: uri) && $0.refreshed <= time }
         return bindings.count < before
     }
 
@@ -170,7 +172,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         parameters["expires"] = nil
         // Kept for hours: nothing here may hold the buffer of the whole message.
         return Binding(
-            uri: contact.uri.asRequestURI, displayName: contact.displayName, parameters: parameters, path: request.paths, origin: origin,
+            uri: contact.uri, displayName: contact.displayName, parameters: parameters, path: request.paths, origin: origin,
             userAgent: request.headers[.userAgent]?.detached, callID: request.callID.detached, cseq: request.cseq.number, refreshed: now,
             expiry: now + .seconds(Int64(seconds)))
     }
