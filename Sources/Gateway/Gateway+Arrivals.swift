@@ -42,7 +42,7 @@ extension Gateway {
             pass(request, over: flow, transaction)
             return true
         case .options where isDraining:
-            agent.respond(to: transaction, status: 503, at: now)
+            agent.respond(to: transaction, status: 503, headers: [(.retryAfter, Text(configuration.limits.retryAfter))], at: now)
             return true
         default: return false
         }

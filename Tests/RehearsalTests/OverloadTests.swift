@@ -57,6 +57,14 @@ import UserAgent
         #expect(stage.gateway.refusals.map(\.cause) == ["source"])
     }
 
+    @Test func `who asks whether we are there while no new call is taken hears when to ask again`() {
+        let stage = Stage { $0.limits.retryAfter = 7 }, peer = RawPeer(stage, 9)
+        stage.gateway.drain(at: stage.world.now)
+        peer.request("OPTIONS", "sip:gateway.test", call: "there", 1)
+        let answer = peer.final(.options, 1)
+        #expect(answer?.status == 503 && answer?.headers[.retryAfter] == "7")
+    }
+
     @Test func `what belongs to a call is listened to however much else comes`() throws {
         let stage = Self.stage { $0.limits.requestsPerSource = 1 }
         let peer = RawPeer(stage, 9)
