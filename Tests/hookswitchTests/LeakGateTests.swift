@@ -42,6 +42,11 @@ import Workbench
         #expect(try report(without: [missing]).leftovers.contains(leftover))
     }
 
+    @Test func `a journal that cannot be read twice is refused`() throws {
+        let failure = try #require(throws: Failure.self) { try TargetJournal(path: "/dev/null") }
+        #expect(failure.exitCode == 3 && failure.message == "/dev/null: is no file, and a journal is read before the run and after it")
+    }
+
     /// A journal of before the run, and then as many calls as `calls`, each in a file of its own, of which some are kept.
     private func rotated(_ calls: Int, keeping kept: Int, without missing: Set<String> = []) throws -> LeakReport {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -39,6 +39,15 @@ import Workbench
         #expect(json.contains(#""gaps":1"#) && json.contains(#""unfinishedCalls":[]"#))
     }
 
+    @Test func `a journal is audited out of a pipe, which is given alone`() throws {
+        let pipe = Pipe(), path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        let several = try #require(throws: Failure.self) { try AuditCommand.check(["/nowhere/a", path]) }
+        #expect(several.exitCode == 3 && several.message == "\(path): is no file, and cannot be put in order with others: give it alone")
+        try pipe.fileHandleForWriting.write(contentsOf: Data("\(Self.line(1, "gateway.started"))\n".utf8))
+        try pipe.fileHandleForWriting.close()
+        #expect(try AuditCommand.check([path]).events == 1)
+    }
+
     @Test func `an audit names the calls that were up when the server was killed`() throws {
         let call = UUID().uuidString
         let invite = #"{"seq":2,"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"sip.rx","details":{"method":"INVITE","cseq":1}}"#

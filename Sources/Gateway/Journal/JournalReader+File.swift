@@ -24,15 +24,23 @@ extension JournalReader {
         }
     }
 
+    /// Whether it gives the same again when it is read again, which a pipe does not. True where nothing is: reading tells why.
+    public static func canBeReadAgain(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// The files in the order in which they were written, as far as their first events tell: rotation gives the oldest the highest number.
+    /// For that they are read; one alone is not.
     public static func inOrder(_ paths: [String]) -> [String] {
+        guard paths.count > 1 else { return paths }
         let begun = paths.map { path -> (path: String, wall: UInt64) in (path, beginning(of: path) ?? .max) }
         return begun.enumerated().sorted { ($0.element.wall, $0.offset) < ($1.element.wall, $1.offset) }.map(\.element.path)
     }
 
-    /// When the first event of a file was written, in nanoseconds since 1970; nil where there is none, or no file.
+    /// When the first event of a file was written, in nanoseconds since 1970; nil where there is none, or no file that can be read again.
     public static func beginning(of path: String) -> UInt64? {
-        guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
+        guard canBeReadAgain(path), let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
         return parse(Array(head), name: path).events.first?.wall
     }
 }

@@ -7,8 +7,9 @@ struct AuditCommand: ParsableCommand {
         commandName: "audit", abstract: "Check journals against the rules of the contract.",
         discussion: """
             Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read. Rotated files \
-            may be given together, in any order: they are read as one journal. Calls that were up when a journal ends, of a run that was killed or goes on ("unfinished") and places where \
-            events are missing ("gaps") are told of, and are no violations.
+            may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. Calls that were up when \
+            a journal ends, of a run that was killed or goes on ("unfinished") and places where events are missing ("gaps") are told of, and are no \
+            violations.
             """)
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
@@ -42,7 +43,11 @@ struct AuditCommand: ParsableCommand {
             report.violations.append(
                 .init(file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence, text: violation.sentence))
         }
-        for next in JournalReader.inOrder(try files.map { try $0.named(by: "audit") }) {
+        let files = try files.map { try $0.named(by: "audit") }
+        if files.count > 1, let pipe = files.first(where: { !JournalReader.canBeReadAgain($0) }) {
+            throw Failure.cannotRun("\(pipe): is no file, and cannot be put in order with others: give it alone")
+        }
+        for next in JournalReader.inOrder(files) {
             file = next
             do {
                 let brokenLines = try JournalReader.read(path: file) { event in

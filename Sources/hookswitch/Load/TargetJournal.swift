@@ -29,6 +29,7 @@ struct TargetJournal {
 
     /// - Throws: exit code 3 where it cannot be read.
     init(path: String) throws {
+        guard JournalReader.canBeReadAgain(path) else { throw Failure.cannotRun("\(path): is no file, and a journal is read before the run and after it") }
         self.path = path
         (before, rotatedBefore) = (try Self.read([path]), Self.rotated(path).compactMap(JournalReader.beginning).max())
     }
