@@ -65,7 +65,7 @@ extension JournalAuditTests {
         let events = Array(GoodJournal.hold.events.prefix { $0.kind != .performHeld }) + GoodJournal.echo.events
         #expect(events.flatMap { audit.observe($0) } + audit.finish() == [])
         #expect(audit.unfinishedCalls == [JournalScript.alice])
-        #expect(audit.gaps == 0)
+        #expect(audit.gaps.isEmpty)
     }
 
     @Test(arguments: GoodJournal.all)
@@ -90,10 +90,63 @@ extension JournalAuditTests {
         #expect(violations.map(\.rule) == [.M4])
     }
 
-    @Test func `missing sequence numbers are counted`() {
+    @Test(arguments: GoodJournal.all)
+    func `a good journal is good wherever events of it are missing`(journal: GoodJournal) {
+        for length in [1, 4, 16] {
+            for start in journal.events.indices.dropLast(length) {
+                let left = Array(journal.events[..<start] + journal.events[(start + length)...])
+                #expect(Self.violations(of: left) == [], "without \(length) from event \(start + 1) on")
+            }
+        }
+    }
+
+    @Test func `missing sequence numbers are a gap, and the call that was up there cannot be judged`() {
         let audit = Audit()
-        for event in GoodJournal.echo.events where event.kind != .dtmfReceived { _ = audit.observe(event) }
-        #expect(audit.gaps == 1)
+        let left = GoodJournal.echo.events.filter { $0.kind != .dtmfReceived }
+        #expect(left.flatMap { audit.observe($0) } + audit.finish() == [])
+        #expect(audit.gaps.count == 1 && audit.gaps.allSatisfy { $0.before == $0.after + 2 })
+        #expect(audit.unfinishedCalls == [JournalScript.alice] && audit.partialCalls == [JournalScript.alice])
+    }
+
+    @Test func `a call that is wished for in a cut journal is not one of which a part is missing`() {
+        let audit = Audit()
+        for (sequence, kind) in [(5, JournalEvent.Kind.transactionRequested), (6, .transactionAccepted), (7, .callEnded)] {
+            #expect(audit.partialCalls.isEmpty)
+            _ = audit.observe(
+                JournalEvent(
+                    sequence: UInt64(sequence), time: Instant(nanoseconds: 1), wall: 1, call: JournalScript.alice, line: "1", lane: "s0", kind: kind, details: [:]))
+        }
+        #expect(audit.partialCalls == [JournalScript.alice])
+    }
+
+    @Test func `what is taken away is told of, and a violation where the rest is numbered anew`() {
+        let events = GoodJournal.echo.events.filter { $0.kind != .callEnded }
+        let audit = Audit()
+        #expect(events.flatMap { audit.observe($0) } + audit.finish() == [])
+        #expect(audit.gaps.count == 1 && audit.partialCalls == [JournalScript.alice])
+        let anew = events.enumerated().map { index, event in
+            var event = event
+            event.sequence = UInt64(index + 1)
+            return event
+        }
+        #expect(Self.violations(of: anew).map(\.rule) == [.R10])
+    }
+
+    @Test func `a gap takes back nothing of what was before it, and what begins behind it is judged`() {
+        func numbered(_ events: [JournalEvent], from first: Int) -> [JournalEvent] {
+            events.enumerated().map { index, event in
+                var event = event
+                event.sequence = UInt64(first + index)
+                return event
+            }
+        }
+        let broken = BrokenJournal.all.filter { $0.fault == "BYE while media runs" }[0].events
+        // The first call is over, and only what it lacks shows that it broke a rule.
+        let incomplete = BrokenJournal.all.filter { $0.fault == "never completed" }[0].events.dropLast()
+        let events = numbered(Array(incomplete), from: 1) + numbered(Array(broken.dropFirst(2)), from: 1_000)
+        let audit = Audit()
+        let violations = events.flatMap { audit.observe($0) } + audit.finish()
+        #expect(violations.map(\.rule) == [.R5, .M4] && audit.gaps.count == 1, "\(violations)")
     }
 
     /// Both sides count their requests from where they like.

@@ -62,7 +62,7 @@ import Testing
         let audit = Audit()
         let violations = written.events.flatMap { audit.observe($0) } + audit.finish()
         #expect(violations == verdict.violations)
-        #expect(audit.gaps == 0 && audit.unfinishedCalls.isEmpty)
+        #expect(audit.gaps.isEmpty && audit.unfinishedCalls.isEmpty)
     }
 
     @Test func `with few ports calls are refused, and no port is lost`() {

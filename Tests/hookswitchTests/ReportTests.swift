@@ -34,9 +34,17 @@ import Workbench
     @Test func `an audit tells of missing events, and they are no violation`() throws {
         let report = try audit([Self.line(1, "gateway.started"), Self.line(4, "gateway.stopped")])
         #expect(report.isClean && report.gaps == 1 && report.unfinishedCalls.isEmpty)
-        #expect(AuditCommand.text(report) == "missing     events are missing in 1 places: what is told of calls there proves nothing\n2 events, 0 calls: clean")
+        #expect(AuditCommand.text(report) == "gap         events are missing between 1 and 4\n2 events, 0 calls: clean; events are missing in 1 places")
         let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
-        #expect(json.contains(#""gaps":1"#) && json.contains(#""unfinishedCalls":[]"#))
+        #expect(json.contains(#""gaps":1"#) && json.contains(#""unfinishedCalls":[]"#) && json.contains(#""after":1"#))
+    }
+
+    @Test func `an audit counts the calls that it cannot judge`() throws {
+        let call = UUID().uuidString
+        let lines = [2, 5, 6].map { Self.line($0, "call.ended").replacingOccurrences(of: #""lane""#, with: #""call":"\#(call)","lane""#) }
+        let report = try audit([Self.line(1, "gateway.started")] + lines + [Self.line(7, "gateway.stopped")])
+        #expect(report.isClean && report.unjudgedCalls == 1)
+        #expect(AuditCommand.text(report).hasSuffix("1 calls: clean; events are missing in 1 places; 1 calls cannot be judged, a part of them is missing"))
     }
 
     @Test func `a journal is audited out of a pipe, which is given alone`() throws {
@@ -53,7 +61,7 @@ import Workbench
         let invite = #"{"seq":2,"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"sip.rx","details":{"method":"INVITE","cseq":1}}"#
         let report = try audit([Self.line(1, "gateway.started"), invite])
         #expect(report.isClean && report.unfinishedCalls == [call])
-        #expect(AuditCommand.text(report) == "unfinished  call \(call) was up when its journal ends\n2 events, 1 calls: clean")
+        #expect(AuditCommand.text(report) == "unfinished  call \(call) was up where its journal ends or has a gap\n2 events, 1 calls: clean")
     }
 
     @Test func `an empty journal is not called clean`() throws {

@@ -7,9 +7,9 @@ struct AuditCommand: ParsableCommand {
         commandName: "audit", abstract: "Check journals against the rules of the contract.",
         discussion: """
             Names each violation with its rule, call and event. Exit code 1 when there is one, or a line that cannot be read. Rotated files \
-            may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. Calls that were up when \
-            a journal ends, of a run that was killed or goes on ("unfinished") and places where events are missing ("gaps") are told of, and are no \
-            violations.
+            may be given together, in any order: they are read as one journal; what is no file, as a pipe, is given alone. Calls that were up where \
+            a journal ends, of a run that was killed or goes on, or where events are missing ("unfinished"), those places ("gaps") and calls of which \
+            a part is missing, which cannot be judged, are told of, and are no violations.
             """)
 
     @Argument(help: "Journal files (JSON lines).") var files: [String]
@@ -17,13 +17,18 @@ struct AuditCommand: ParsableCommand {
 
     struct Report: Encodable {
         struct Finding: Encodable { var file: String, rule: String, call: String?, event: UInt64, text: String }
+        /// The file that goes on behind the gap, and the events on both sides of it.
+        struct Gap: Encodable { var file: String, after: UInt64, before: UInt64 }
         var events = 0, calls = 0
         var violations: [Finding] = []
         var unreadable: [String] = []
         /// Places where sequence numbers are missing.
         var gaps = 0
-        /// Calls that were up when the journal of a run ends without `gateway.stopped`: it was killed, or goes on.
+        var gapPlaces: [Gap] = []
+        /// Calls that were up when the journal of a run ends without `gateway.stopped`, as it was killed or goes on, or where events are missing.
         var unfinishedCalls: [String] = []
+        /// Calls of which a part is missing.
+        var unjudgedCalls = 0
         var isClean: Bool { violations.isEmpty && unreadable.isEmpty }
     }
 
@@ -56,10 +61,12 @@ struct AuditCommand: ParsableCommand {
                     audit.observe(event).forEach(note)
                 }
                 report.unreadable += brokenLines.map(\.description)
+                report.gapPlaces += audit.gaps[report.gapPlaces.count...].map { .init(file: file, after: $0.after, before: $0.before) }
             } catch { throw Failure.cannotRun("\(file): cannot be read") }
         }
         audit.finish().forEach(note)
-        (report.calls, report.gaps, report.unfinishedCalls) = (calls.count, audit.gaps, audit.unfinishedCalls.map(\.description))
+        (report.calls, report.unfinishedCalls) = (calls.count, audit.unfinishedCalls.map(\.description))
+        (report.gaps, report.unjudgedCalls) = (audit.gaps.count, audit.partialCalls.count)
         return report
     }
 
@@ -72,9 +79,15 @@ struct AuditCommand: ParsableCommand {
         let lines =
             report.unreadable.map { "unreadable  \($0)" }
             + report.violations.map { "violation   \($0.rule)  event \($0.event)  call \($0.call ?? "-")  \($0.text)" }
-            + report.unfinishedCalls.map { "unfinished  call \($0) was up when its journal ends" }
-            + (report.gaps > 0 ? ["missing     events are missing in \(report.gaps) places: what is told of calls there proves nothing"] : [])
-        return (lines + ["\(report.events) events, \(report.calls) calls: \(verdict(report))"]).joined(separator: "\n")
+            + report.unfinishedCalls.map { "unfinished  call \($0) was up where its journal ends or has a gap" }
+            + report.gapPlaces.map { "gap         events are missing between \($0.after) and \($0.before)" }
+        return (lines + ["\(report.events) events, \(report.calls) calls: \(verdict(report))\(limits(report))"]).joined(separator: "\n")
+    }
+
+    /// How far the verdict goes.
+    private static func limits(_ report: Report) -> String {
+        let gaps = report.gaps > 0 ? "; events are missing in \(report.gaps) places" : ""
+        return gaps + (report.unjudgedCalls > 0 ? "; \(report.unjudgedCalls) calls cannot be judged, a part of them is missing" : "")
     }
 
     private static func verdict(_ report: Report) -> String {

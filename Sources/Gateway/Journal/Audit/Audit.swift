@@ -4,7 +4,8 @@ import Primitives
 ///
 /// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier one
 /// is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose beginning is
-/// in it. Events of other journals must not be mixed in: the order is the proof. So each journal has an audit of its own, on its lane.
+/// in it, and so is what follows a gap: the calls that were up there are unfinished. Events of other journals must not be mixed in: the order is the
+/// proof. So each journal has an audit of its own, on its lane.
 public final class Audit {
     public struct Options: Sendable {
         /// Also checks M5s: closed only after the session was deactivated, unless another connected call needs it.
@@ -26,13 +27,20 @@ public final class Audit {
         public init() {}
     }
 
+    /// A place where events were lost: their sequence numbers are missing, or go back.
+    public struct Gap: Equatable, Sendable {
+        /// The sequence numbers on both sides of it.
+        public let after: UInt64, before: UInt64
+    }
+
     public let options: Options
     /// Events observed.
     @exclusivity(unchecked) public private(set) var events = 0
-    /// Places where sequence numbers are missing: events were lost, and violations near them prove nothing.
-    public private(set) var gaps = 0
-    /// Calls that had begun and were not over when the journal ended, or when the next run began.
+    public private(set) var gaps: [Gap] = []
+    /// Calls that had begun and were not over when the journal ended, where it has a gap, or when the next run began.
     public private(set) var unfinishedCalls: [CallUUID] = []
+    /// Calls of which events are missing, before a gap, after it or at the beginning: what is there does not tell whether they kept the rules.
+    public private(set) var partialCalls: Set<CallUUID> = []
 
     /// How many calls it remembers now.
     public var rememberedCalls: Int { facts.calls.count }
@@ -46,7 +54,7 @@ public final class Audit {
     @exclusivity(unchecked) private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
     private var wasStopped = false
-    /// The run began before the first event.
+    /// The run began before the first event, or the first after a gap.
     private var isCut = false
 
     public init(options: Options = Options()) {
@@ -68,9 +76,9 @@ public final class Audit {
     /// Appends the violations of one event: nothing is allocated where there is none.
     func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         switch event.kind {
-        case .auditViolation: return noteSequence(event)
+        case .auditViolation: return noteSequence(event, into: &violations)
         case .gatewayStarted: violations += begin()
-        default: noteSequence(event)
+        default: noteSequence(event, into: &violations)
         }
         (events, wasStopped) = (events + 1, event.kind == .gatewayStopped)
         lastSequence = event.sequence
@@ -80,11 +88,13 @@ public final class Audit {
         let checks = checks[event.kind.ordinal]
         facts.judge(event, by: isCut ? checks.filter { canJudge(event, by: $0.rule) } : checks, into: &violations)
         if facts.note(event), let call = event.call { lingering.append((call, event.time + lingerTime)) }
+        if isCut, let call = event.call, !facts.current.isWhole, !Self.wishes.contains(event.kind) { partialCalls.insert(call) }
     }
 
     /// The violations of what is missing when nothing more will happen.
-    public func finish() -> [Violation] {
-        let isComplete = options.complete ?? wasStopped
+    public func finish() -> [Violation] { close(isComplete: options.complete ?? wasStopped) }
+
+    private func close(isComplete: Bool) -> [Violation] {
         let known = facts.calls.names.sorted().map(CallUUID.init(bits:))
         var violations: [Violation] = []
         for call in known {
@@ -98,6 +108,8 @@ public final class Audit {
 
 extension Audit {
     private static let mostLingering = 65_536
+    /// Events of a call that may come before it begins.
+    private static let wishes: Set<JournalEvent.Kind> = [.transactionRequested, .transactionAccepted, .transactionRefused]
 
     /// In a journal whose beginning is missing: only calls that are all there, and sessions only of lines of which it is known how they are.
     private func canJudge(_ event: borrowing JournalEvent, by rule: AuditRule) -> Bool {
@@ -108,9 +120,19 @@ extension Audit {
         }
     }
 
-    private func noteSequence(_ event: borrowing JournalEvent) {
-        if let lastSequence { if event.sequence != lastSequence &+ 1 { gaps += 1 } } else { isCut = event.sequence != 1 }
+    private func noteSequence(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
+        if lastSequence.map({ event.sequence != $0 &+ 1 }) ?? true { violations += noteGap(before: event.sequence) }
         lastSequence = event.sequence
+    }
+
+    /// At the beginning too. What is over is judged, as where a journal ends, and what comes is as after a beginning that is missing.
+    private func noteGap(before sequence: UInt64) -> [Violation] {
+        defer { isCut = sequence != 1 }
+        guard let lastSequence else { return [] }
+        let unfinished = unfinishedCalls.count, violations = close(isComplete: wasStopped)
+        gaps.append(Gap(after: lastSequence, before: sequence))
+        partialCalls.formUnion(unfinishedCalls[unfinished...])
+        return violations
     }
 
     /// A new run: what was before is over.
