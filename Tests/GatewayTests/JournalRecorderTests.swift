@@ -205,6 +205,43 @@ import Testing
         #expect(result.events.map(\.sequence) == Array(1...6_000))
     }
 
+    @Test func `a pipe that nobody reads is refused at once`() throws {
+        let folder = try Folder(), path = folder.path + "/pipe", done = DispatchSemaphore(value: 0)
+        try #require(mkfifo(path, 0o600) == 0)
+        let failure = Mutex<JournalFileError?>(nil)
+        Thread.detachNewThread {
+            do throws(JournalFileError) { _ = try JournalFile(path: path) { _ in } } catch { failure.withLock { $0 = error } }
+            done.signal()
+        }
+        let isRefused = done.wait(timeout: .now() + 20) == .success
+        let reader = open(path, O_RDONLY | O_NONBLOCK)   // lets go who waits for one
+        defer { close(reader) }
+        #expect(isRefused && failure.withLock { $0 }?.description == "nobody reads it")
+    }
+
+    @Test func `a pipe whose reader stalls holds up nobody, keeps its name, and has whole lines behind the loss`() throws {
+        let folder = try Folder(), path = folder.path + "/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        var settings = JournalFile.Settings(rotationBytes: 1_000)
+        settings.retryPause = .zero
+        let file = try JournalFile(path: path, settings: settings) { _ in }
+        file.accept(Array("first\n".utf8))
+        file.synchronize()
+        file.accept([UInt8](repeating: 0x61, count: 1 << 20))
+        file.synchronize()
+        #expect(file.counts.lostBytes == 1 << 20)
+        var piece = [UInt8](repeating: 0, count: 2 << 20)
+        while read(reader, &piece, piece.count) > 0 {}
+        file.accept(Array("next\n".utf8))
+        file.synchronize()
+        let count = read(reader, &piece, piece.count)
+        #expect(String(decoding: piece[..<max(count, 0)], as: UTF8.self) == "\nnext\n")
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    }
+
     @Test func `a folder that is not there is an error that names it`() {
         #expect(throws: JournalFileError.self) { try JournalFile(path: "/nonexistent/j") { _ in } }
         #expect(throws: JournalFileError.self) { try JournalReader.read(path: "/nonexistent/j") }

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 
 /// Why a journal file cannot be used.
 public struct JournalFileError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -11,23 +12,30 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
     static func taken(_ path: String) -> JournalFileError { JournalFileError(operation: "claim", path: path, code: EWOULDBLOCK) }
 
     public var description: String {
-        self == .taken(path) ? "another hookswitch writes it" : "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+        if self == .taken(path) { return "another hookswitch writes it" }
+        // What the kernel says of a pipe without a reader, and of a socket, is "No such device or address".
+        return code == ENXIO ? "nobody reads it" : "cannot \(operation) \(path): \(String(cString: strerror(code)))"
     }
 }
 
 /// A file that only grows, by whole batches: a batch that does not fit is taken back, so that no half line stays.
+/// A pipe takes nothing back: there the half line is ended. It has no size, and is never waited for longer than `patience`.
 struct AppendingFile: ~Copyable {
+    /// With a reader that does not keep up, for each batch.
+    private static let patience = Duration.seconds(1)
+
     let path: String
     /// No other process may write it.
     private let isClaimed: Bool
     private var descriptor: Int32
+    private var isFile: Bool
     private(set) var size: Int
     /// A writer was killed in the middle of the last line: ours is not to be glued to it.
     private var endsMidLine = false
 
     init(path: String, isClaimed: Bool = false) throws(JournalFileError) {
         (self.path, self.isClaimed) = (path, isClaimed)
-        (descriptor, size) = try Self.open(path, isClaimed: isClaimed)
+        (descriptor, isFile, size) = try Self.open(path, isClaimed: isClaimed)
         endsMidLine = Self.endsMidLine(path, size)
     }
 
@@ -42,18 +50,27 @@ struct AppendingFile: ~Copyable {
     }
 
     private mutating func write(_ bytes: [UInt8]) throws(JournalFileError) {
+        let end = ContinuousClock.now + Self.patience
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress! + written, $0.count - written) }
-            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EINTR || errno == EAGAIN && canWrite(until: end) { continue }
             guard count > 0 else {
                 let code = count < 0 ? errno : ENOSPC
-                if written > 0 { _ = ftruncate(descriptor, off_t(size)) }
+                if written > 0, ftruncate(descriptor, off_t(size)) != 0 { endsMidLine = true }
                 throw JournalFileError(operation: "write", path: path, code: code)
             }
             written += count
         }
-        size += written
+        if isFile { size += written }
+    }
+
+    /// Leaves `errno` as EAGAIN.
+    private func canWrite(until end: ContinuousClock.Instant) -> Bool {
+        defer { errno = EAGAIN }
+        var question = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let rest = (end - .now).wholeMilliseconds
+        return rest > 0 && poll(&question, 1, Int32(rest)) > 0
     }
 
     /// Opens the path again when it no longer names this file. True when that was so.
@@ -83,12 +100,13 @@ struct AppendingFile: ~Copyable {
     private mutating func replaceDescriptor() throws(JournalFileError) {
         let fresh = try Self.open(path, isClaimed: isClaimed)
         close(descriptor)
-        (descriptor, size) = fresh
+        (descriptor, isFile, size) = fresh
         endsMidLine = Self.endsMidLine(path, size)
     }
 
-    private static func open(_ path: String, isClaimed: Bool) throws(JournalFileError) -> (Int32, Int) {
-        let descriptor = Foundation.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
+    private static func open(_ path: String, isClaimed: Bool) throws(JournalFileError) -> (descriptor: Int32, isFile: Bool, size: Int) {
+        // A pipe that nobody reads would keep the start waiting, and one that is not read fast enough the end.
+        let descriptor = Foundation.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o640)
         guard descriptor >= 0 else { throw JournalFileError(operation: "open", path: path, code: errno) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
@@ -96,12 +114,13 @@ struct AppendingFile: ~Copyable {
             close(descriptor)
             throw JournalFileError(operation: "open", path: path, code: code)
         }
+        let isFile = status.st_mode & S_IFMT == S_IFREG
         // A pipe or a terminal is for whoever comes, and a file system that knows no locks is not the operator's fault.
-        if isClaimed, status.st_mode & S_IFMT == S_IFREG, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        if isClaimed, isFile, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             close(descriptor)
             throw .taken(path)
         }
-        return (descriptor, Int(status.st_size))
+        return (descriptor, isFile, isFile ? Int(status.st_size) : 0)
     }
 
     private static func endsMidLine(_ path: String, _ size: Int) -> Bool {
