@@ -1,6 +1,8 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @testable import hookswitch
@@ -30,6 +32,44 @@ import Testing
     func `a data folder that cannot be made is exit code 3, with the cause`(folder: String, cause: String) throws {
         let failure = try #require(throws: Failure.self) { try NamedFile.makeFolder(folder) }
         #expect(failure.message == "the folder \(folder) cannot be made (\(cause))" && failure.exitCode == 3)
+    }
+
+    @Test func `an end is heard while certificates are read again`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            let signals = StopSignals(), begun = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0)
+            signals.onReload = {
+                begun.signal()
+                goOn.wait()
+            }
+            kill(getpid(), SIGHUP)
+            begun.wait()
+            kill(getpid(), SIGTERM)
+            let isHeard = signals.drain.wait(timeout: .now() + 20) == .success
+            goOn.signal()
+            exit(isHeard ? 42 : 1)
+        }
+    }
+
+    @Test func `what asks for a reload before it begins is answered by one`() {
+        let reloads = Reloads(), begun = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0), count = Mutex(0)
+        reloads.action = {
+            count.withLock { $0 += 1 }
+            begun.signal()
+            goOn.wait()
+        }
+        reloads.ask()
+        begun.wait()
+        for _ in 0..<5 { reloads.ask() }   // what they ask for is read after this
+        goOn.signal()
+        begun.wait()
+        reloads.ask()
+        goOn.signal()
+        begun.wait()
+        goOn.signal()
+        reloads.end()
+        reloads.ask()
+        reloads.end()
+        #expect(count.withLock { $0 } == 3)
     }
 
     private static func bound(_ type: __socket_type) throws -> (socket: Int32, port: UInt16) {

@@ -59,6 +59,7 @@ struct Serve: ParsableCommand {
         }
         stop.onReload = { server.reload() }
         withExtendedLifetime((monitor, memory)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
+        stop.endReloads()
         guard let store else { return }
         store.synchronize()
         if store.lost > 0 { log.say(.error, "\(store.lost) changes could not be written to the database in this run") }
@@ -151,36 +152,74 @@ struct Serve: ParsableCommand {
 /// The signals that end a server: the first asks for a drain, a later one for an end at once. Caught from the making on.
 final class StopSignals: Sendable {
     let drain = DispatchSemaphore(value: 0), stop = DispatchSemaphore(value: 0)
-    /// SIGHUP. Set once, when there is something to reload.
+    /// SIGHUP. Set once, when there is something to reload. May block: no end waits for it.
     var onReload: (@Sendable () -> Void)? {
-        get { reload.withLock(\.self) }
-        set { reload.withLock { $0 = newValue } }
+        get { reloads.action }
+        set { reloads.action = newValue }
     }
+    /// Returns when none is under way, as none may be where the process cleans up, or soon.
+    func endReloads() { reloads.end() }
+
     private let trap: Trap
-    private let reload: Reload
+    private let reloads: Reloads
 
     init() {
-        let (drain, stop, reload) = (drain, stop, Reload())
-        self.reload = reload
+        let (drain, stop, reloads) = (drain, stop, Reloads())
+        self.reloads = reloads
         trap = Trap(
             SignalTrap(on: DispatchQueue(label: "signals")) { request in
                 switch request {
                 case .drain: drain.signal()
                 case .stop: stop.signal()
-                case .reload: reload.withLock(\.self)?()
+                case .reload: reloads.ask()
                 }
             })
-    }
-
-    private final class Reload: Sendable {
-        private let action = Mutex<(@Sendable () -> Void)?>(nil)
-        func withLock<Value>(_ body: (inout (@Sendable () -> Void)?) -> Value) -> Value { action.withLock { body(&$0) } }
     }
 
     /// Made once and only kept.
     private struct Trap: @unchecked Sendable {
         let trap: SignalTrap
         init(_ trap: SignalTrap) { self.trap = trap }
+    }
+}
+
+/// Does the same again each time that it is asked to, on a queue of its own. Those that ask before it begins are answered by one.
+final class Reloads: Sendable {
+    private struct State {
+        var action: (@Sendable () -> Void)?
+        var isDue = false
+    }
+
+    private let queue = DispatchQueue(label: "reloads")
+    private let state = Mutex(State())
+
+    var action: (@Sendable () -> Void)? {
+        get { state.withLock { $0.action } }
+        set { state.withLock { $0.action = newValue } }
+    }
+
+    func ask() {
+        let wasDue = state.withLock { state in
+            defer { state.isDue = true }
+            return state.isDue
+        }
+        if !wasDue { queue.async { self.reload() } }
+    }
+
+    /// No more of them. Returns when none is under way, but waits only a moment for one.
+    func end() {
+        action = nil
+        let done = DispatchSemaphore(value: 0)
+        queue.async { done.signal() }
+        _ = done.wait(timeout: .now() + 1)
+    }
+
+    private func reload() {
+        let action = state.withLock { state in
+            state.isDue = false
+            return state.action
+        }
+        action?()
     }
 }
 
