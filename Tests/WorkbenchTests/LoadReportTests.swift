@@ -30,6 +30,12 @@ import Testing
         #expect(text.contains("486 Busy Here") && text.contains("late answer does not occur\"><system-out>1 calls: the answer took 2 s</system-out>"))
     }
 
+    @Test func `what XML has no place for is not in a report`() throws {
+        var refused = call(1, began: 0, seconds: nil, .failed)
+        refused.findings = [Finding(.refused, "486 a\u{FFFE}b\u{FFFF}c\u{1}d\u{1FFFE}e")]
+        #expect(LoadJUnit.text(try report([refused])).contains("486 abcd\u{1FFFE}e"))
+    }
+
     @Test func `the calls that are up are those at one time, and not all of a second`() {
         let turns = (0..<20).map { call(UInt32($0 + 1), began: 0.3 * Double($0), seconds: 0.25) }
         #expect(LoadSeries.points(of: turns).map(\.active) == [Int](repeating: 1, count: 6))

@@ -77,7 +77,7 @@ enum Markup {
             case "\"": result += "&quot;"
             case "\n": result += "&#10;"
             case "\t": result += " "
-            case _ where scalar.value < 32 || scalar.value == 127: break
+            case _ where scalar.value < 32 || scalar.value == 127, "\u{FFFE}", "\u{FFFF}": break
             default: result.unicodeScalars.append(scalar)
             }
         }
