@@ -199,6 +199,18 @@ import Workbench
         #expect(lines.withLock(\.self).filter { $0.hasPrefix("from ") }.count == 1_000)
     }
 
+    @Test func `what a stranger wrote is no command to a terminal`() throws {
+        let pipe = Pipe(), status = "486 a\u{9B}31mb\u{202E}c"
+        try StandardOutput.print("\(status)\nverdict", to: pipe.fileHandleForWriting.fileDescriptor)
+        let teller = Teller(pipe.fileHandleForWriting)
+        teller.say(status)
+        teller.finish()
+        try pipe.fileHandleForWriting.close()
+        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self), shown = "486 a\u{FFFD}31mb\u{FFFD}c"
+        #expect(text == "\(shown)\nverdict\n\(shown)\n")
+        #expect(status.onOneLine == #"486 a\u{009B}31mb\u{202E}c"#)
+    }
+
     @Test func `a reader that goes is told of once, also to who asks later`() {
         let teller = Teller(nil)
         nonisolated(unsafe) var count = 0

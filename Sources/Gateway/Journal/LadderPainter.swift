@@ -43,7 +43,7 @@ struct LadderRow {
     mutating func put(_ text: some StringProtocol, at column: Int, _ colour: Colour = .plain, upTo end: Int? = nil) {
         for (offset, character) in text.enumerated() where column + offset < min(end ?? cells.count, cells.count) {
             // What a stranger wrote is no command to a terminal.
-            cells[column + offset] = (character.isCommand ? "\u{FFFD}" : character, colour)
+            cells[column + offset] = (character.unicodeScalars.contains(where: \.isCommand) ? "\u{FFFD}" : character, colour)
         }
     }
 
@@ -61,11 +61,6 @@ struct LadderRow {
         }
         return text + (current == .plain ? "" : "\u{1B}[0m") + "\n"
     }
-}
-
-extension Character {
-    /// A control character, or one that turns the direction of what follows.
-    fileprivate var isCommand: Bool { unicodeScalars.contains { [.control, .format].contains($0.properties.generalCategory) } }
 }
 
 /// Draws a ladder from top to bottom.

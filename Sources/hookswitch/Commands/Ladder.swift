@@ -22,7 +22,7 @@ struct LadderCommand: ParsableCommand {
             wanted = uuid
         }
         let calls = wanted.map { Ladder.calls(joinedWith: $0, in: journal.events) }
-        try StandardOutput.print(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: Terminal.hasColour)).text)
+        try StandardOutput.printExactly(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: Terminal.hasColour)).text)
         guard let first = journal.brokenLines.first else { return }
         Hookswitch.complain("\(journal.brokenLines.count) lines cannot be read, the first is \(first)")
         throw ExitCode(1)

@@ -52,7 +52,7 @@ final class NoticeLog: Sendable {
     ///   - write: may block.
     init(most: Int = 1_000, write: @escaping @Sendable (Logger.Level, String) -> Void) { (self.most, self.write) = (most, write) }
 
-    convenience init(_ log: Logger) { self.init { log.log(level: $0, "\($1)") } }
+    convenience init(_ log: Logger) { self.init { log.log(level: $0, "\($1.onOneLine)") } }
 
     /// - Parameter source: what it is about, where others cause it: a flood of strangers does not fill the log, there is one line of each in ten seconds.
     func say(_ level: Logger.Level, _ line: String, oncePer source: String? = nil) {

@@ -1,14 +1,18 @@
 import ArgumentParser
 import Foundation
+import Primitives
 
 /// Where results go. One that cannot be written is told of, and not lost.
 enum StandardOutput {
     /// What a shell says of a program that SIGPIPE has ended.
     static let readerHasGone = ExitCode(141)
 
-    /// Writes the text and a newline.
+    /// Writes the text and a newline, for a person: what a stranger wrote in it is no command to a terminal.
     /// - Throws: a `Failure` with exit code 3; `readerHasGone`, without a word, when nobody reads any more.
-    static func print(_ text: String) throws { try write(text + "\n", to: STDOUT_FILENO) }
+    static func print(_ text: String, to descriptor: Int32 = STDOUT_FILENO) throws { try write(text.harmless + "\n", to: descriptor) }
+
+    /// Writes the text and a newline, for a program, or with colours of ours.
+    static func printExactly(_ text: String) throws { try write(text + "\n", to: STDOUT_FILENO) }
 
     static func write(_ text: String, to descriptor: Int32) throws {
         var rest = Array(text.utf8)[...]
@@ -26,12 +30,12 @@ enum StandardOutput {
 func printJSON(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-    try StandardOutput.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    try StandardOutput.printExactly(String(decoding: try encoder.encode(value), as: UTF8.self))
 }
 
 /// One object on one line, keys sorted: the shape of `--json` where there are several.
 func printJSONLine(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    try StandardOutput.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    try StandardOutput.printExactly(String(decoding: try encoder.encode(value), as: UTF8.self))
 }

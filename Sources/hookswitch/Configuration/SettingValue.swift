@@ -189,14 +189,14 @@ struct SettingValue {
 }
 
 extension String {
-    /// With control characters as Swift writes them.
-    var onOneLine: String { unicodeScalars.contains { $0.properties.generalCategory == .control } ? unicodeScalars.map(\.shown).joined() : self }
+    /// With what is a command to a terminal as Swift writes it.
+    var onOneLine: String { unicodeScalars.contains(where: \.isCommand) ? unicodeScalars.map(\.shown).joined() : self }
 
     var trimmingSpaces: String { Text(self).trimmed.description }
 }
 
 extension Unicode.Scalar {
-    fileprivate var shown: String { properties.generalCategory == .control ? escaped(asASCII: false) : String(self) }
+    fileprivate var shown: String { isCommand ? escaped(asASCII: true) : String(self) }
 }
 
 /// The valid name that is nearest to a mistyped one.

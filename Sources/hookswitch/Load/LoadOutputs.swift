@@ -31,7 +31,7 @@ struct LoadOutputs {
             files.map { file, make in
                 {
                     let text = try make(report)
-                    if let file { try file.write(text) } else { try StandardOutput.print(text) }
+                    if let file { try file.write(text) } else { try StandardOutput.printExactly(text) }
                 }
             })
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Dispatch
 import Foundation
+import Primitives
 import Synchronization
 
 /// Tells a person how things go: a line for each step, and on a terminal one more below them that is written over.
@@ -70,7 +71,7 @@ final class Teller: Sendable {
             return length
         }
         let erased = old > 0 ? "\r\u{1B}[K" : ""   // to the end of the line, however wide it was
-        do { try StandardOutput.write(erased + line + (stays ? "\n" : ""), to: file.fileDescriptor) } catch {
+        do { try StandardOutput.write(erased + line.harmless + (stays ? "\n" : ""), to: file.fileDescriptor) } catch {
             if error as? ExitCode == StandardOutput.readerHasGone { readerHasGone() }
         }
     }
