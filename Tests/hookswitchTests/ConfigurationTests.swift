@@ -214,6 +214,23 @@ import UserAgent
         #expect(try ConfigurationFile.load(path, environment: [:], flags: []).gateway.domain == "piped.test")
     }
 
+    /// Ten of ten of ten …, as values and as a name, which is compared with others when it is read.
+    @Test(arguments: ["k: *h", "? *h\n: 1", "? [*h]\n: 1"]) func `aliases within aliases are bounded`(last: String) {
+        let levels = zip("bcdefgh", "abcdefg").map { "\($0): &\($0) [\([String](repeating: "*\($1)", count: 10).joined(separator: ","))]\n" }
+        let yaml = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + levels.joined() + last
+        #expect(complaint(yaml) == "FILE:7: the aliases up to here stand for more than 1000000 values")
+    }
+
+    @Test func `an alias is what it stands for`() throws {
+        let lines = try load("lines:\n- &a { number: \"1\", password: &p secret }\n- { number: \"2\", password: *p }").gateway.lines
+        #expect(lines.count == 2 && lines[0].password == lines[1].password)
+    }
+
+    @Test func `a file that does not end is not read for ever`() throws {
+        let error = try #require(throws: ConfigurationError.self) { try ConfigurationFile.load("/dev/zero", environment: [:], flags: []) }
+        #expect(error.description == "/dev/zero: is longer than 64 MB")
+    }
+
     @Test func `what is no YAML is said with its line`() {
         #expect(complaint("domain: [\nlines: }").hasPrefix("FILE:2: is no YAML: "))
     }

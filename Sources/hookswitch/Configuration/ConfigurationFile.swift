@@ -40,11 +40,7 @@ struct ConfigurationFile {
 
     private mutating func read(_ file: String) throws {
         guard !file.isEmpty else { throw ConfigurationError(place: "--config", message: "takes a file, got ''") }
-        let text: String
-        do throws(NamedFile.Unreadable) { text = try NamedFile.text(of: file) } catch { throw ConfigurationError(place: file, message: error.text) }
-        let root: Node?
-        do { root = try Yams.compose(yaml: text) } catch { throw Self.syntaxError(error, file, text) }
-        guard let root else { return }
+        guard let root = try YAMLFile.root(of: file) else { return }
         guard case .mapping(let mapping) = root else { throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'") }
         try mapping.refuseNull(in: file)
         try walk(mapping, prefix: "", file: file)

@@ -6,6 +6,9 @@ enum NamedFile {
     /// What to say behind the name, with the system's words for the cause.
     struct Unreadable: Error { var text: String }
 
+    /// The longest text: longer than any that somebody wrote.
+    private static let longest = 64 << 20
+
     /// To the end and not by its length, which a pipe has none of.
     static func text(of path: String) throws(Unreadable) -> String {
         guard let text = String(validating: try bytes(of: path), as: UTF8.self) else { throw Unreadable(text: "is not UTF-8 text") }
@@ -23,6 +26,7 @@ enum NamedFile {
             guard count >= 0 else { throw unreadable }
             guard count > 0 else { return bytes }
             bytes += piece[..<count]
+            guard bytes.count <= longest else { throw Unreadable(text: "is longer than \(longest >> 20) MB") }
         }
     }
 

@@ -40,10 +40,8 @@ struct ComposePorts {
     /// - Throws: a `Failure` in one line.
     init(path: String) throws {
         self.path = try path.named(by: "--compose")
-        let text: String
-        do throws(NamedFile.Unreadable) { text = try NamedFile.text(of: path) } catch { throw Failure.usage("\(path): \(error.text)") }
         let root: Node?
-        do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, path, text).description) }
+        do throws(ConfigurationError) { root = try YAMLFile.root(of: path) } catch { throw Failure.usage(error.description) }
         guard case .mapping? = root, let services = root?["services"]?.mapping else { throw Failure.usage("\(path): is no compose file: it has no 'services'") }
         for (name, node) in services {
             var service = Service(name: name.string ?? "?")

@@ -39,10 +39,8 @@ enum ScenarioFile {
     /// The file as options.
     static func arguments(from file: String) throws -> [String] {
         let file = try file.named(by: "--scenario")
-        let text: String
-        do throws(NamedFile.Unreadable) { text = try NamedFile.text(of: file) } catch { throw Failure.usage("\(file): \(error.text)") }
         let root: Node?
-        do { root = try Yams.compose(yaml: text) } catch { throw Failure.usage(ConfigurationFile.syntaxError(error, file, text).description) }
+        do throws(ConfigurationError) { root = try YAMLFile.root(of: file) } catch { throw Failure.usage(error.description) }
         guard case .mapping(let mapping) = root else { throw Failure.usage("\(file): is no scenario: a list of settings as 'rate: 10'") }
         do throws(ConfigurationError) { try mapping.refuseNull(in: file) } catch { throw Failure.usage(error.description) }
         return try mapping.flatMap { key, value in try option(key, value, file) }
