@@ -1,4 +1,5 @@
-import Primitives
+import Foundation
+import Gateway
 
 /// The head of one HTTP request, gathered from a stream (RFC 9112 §2–§5): what a monitor asks. Bodies are not read.
 ///
@@ -9,7 +10,8 @@ public struct HTTPQuestion: Sendable {
         case incomplete
         /// `isHead`: the answer has no body. Without a query.
         case get(path: String, isHead: Bool)
-        /// To be answered with that status: 400 what is no request, 405 another method, 431 a head too long, 505 another version.
+        /// To be answered with that status: 400 what is no request, 405 another method, 431 a head too long, 501 a method that HTTP does not know,
+        /// 505 another version.
         case refused(status: Int)
     }
 
@@ -22,26 +24,37 @@ public struct HTTPQuestion: Sendable {
     /// Takes what came. After a verdict other than `incomplete` nothing more is to be brought.
     public mutating func receive(_ more: [UInt8]) -> Verdict {
         bytes += more.prefix(Self.longest + 1 - bytes.count)
-        guard let end = bytes.firstIndex(of: 0x0A) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
-        let line = String(decoding: bytes[..<end], as: UTF8.self), verdict = Self.read(line)
+        // Empty lines before a request are passed over (RFC 9112 §2.2).
+        let head = bytes.drop { $0 == 0x0D || $0 == 0x0A }
+        guard let end = head.firstIndex(of: 0x0A) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
+        let line = String(decoding: head[..<end], as: UTF8.self), verdict = Self.read(line)
         guard case .get = verdict else { return verdict }
-        guard let hosts else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
-        // One, which HTTP/1.0 alone may leave out (RFC 9112 §3.2).
-        return hosts == 1 || hosts == 0 && line.contains("HTTP/1.0") ? verdict : .refused(status: 400)
+        guard let fields = Self.fields(behind: end, of: head) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
+        let hosts = fields.compactMap { $0.wholeMatch(of: /host:[ \t]*(.*?)[ \t]*/.ignoresCase())?.1 }
+        let isWhole = fields.allSatisfy { $0.prefixMatch(of: Self.fieldName) != nil } && hosts.allSatisfy { $0.wholeMatch(of: Self.host) != nil }
+        // One Host, which HTTP/1.0 alone may leave out (RFC 9112 §3.2).
+        return isWhole && (hosts.count == 1 || hosts.isEmpty && line.contains("HTTP/1.0")) ? verdict : .refused(status: 400)
     }
 
-    /// How many Host fields the head has; nil before the empty line at its end has come.
-    private var hosts: Int? {
-        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropFirst().dropLast()
-        guard let end = lines.firstIndex(where: { $0.isEmpty || $0.elementsEqual([0x0D]) }) else { return nil }
-        return lines[..<end].count { String(decoding: $0.prefix(5), as: UTF8.self).lowercased() == "host:" }
+    /// The lines of the head behind its first; nil before the empty line at its end has come.
+    private static func fields(behind first: Int, of head: ArraySlice<UInt8>) -> [String]? {
+        let lines = head[(first + 1)...].split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { $0.last == 0x0D ? $0.dropLast() : $0 }
+        guard let end = lines.firstIndex(where: \.isEmpty) else { return nil }
+        return lines[..<end].map { String(decoding: $0, as: UTF8.self) }
     }
+
+    /// A token and its colon, with nothing between (RFC 9112 §5.1).
+    private static var fieldName: Regex<Substring> { /[!#$%&'*+.^_`|~0-9A-Za-z-]+:/ }
+    /// RFC 3986 §3.2.2, and a port.
+    private static var host: Regex<Substring> { /[A-Za-z0-9._~%!$&'()*+,;=:\[\]-]*/ }
+    /// Of HTTP, and so of what a server may know and not allow.
+    private static let methods: Set<Substring> = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
 
     private static func read(_ line: String) -> Verdict {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map { $0.hasSuffix("\r") ? $0.dropLast() : $0 }
-        guard words.count == 3, let target = path(of: words[1]), words[2].hasPrefix("HTTP/") else { return .refused(status: 400) }
+        guard words.count == 3, !words[0].isEmpty, let target = path(of: words[1]), words[2].hasPrefix("HTTP/") else { return .refused(status: 400) }
         guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return .refused(status: 505) }
-        guard words[0] == "GET" || words[0] == "HEAD" else { return .refused(status: 405) }
+        guard words[0] == "GET" || words[0] == "HEAD" else { return .refused(status: methods.contains(words[0]) ? 405 : 501) }
         return .get(path: String(target.prefix { $0 != "?" }), isHead: words[0] == "HEAD")
     }
 
@@ -62,15 +75,17 @@ public struct HTTPAnswer: Hashable, Sendable {
 
     public init(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") { (self.status, self.text, self.type) = (status, text, type) }
 
-    /// - Parameter withoutBody: for HEAD: the length is told all the same.
-    public func serialized(withoutBody: Bool = false) -> [UInt8] {
+    /// - Parameters:
+    ///   - date: of the answer (RFC 9110 §6.6.1).
+    ///   - withoutBody: for HEAD: the length is told all the same.
+    public func serialized(at date: Date, withoutBody: Bool = false) -> [UInt8] {
         let allow = status == 405 ? "Allow: GET, HEAD\r\n" : ""
-        let head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Error")\r\n\(allow)Content-Type: \(type)\r\nContent-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+        let head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Error")\r\nDate: \(date.header)\r\n\(allow)Content-Type: \(type)\r\nContent-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
         return Array((withoutBody ? head : head + text).utf8)
     }
 
     private static let reasons = [
-        200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 431: "Request Header Fields Too Large", 503: "Service Unavailable",
-        505: "HTTP Version Not Supported",
+        200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 431: "Request Header Fields Too Large",
+        501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
     ]
 }

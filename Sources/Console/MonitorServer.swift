@@ -1,3 +1,4 @@
+import Foundation
 import Gateway
 import Primitives
 import Runtime
@@ -91,8 +92,8 @@ final class MonitorDesk: LaneResident {
         visitors[id] = visitor
         switch verdict {
         case .incomplete: return
-        case .get(let path, let isHead): visitor.connection.send(answer(path).serialized(withoutBody: isHead), at: now)
-        case .refused(let status): visitor.connection.send(HTTPAnswer(status, "").serialized(), at: now)
+        case .get(let path, let isHead): visitor.connection.send(answer(path).serialized(at: Date(), withoutBody: isHead), at: now)
+        case .refused(let status): visitor.connection.send(HTTPAnswer(status, "").serialized(at: Date()), at: now)
         }
         visitor.connection.finish(at: now)
     }

@@ -2,8 +2,8 @@ import Foundation
 import Primitives
 
 extension Date {
-    /// As the value of a Date header (RFC 3261 §20.17): `Sat, 13 Nov 2010 23:29:00 GMT`.
-    var header: Text {
+    /// As the value of a Date header (RFC 3261 §20.17, RFC 9110 §5.6.7): `Sat, 13 Nov 2010 23:29:00 GMT`.
+    package var header: Text {
         var seconds = time_t(timeIntervalSince1970.rounded(.down)), parts = tm()
         gmtime_r(&seconds, &parts)
         let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
