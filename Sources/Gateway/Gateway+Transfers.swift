@@ -39,6 +39,7 @@ extension Gateway {
         var callees = destinations(ofTransferTo: dialled, lines[index], for: staying, isSecure: request.target.scheme == .sips)
         guard !callees.isEmpty else { return fail(leg, 480) }
         for place in callees.indices {
+            callees[place].line = lines[index]
             callees[place].headers.append((.referredBy, request.referredBy ?? nameOfTransferor(leg)))
             callees[place].referral = Referral(request.message, from: leg.trunk, isPrivate: leg.party.isPrivate)
         }
@@ -161,6 +162,7 @@ extension Gateway {
         for (leg, partner) in [(staying, other), (other, staying)] where leg.state == .connected {
             leg.scribe.write(.transferred, at: now, [.with: .init(CallUUID(partner.uuid).text)])
             leg.line.provider.reportCall(with: leg.uuid, updated: Self.update(for: partner.party))
+            limitMedia(of: leg)
         }
     }
 

@@ -40,6 +40,8 @@ final class VirtualMediaPlane: MediaPlane {
 
     /// Legs with bound sockets: what a kernel would show.
     var openLegs: Int { legs.count }
+    /// How long a far end may be silent, of each open leg that has such a limit.
+    var silenceLimits: [Duration] { legs.values.compactMap(\.plan.silenceLimit) }
     /// Legs whose packets may leave.
     var sendingLegs: Int { legs.values.count { $0.state == .started && $0.plan.audio.sends } }
 

@@ -14,6 +14,8 @@ struct Destination {
     var caller: CallerIdentity
     /// What is left of the caller's Max-Forwards.
     var maxForwards = 70
+    /// The line that is called, where the call that it is made for is one of another line.
+    var line: Line?
     /// The number of the line whose device it is, registered with us.
     var device: Text?
     /// What that device calls itself (`+sip.instance`), wherever it is.
@@ -46,6 +48,7 @@ struct Destination {
     var overNextFlow: Destination? {
         guard var next = otherFlows.first else { return nil }
         (next.caller, next.headers, next.referral, next.otherFlows) = (caller, headers, referral, Array(otherFlows.dropFirst()))
+        next.line = line
         return next
     }
     /// What tells a device from the others of its line.

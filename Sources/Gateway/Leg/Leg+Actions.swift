@@ -23,7 +23,8 @@ extension Leg {
         let offer = negotiation.offer(direction: .sendrecv)
         session = gateway.invite(from: self, to: destination.value, offer: offer.serialized())
         state = .calling
-        gateway.arm(.ring, of: self, after: line.configuration.ringTimeout)
+        // A call to ourselves rings for as long as it does where it arrives.
+        if !destination.value.isToOurselves { gateway.arm(.ring, of: self, after: calledLine.configuration.ringTimeout) }
         if !destination.value.otherFlows.isEmpty { gateway.arm(.flow, of: self, after: Self.flowPatience) }
         return true
     }

@@ -50,12 +50,12 @@ extension Leg {
 
     func expectMedia() {
         guard !hasHeard else { return }
-        gateway.arm(.firstMedia, of: self, after: line.configuration.firstMediaTimeout.shorter(callingLine?.configuration.firstMediaTimeout))
+        gateway.arm(.firstMedia, of: self, after: gateway.shortest(\.configuration.firstMediaTimeout, on: self))
     }
 
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
-        let silence = line.configuration.mediaTimeout.shorter(callingLine?.configuration.mediaTimeout)
+        let silence = gateway.shortest(\.configuration.mediaTimeout, on: self)
         var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
         if isHeld { plan.audio.sends = false }
         plan.hearsKeys = gateway.configuration.media.hearsKeys

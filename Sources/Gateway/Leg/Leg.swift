@@ -49,6 +49,8 @@ final class Leg {
     var announcement: Announcement?
     /// The call that it rings a device of its own line for.
     var origination: UUID?
+    /// The line that was called, with whose settings: not that of the call where the leg is the target of a transfer.
+    unowned var calledLine: Line
     /// The line whose device an outgoing leg calls.
     unowned let deviceLine: Line?
     /// Where an outgoing leg calls, and as whom; until it is answered.
@@ -125,6 +127,7 @@ final class Leg {
         self.gateway = gateway
         turn = gateway.turn
         self.session = session
+        calledLine = destination?.value.line ?? line
         deviceLine = destination?.value.device.flatMap(gateway.line(numbered:))
         (self.destination, hidesCaller) = (destination, destination?.value.caller.isPrivate ?? false)
         self.flow = flow
@@ -151,11 +154,9 @@ final class Leg {
         }
         destination = nil
         gateway.disarm(.ring, of: self)
-        gateway.arm(.duration, of: self, after: line.configuration.maximumDuration.shorter(callingLine?.configuration.maximumDuration))
+        // Whom it talks with has a limit of its own, and the shorter one ends the call for both.
+        gateway.arm(.duration, of: self, after: ownLines.compactMap(\.configuration.maximumDuration).min())
     }
-
-    /// The line of ours that calls, if one does: its limits count beside those of the line that is called.
-    var callingLine: Line? { (origin ?? gateway.leg(ofBridge: self)?.origin)?.line }
 
     // MARK: Negotiation
 
@@ -296,11 +297,6 @@ final class Leg {
         endCause = endCause ?? .failed
         systemEnded()
     }
-}
-
-extension Duration? {
-    /// Nil is no limit.
-    func shorter(_ other: Duration?) -> Duration? { flatMap { time in other.map { min(time, $0) } } ?? self ?? other }
 }
 
 extension NegotiationError {

@@ -46,18 +46,6 @@ extension Gateway {
         leg.media.recording != nil && lineThatRecords(leg)?.number == lineThatRecords(other)?.number
     }
 
-    /// Whom it talks with, or will when the call or the transfer that is under way comes about.
-    private func partners(of leg: Leg) -> [Leg] {
-        guard let bridge = leg.bridge.flatMap({ bridges[$0] }) else { return [] }
-        let partners: [UUID]
-        switch bridge.state {
-        case .calling: partners = bridge.caller == leg.uuid ? bridge.callees : [bridge.caller]
-        case .transferring(let transfer) where transfer.targets.contains(leg.uuid): partners = [transfer.staying]
-        case .answering, .joined, .transferring, .ended: partners = bridge.peer(of: leg.uuid).map { [$0] } ?? []
-        }
-        return partners.compactMap { self.leg($0) }
-    }
-
     private func isCaller(_ leg: Leg) -> Bool { leg.bridge.map { bridges[$0]?.caller == leg.uuid } ?? (leg.direction == .incoming) }
 
     /// The call goes on without it.
