@@ -91,7 +91,7 @@ extension Gateway {
         (other.bridge, second.bridge, leg.bridge) = (bridge, nil, nil)
         connect(staying, with: other)
         noteParts(staying, other)
-        for leg in [staying, other] where leg.state == .connected { beginRecording(leg) }
+        recordAnew(staying, other)
         for held in [staying, other] where held.isHeld || held.isEntertained { putOnHold(held, false) }
         for (holder, _) in holders { tell(bridge, .remoteHold(holder.uuid, true)) }
         conclude(leg)
@@ -144,7 +144,7 @@ extension Gateway {
         connect(staying, with: other)
         // Who took the place of another by Replaces goes on in what that had.
         if other.direction == .outgoing { noteParts(staying, other) }
-        for leg in [staying, other] where leg.state == .connected { beginRecording(leg) }
+        recordAnew(staying, other)
         if let leaving { conclude(leaving) }
     }
 

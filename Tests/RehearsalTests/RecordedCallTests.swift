@@ -118,4 +118,77 @@ import Testing
         third.answer(third.request(.bye), 200)
         stage.expectQuiet()
     }
+
+    // MARK: Who talks is recorded
+
+    /// A call to 2001, which is not recorded.
+    private func callUnrecorded() throws -> (caller: RawPeer, device: RawPeer, invite: Message, tag: Text) {
+        let caller = RawPeer(stage, 4), device = RawPeer(stage, 5)
+        device.request("REGISTER", "sip:2001@hookswitch.test", call: "device", 1)
+        caller.request("INVITE", "sip:2001@hookswitch.test", call: "call", 1, body: caller.description("0"))
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description("0"))
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", "sip:2001@hookswitch.test", call: "call", 1, toTag: tag)
+        return (caller, device, invite, tag)
+    }
+
+    /// Answers what whoever asked for a transfer is told, and its ends.
+    private func settle(_ leaving: RawPeer) {
+        for request in leaving.heard where request.isRequest && [.notify, .bye].contains(request.method) { leaving.answer(request, 200) }
+    }
+
+    private var endedCount: Int { stage.events(.recordingEnded).count }
+
+    @Test func `whom a caller is transferred to has the call recorded, under its number`() throws {
+        defer { clearUp() }
+        let (caller, device, invite, tag) = try callUnrecorded(), target = RawPeer(stage, 6)
+        target.request("REGISTER", BridgedCall.line, call: "target", 1)
+        caller.request("REFER", "sip:2001@hookswitch.test", call: "call", 2, toTag: tag, headers: ["Refer-To: <\(BridgedCall.line)>"])
+        #expect(paths.isEmpty)
+        target.answer(try target.received(.invite), 200, body: target.description("0"))
+        settle(caller)
+        #expect(paths.count == 1 && paths.first?.contains("/2001-2000-") == true, "\(paths)")
+        device.hangUp(invite)
+        target.answer(try target.received(.bye), 200)
+        stage.expectQuiet()
+    }
+
+    @Test func `who is joined with a line that was consulted is recorded by it`() throws {
+        defer { clearUp() }
+        let (caller, device, invite, tag) = try callUnrecorded(), consulted = RawPeer(stage, 6)
+        consulted.request("REGISTER", BridgedCall.line, call: "consulted", 1)
+        caller.request("INVITE", BridgedCall.line, call: "consult", 1, body: caller.description("0"))
+        consulted.answer(try consulted.received(.invite), 200, body: consulted.description("0"))
+        let other = try #require(caller.heard.last { $0.status == 200 && $0.callID == "consult" }?.to.tag)
+        caller.request("ACK", BridgedCall.line, call: "consult", 1, toTag: other)
+        #expect(paths.count == 1 && endedCount == 0)
+        let dialog = "consult%3Bto-tag%3D\(other)%3Bfrom-tag%3Dconsult"
+        caller.request("REFER", "sip:2001@hookswitch.test", call: "call", 2, toTag: tag, headers: ["Refer-To: <\(BridgedCall.line)?Replaces=\(dialog)>"])
+        settle(caller)
+        #expect(paths.count == 2 && endedCount == 1, "the consulting, and what the two say")
+        device.hangUp(invite)
+        consulted.answer(try consulted.received(.bye), 200)
+        #expect(endedCount == 2)
+        stage.expectQuiet()
+    }
+
+    @Test func `a line that has its caller transferred away does not go on recording it`() throws {
+        defer { clearUp() }
+        let call = try stage.bridge(), target = RawPeer(stage, 6)
+        target.request("REGISTER", "sip:2001@hookswitch.test", call: "target", 1)
+        call.fromDevice("REFER", headers: ["Refer-To: <sip:2001@hookswitch.test>"])
+        #expect(paths.count == 1 && endedCount == 0, "the two still talk")
+        target.answer(try target.received(.invite), 200, body: target.description("0"))
+        settle(call.device)
+        #expect(paths.count == 1 && endedCount == 1)
+        call.fromCaller("REFER", headers: ["Refer-To: <\(BridgedCall.line)>"])
+        let second = try #require(call.device.heard.last { $0.isRequest && $0.method == .invite })
+        call.device.answer(second, 200, body: call.device.description("0"))
+        settle(call.caller)
+        #expect(paths.count == 2, "the line has a call again")
+        target.request("BYE", in: try target.received(.invite), 3)
+        call.device.answer(call.device.heard.last { $0.isRequest && $0.method == .bye }, 200)
+        stage.expectQuiet()
+    }
 }

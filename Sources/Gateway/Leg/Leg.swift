@@ -80,6 +80,8 @@ final class Leg {
     var hearsHolder = false
     /// The hold of the other leg is not passed on to it, but makes it hear something.
     var isEntertained: Bool { holdMusic != nil || hearsHolder }
+    /// All that it says and hears is written, and goes on being written.
+    var isRecorded: Bool { media.recording?.isOver == false }
     /// Its far end holds, and goes on sending.
     var sendsOnHold: Bool { negotiated?.remoteHold == .sendonly && !hasNoAudio }
     /// Its application has played all that it has.

@@ -10,24 +10,44 @@ import UserAgent
 /// Which calls are recorded, and what becomes of a recording that cannot be written.
 extension Gateway {
     /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that calls.
-    func beginRecording(_ leg: Leg) {
+    /// - Parameter partner: with whom the leg was joined; nil while it talks with whom it called.
+    func beginRecording(_ leg: Leg, with partner: Leg? = nil) {
         guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.negotiated else { return }
         guard let line = lineThatRecords(leg), let place = line.recording, !isRecordedElsewhere(leg) else { return }
-        let called = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
-        let path = place.path(of: leg.uuid, caller: leg.party.isPrivate ? .empty : leg.party.user ?? .empty, called: called, line: line.number, at: date)
+        let dialled = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
+        let (caller, called) = (shownNumber(of: leg), partner.map(shownNumber) ?? dialled)
+        let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: date)
         let order = RecordingWriter.Order(path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000)
-        leg.media.recording = LegRecording(order, by: writer, leg.scribe, at: now)
+        leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: now)
         leg.media.update(leg.plan(for: audio), at: now)
     }
 
+    /// Two talk with each other from here on: what no line of theirs wants recorded is recorded no more, and what one wants is, once.
+    func recordAnew(_ first: Leg, _ second: Leg) {
+        let pair = [(first, second), (second, first)].filter { $0.0.state == .connected }
+        for (leg, _) in pair { endUnwantedRecording(leg) }
+        for (leg, other) in pair { beginRecording(leg, with: other) }
+    }
+
+    /// One that could not be written stays where it is, so that the same line does not begin again.
+    private func endUnwantedRecording(_ leg: Leg) {
+        guard let recording = leg.media.recording else { return }
+        guard !linesTalking(on: leg).contains(where: { $0.configuration.number == recording.line && $0.configuration.recording != nil }) else { return }
+        recording.end(at: now)
+        leg.media.recording = nil
+        if let audio = leg.negotiated { leg.media.update(leg.plan(for: audio), at: now) }
+    }
+
+    private func shownNumber(of leg: Leg) -> Text { leg.party.isPrivate ? .empty : leg.party.user ?? .empty }
+
     private func lineThatRecords(_ leg: Leg) -> LineConfiguration? {
-        [leg.line, leg.origin?.line].lazy.compactMap { $0?.configuration }.first { $0.recording != nil }
+        linesTalking(on: leg).lazy.map(\.configuration).first { $0.recording != nil }
     }
 
     // MARK: A call of ours to ourselves: both of its ends have a caller, and what is said is one conversation
 
     private func isRecordedElsewhere(_ leg: Leg) -> Bool {
-        isRecordedBefore(leg) || ([leg] + partners(of: leg)).contains { isRecordedBehind($0, partner: leg) }
+        partners(of: leg).contains(where: \.isRecorded) || isRecordedBefore(leg) || ([leg] + partners(of: leg)).contains { isRecordedBehind($0, partner: leg) }
     }
 
     /// The call arrived from ourselves, and the same line records the leg that it was made for.
@@ -43,7 +63,7 @@ extension Gateway {
     }
 
     private func isRecorded(_ leg: Leg, bySameLineAs other: Leg) -> Bool {
-        leg.media.recording != nil && lineThatRecords(leg)?.number == lineThatRecords(other)?.number
+        leg.media.recording.map { $0.line == lineThatRecords(other)?.number } ?? false
     }
 
     private func isCaller(_ leg: Leg) -> Bool { leg.bridge.map { bridges[$0]?.caller == leg.uuid } ?? (leg.direction == .incoming) }

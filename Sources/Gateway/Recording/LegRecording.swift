@@ -1,16 +1,19 @@
 import Media
 import Primitives
 
-/// The recording of one leg, from before its media starts for the first time until its media has stopped for good, with its two lines in the journal.
+/// The recording of one leg, with its two lines in the journal: from before its media starts for the first time, or from when it is joined with somebody
+/// whose calls are recorded, until its media has stopped for good, or nobody wants it any more.
 final class LegRecording {
     let tap: RecordingTap
+    /// The number of the line that wants it.
+    let line: Text
     private let path: String
     private let writer: RecordingWriter
     private let scribe: LegScribe
     private(set) var isOver = false
 
-    init(_ order: RecordingWriter.Order, by writer: RecordingWriter, _ scribe: LegScribe, at now: Instant) {
-        (path, self.writer, self.scribe) = (order.path, writer, scribe)
+    init(_ order: RecordingWriter.Order, of line: Text, by writer: RecordingWriter, _ scribe: LegScribe, at now: Instant) {
+        (path, self.line, self.writer, self.scribe) = (order.path, line, writer, scribe)
         tap = writer.begin(order, at: now)
         scribe.write(.recordingStarted, at: now, [.text: .init(path)])
     }
