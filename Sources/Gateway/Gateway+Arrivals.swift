@@ -163,7 +163,10 @@ extension Gateway {
         if let old {
             (leg.replaced, leg.bridge) = (old.uuid, old.bridge)
             (leg.standsForCallee, leg.isHandedOn) = (old.direction == .outgoing || old.standsForCallee, old.isHandedOn)
+            if leg.standsForCallee { leg.calledLine = old.calledLine }
             leg.origin?.isInRecents = false
+            // The conversation is one of its line already.
+            if leg.standsForCallee, callingLine === line { line.features.outgoing.remove(leg.uuid) }
         }
         admit(leg, callees)
     }

@@ -119,7 +119,7 @@ extension Gateway {
     private func lineOfFarEnd(of leg: Leg) -> Line? {
         if let trunk = leg.trunk { return line(numbered: trunk.line) }
         guard leg.direction == .incoming else { return leg.deviceLine }
-        // Whoever took a call over has no line in its origin, but has proved who it is.
+        // Whom a source that is believed names need be in no From, and then is no line that calls.
         return leg.origin?.line ?? (leg.party.isKnown ? leg.party.user.flatMap(line(numbered:)) : nil)
     }
 

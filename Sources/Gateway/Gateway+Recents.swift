@@ -37,7 +37,7 @@ extension Gateway {
 
     /// The call of an incoming leg is over.
     func noteEnd(of leg: Leg, _ end: CallEnd) {
-        guard leg.direction == .incoming, let origin = leg.origin, origin.isInRecents else { return }
+        guard leg.direction == .incoming, let origin = leg.origin else { return }
         let outcome = RecentCall.Outcome(incoming: end, cause: leg.endCause, wasAnswered: origin.connected != nil)
         add(outcome, .incoming, of: leg, origin.handle, origin.name, to: leg.line, reason: end.name)
         noteOutgoing(leg, cause: leg.endCause, reason: end.name)
@@ -54,7 +54,7 @@ extension Gateway {
     private func add(
         _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line, reason: Text
     ) {
-        guard line.keepsRecents, let origin = leg.origin else { return }
+        guard line.keepsRecents, let origin = leg.origin, origin.isInRecents else { return }
         let call = RecentCall(
             id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value, name: name,
             began: origin.began, connected: origin.connected, ended: date, outcome: outcome, reason: reason.description)

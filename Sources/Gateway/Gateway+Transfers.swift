@@ -184,7 +184,7 @@ extension Gateway {
         guard caller.isKnown, isOwn else { return refuse(session, 403) }
         guard old.state == .connected, peer(of: old) != nil else { return refuse(session, 481) }
         guard !dialog.isEarlyOnly else { return refuse(session, 486) }
-        receive(session, on: old.line, from: caller, callees: [], replacing: old)
+        receive(session, on: old.line, from: caller, callingLine: callingLine, callees: [], replacing: old)
     }
 
     /// A call that rings at a device, taken by another: by any line of the house that proved who it is. Only an early dialog that we began
@@ -192,7 +192,7 @@ extension Gateway {
     private func pickUp(_ session: InviteSession, _ old: Leg, from caller: CallerIdentity, _ callingLine: Line?) {
         guard caller.isKnown, callingLine != nil else { return refuse(session, 403) }
         guard let bridge = old.bridge, isCalling(bridge) else { return refuse(session, 481) }
-        receive(session, on: old.line, from: caller, callees: [], replacing: old)
+        receive(session, on: old.line, from: caller, callingLine: callingLine, callees: [], replacing: old)
     }
 
     private func isOver(_ dialog: DialogIdentifier) -> Bool {

@@ -55,6 +55,46 @@ import Testing
         play.finish()
     }
 
+    /// The lines of who takes a call, and of whom it rang for.
+    private func lines(_ play: MappingPlay) throws -> (taker: Line, called: Line) {
+        let lines = play.stage.gateway.lines
+        return (try #require(lines.first { $0.configuration.number == "3000" }), lines[0])
+    }
+
+    @Test func `who takes a call has the limits of its own line, and has a conversation until it is over`() throws {
+        let play = MappingPlay { configuration in
+            var other = LineConfiguration(number: "3000")
+            (other.isOpen, other.maximumDuration) = (true, .seconds(20))
+            configuration.lines.append(other)
+        }
+        let phone = RawPeer(play.stage, 7), (taker, called) = try lines(play)
+        func conversations() -> [Int] { [taker, called].map { play.stage.gateway.conversations(of: $0) } }
+        play.invite()
+        play.device.answer(try play.called, 180)
+        try pickUp(phone, play.called)
+        phone.request("ACK", Self.other, call: "pick", 1, toTag: phone.final(.invite, 1)?.to.tag)
+        play.acknowledge()
+        play.device.answer(try play.device.received(.cancel), 200)
+        play.device.answer(try play.called, 487)
+        #expect(conversations() == [1, 1])
+        play.stage.run(seconds: 18)
+        #expect(phone.request(.bye) == nil)
+        play.stage.run(seconds: 3)
+        phone.answer(try phone.received(.bye), 200)
+        play.caller.answer(try play.caller.received(.bye), 200)
+        #expect(conversations() == [0, 0])
+        #expect(play.stage.gateway.recents(ofLine: "3000")?.isEmpty == true, "a call that was taken is in the recents of the line that it was for")
+        play.finish()
+    }
+
+    @Test func `a line that takes a call of its own has the one conversation`() throws {
+        let phone = phone(), (_, called) = try lines(play)
+        play.invite()
+        play.device.answer(try play.called, 180)
+        try pickUp(phone, play.called, from: "<sip:2000@hookswitch.test>")
+        #expect(phone.final(.invite, 1)?.status == 200 && play.stage.gateway.conversations(of: called) == 1)
+    }
+
     @Test func `a line with room for one call has it taken, and room for no other`() throws {
         let play = MappingPlay { configuration in
             configuration.lines[0].maximumCalls = 1
