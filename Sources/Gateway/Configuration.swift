@@ -114,7 +114,7 @@ public struct GatewayConfiguration: Sendable {
     }
 
     public struct Limits: Sendable {
-        /// Calls refused with 503 and `Retry-After` above this number of legs.
+        /// Calls refused with 503 and `Retry-After` above this number of legs; of several callees as many are called as there is room for.
         public var legs = 10_000
         /// Longer requests go over TCP where we listen for it (RFC 3261 §18.1.1); nil: never.
         public var longestDatagram: Int? = 1_300

@@ -87,7 +87,7 @@ extension Gateway {
     private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?, to dialled: Text, trunk origin: Trunk?) {
         let invite = session.request
         guard let index = routing.line(for: dialled, host: invite.requestURI?.host) else { return refuse(session, 404) }
-        guard legCount < configuration.limits.legs else {
+        guard hasRoom(forCallTo: lines[index]) else {
             refused(.legs, session.flow.remote.address)
             return refuseForNow(session)
         }
@@ -243,6 +243,14 @@ extension Gateway {
         if let session = leg.session { refuse(session, refusal) }
         noteOutgoing(leg, cause: refusal.cause, reason: "refused")
         discard(leg)
+    }
+
+    /// As many of them as there is room for.
+    func call(_ destinations: [Destination], for caller: Leg) {
+        for destination in destinations {
+            guard legCount < configuration.limits.legs else { return refused(.legs, destination.flow.remote.address) }
+            call(destination, for: caller)
+        }
     }
 
     func call(_ destination: Destination, for caller: Leg) {

@@ -39,6 +39,9 @@ extension Gateway {
         return self.leg(peer)
     }
 
+    /// Whether there may be a leg more, and another for one who rings where somebody does; more ring as long as there is room.
+    func hasRoom(forCallTo line: Line) -> Bool { legCount + (line.rings ? 2 : 1) <= configuration.limits.legs }
+
     /// In how many conversations the line has part, whoever began them; that of `bridge` is not counted.
     func conversations(of line: Line, beside bridge: UUID? = nil) -> Int {
         func counts(_ leg: Leg?) -> Bool { bridge == nil || leg?.bridge != bridge }

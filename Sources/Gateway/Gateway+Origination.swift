@@ -32,7 +32,7 @@ extension Gateway {
         let id = randomUUID()
         originations[id] = Origination(line: line, destination: destination)
         let first = ring(devices[0], for: id, of: line)
-        for device in devices.dropFirst() { ring(device, for: id, of: line, with: first) }
+        for device in devices.dropFirst() where legCount < configuration.limits.legs { ring(device, for: id, of: line, with: first) }
         settle()
         guard leg(first) != nil else { throw .noRoom }
         return first

@@ -34,7 +34,7 @@ extension Gateway {
     private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg) {
         guard let dialled = routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
         guard legCount < configuration.limits.legs else { return fail(leg, 503) }
-        guard !staying.isToOurselves || lines[index].configuration.endpoint.ringsSomebody else { return fail(leg, 480) }
+        guard !staying.isToOurselves || lines[index].rings else { return fail(leg, 480) }
         if let refusal = refusal(by: lines[index], ofTransferOf: staying, in: bridge) { return transferFailed(leg, refusal.cause) }
         var callees = destinations(ofTransferTo: dialled, lines[index], for: staying, isSecure: request.target.scheme == .sips)
         guard !callees.isEmpty else { return fail(leg, 480) }
@@ -44,7 +44,7 @@ extension Gateway {
             callees[place].referral = Referral(request.message, from: leg.trunk, isPrivate: leg.party.isPrivate)
         }
         _ = bridges[bridge]?.receive(.transfer(by: leg.uuid))
-        for callee in callees { call(callee, for: staying) }
+        call(callees, for: staying)
         tell(bridge, .dialled)
     }
 
@@ -231,16 +231,6 @@ extension Leg {
         switch line.configuration.endpoint {
         case .application, .script: state == .connected && bridge == nil
         case .devices, .trunk, .group: false
-        }
-    }
-}
-
-extension LineEndpoint {
-    /// Whether a call of it can end at somebody's telephone.
-    fileprivate var ringsSomebody: Bool {
-        switch self {
-        case .devices, .trunk, .group: true
-        case .application, .script: false
         }
     }
 }

@@ -108,4 +108,43 @@ import Testing
         play.device.answer(try play.called, 486)
         play.finish()
     }
+
+    // MARK: Room
+
+    /// How many legs there may be, and how many of two telephones ring.
+    @Test(arguments: [(1, 0), (2, 1), (3, 2), (4, 2)])
+    func `as many ring as there is room for, and a call that nobody could ring for gets 503`(legs: Int, ringing: Int) throws {
+        let play = MappingPlay { $0.limits.legs = legs }
+        play.registerSecond()
+        play.invite()
+        let invites = [play.device, play.second].compactMap { peer in peer.request(.invite).map { (peer, $0) } }
+        #expect(invites.count == ringing && play.stage.gateway.counts(at: play.stage.world.now).legs == (ringing == 0 ? 0 : ringing + 1))
+        #expect(play.stage.gateway.refusals.contains { $0.cause == "legs" } == (legs < 3))
+        guard ringing > 0 else {
+            #expect(play.answer?.status == 503 && play.answer?.headers[.retryAfter] == "5")
+            return play.finish()
+        }
+        let other = RawPeer(play.stage, 9)
+        other.request("INVITE", MappingPlay.line, call: "other", 1, body: other.description("0"))
+        #expect(other.final(.invite, 1)?.status == 503)
+        for (peer, invite) in invites { peer.answer(invite, 486) }
+        #expect(play.answer?.status == 486)
+        play.finish()
+    }
+
+    @Test func `a member of a group rings when its turn comes, where there is room`() throws {
+        let play = MappingPlay { configuration in
+            var group = LineConfiguration(number: "4000"), member = LineConfiguration(number: "2001")
+            (member.isOpen, group.endpoint) = (true, .group(RingGroup([.init("2000"), .init("2001", delay: .seconds(5))])))
+            configuration.lines += [member, group]
+            configuration.limits.legs = 2
+        }
+        play.second.request("REGISTER", "sip:2001@hookswitch.test", call: "member", 1)
+        play.invite("sip:4000@hookswitch.test")
+        play.stage.run(seconds: 6)
+        #expect(play.device.request(.invite) != nil && play.second.request(.invite) == nil)
+        play.device.answer(try play.called, 486)
+        #expect(play.answer?.status == 486)
+        play.finish()
+    }
 }

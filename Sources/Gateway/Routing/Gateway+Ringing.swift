@@ -38,7 +38,7 @@ extension Gateway {
     /// Calls them for a call that rings.
     func join(_ callees: [Destination], to leg: Leg) {
         guard isCalling(leg.uuid) else { return }
-        for callee in callees { call(named(callee, leg), for: leg) }
+        call(callees.map { named($0, leg) }, for: leg)
     }
 
     /// With the name that the line knows its caller by.
@@ -76,7 +76,7 @@ extension Gateway {
             let found = members.flatMap { destinations(ofMember: $0, for: leg) }
             guard !found.isEmpty || mayWake(members, for: leg) else { continue }
             if stage.endsOthers { stopWaking(for: leg) }
-            for destination in found { call(named(destination, leg), for: leg) }
+            call(found.map { named($0, leg) }, for: leg)
             wakeOthers(of: members, for: leg, than: found)
             if stage.endsOthers { for callee in before { self.leg(callee).map { end($0, .ringTimeout) } } }
             guard !found.isEmpty || stage.endsOthers else { continue }

@@ -114,7 +114,7 @@ struct Setting: Sendable {
         Setting(path: "access.asserting", takes: "networks", help: "peers whose P-Asserted-Identity is believed, and that are told ours") {
             $0.gateway.access.asserting = try $1.list { try $0.network }
         },
-        Setting(path: "limits.legs", takes: "number", help: "legs at a time; more get 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
+        Setting(path: "limits.legs", takes: "number", help: "legs at a time, callees too; a call too many gets 503") { $0.gateway.limits.legs = try $1.integer(1...1_000_000) },
         Setting(path: "limits.calls-per-second", takes: "number", help: "calls that may begin in a second; more get 503") {
             $0.gateway.limits.callsPerSecond = try $1.integer(1...1_000_000)
         },
