@@ -161,7 +161,7 @@ public struct LineConfiguration: Sendable {
     public var maximumDuration: Duration?
     /// How long nothing may come from a far end that is heard and not held before its call ends as failed; nil: for ever.
     public var mediaTimeout: Duration?
-    /// The same where nothing was ever heard since the answer.
+    /// The same where no sound was ever heard since an agreement first let the far end send.
     public var firstMediaTimeout: Duration?
     /// Conversations at a time (CallKit's `maximumCallGroups`).
     public var maximumCalls = 10_000

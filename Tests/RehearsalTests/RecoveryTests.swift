@@ -259,6 +259,24 @@ import Testing
         #expect(stage.endReasons == ["failed", "failed"])
     }
 
+    @Test(arguments: [20.0, 60])
+    func `a far end that may not send is not missed, and has its time from when it may`(listening: Double) throws {
+        let stage = Stage { $0.lines[1].firstMediaTimeout = .seconds(30) }
+        let caller = RawPeer(stage, 1), echo = "sip:9196@hookswitch.test"
+        caller.request("INVITE", echo, call: "listener", 1, body: caller.description("0", "recvonly"))
+        let tag = try #require(caller.final(.invite, 1)?.to.tag)
+        caller.request("ACK", echo, call: "listener", 1, toTag: tag)
+        stage.run(seconds: listening)
+        #expect(caller.request(SIP.Method.bye) == nil)
+        caller.request("INVITE", echo, call: "listener", 2, toTag: tag, body: caller.description("0", version: 2))
+        caller.request("ACK", echo, call: "listener", 2, toTag: tag)
+        stage.run(seconds: 29)
+        #expect(caller.request(SIP.Method.bye) == nil)
+        stage.run(seconds: 2)
+        caller.answer(try caller.received(.bye), 200)
+        stage.expectQuiet()
+    }
+
     @Test func `a call on hold has no limit of silence`() throws {
         let stage = stage { $0.firstMediaTimeout = .seconds(40) }
         let call = try stage.bridge()

@@ -22,9 +22,12 @@ extension Leg {
     }
 
     func heardNothing() {
-        guard !hasHeard, !isHeldByRemote, !isHeld, !hasNoAudio else { return }
+        guard !hasHeard, isToBeHeard else { return }
         fellSilent()
     }
+
+    /// The far end may send by what was agreed, and nobody holds.
+    private var isToBeHeard: Bool { negotiated?.receives == true && !isHeld && !isHeldByRemote && !hasNoAudio }
 
     private func fellSilent() {
         guard !isHeld, !isHeldByRemote else { return }
@@ -48,8 +51,9 @@ extension Leg {
         expectMedia()
     }
 
+    /// The far end has its time to be heard from here on, if it may send.
     func expectMedia() {
-        guard !hasHeard else { return }
+        guard !hasHeard, isToBeHeard else { return }
         gateway.arm(.firstMedia, of: self, after: gateway.shortest(\.configuration.firstMediaTimeout, on: self))
     }
 
@@ -114,11 +118,12 @@ extension Leg {
         // One that only sent from its first description on was no hold, until it sends no more.
         let fellSilent = negotiated?.remoteHold == .sendonly && audio.remoteHold.isSilent && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
         if negotiated != audio || hasNoAudio { scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")]) }
+        let wasToBeHeard = isToBeHeard
         negotiated = audio
         media.update(plan(for: audio), at: now)
         let (wasHeld, wasMissing) = (isHeldByRemote && !fellSilent, hasNoAudio)
         (isHeldByRemote, hasNoAudio) = (audio.remoteHold != .none, false)
-        if wasMissing { startMedia() } else if wasHeld { expectMedia() }
+        if wasMissing { startMedia() } else if !wasToBeHeard { expectMedia() }
         if wasHeld != isHeldByRemote {
             scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         }
