@@ -46,6 +46,17 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test(arguments: [(HeaderName.contentEncoding, "gzip" as Text), (.contentDisposition, "render")])
+    func `a 200 whose body is not the session's has no answer`(header: HeaderName, value: Text) throws {
+        let stage = Stage(), caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "bridged", 1, body: caller.description())
+        device.answer(try device.received(.invite), 200, body: device.description(), headers: [(header, value)])
+        device.answer(try device.received(.bye), 200)
+        #expect(caller.final(.invite, 1)?.status == 488, "\(String(describing: caller.final(.invite, 1)?.status))")
+        stage.expectQuiet()
+    }
+
     @Test func `an ACK that answers nothing still ends the call`() throws {
         let play = MappingPlay()
         play.invite(MappingPlay.echo)

@@ -58,7 +58,10 @@ import Testing
         Row("an optional body", type: "application/xml", "<x/>", "", ["Content-Disposition: render;handling=optional"]),
         Row("an optional body in an encoding", type: "application/sdp", "zip", "", ["Content-Disposition: session; Handling=Optional", "Content-Encoding: gzip"]),
         Row("optional parts that are none", "--x\r\n", "", ["Content-Disposition: render;handling=optional"]),
+        Row("an optional early session alone", type: "application/sdp", sdp, "", ["Content-Disposition: early-session;handling=optional"]),
         Row("a description", type: "application/sdp", sdp, nil),
+        Row("a description of the session, as it says", type: "application/sdp", sdp, nil, ["Content-Disposition: Session;handling=optional"]),
+        Row("an early session alone", type: "application/sdp", sdp, nil, ["Content-Disposition: early-session"]),
         Row("a description, otherwise written", type: "Application/SDP;a=b", sdp, nil),
         Row("a body of another type", type: "application/xml", "<x/>", nil),
         Row("a part that must be understood", body([described(), part(["Content-Type: a/b", "Content-Disposition: render; handling=required"], "?")]), nil),
@@ -81,6 +84,23 @@ import Testing
             #expect(!reduced.headers.contains(.contentDisposition) && !reduced.headers.contains(.contentEncoding))
             #expect(try Message(parsing: reduced.serialized()).content == reduced.content)
             #expect(reduced.reducedToDescription == nil, "once is enough")
+        }
+    }
+
+    /// They cannot be refused, and are none for whoever looks for one.
+    @Test(arguments: ["SIP/2.0 200 OK", "SIP/2.0 183 Session Progress", "ACK sip:bob@biloxi.com SIP/2.0"])
+    func `an answer that is no description of the session is none`(start: String) throws {
+        let rows: [(lines: [String], isTaken: Bool)] = [
+            (["Content-Type: application/sdp"], true), (["Content-Type: application/sdp", "Content-Disposition: session"], true), ([], true),
+            (["Content-Type: text/plain"], false), (["Content-Type: application/sdp", "Content-Encoding: gzip"], false), (["Content-Encoding: gzip"], false),
+            (["Content-Type: application/sdp", "Content-Disposition: render"], false), (["Content-Type: multipart/mixed"], false),
+            (["Content-Type: application/sdp", "Content-Disposition: early-session"], false),
+        ]
+        for (lines, isTaken) in rows {
+            let method = start.hasPrefix("ACK") ? "ACK" : "INVITE"
+            let whole = String(decoding: request(method, adding: lines + ["Content-Length: \(Self.sdp.utf8.count)"], body: Self.sdp), as: UTF8.self)
+            let message = try Message(parsing: Array((start + whole.drop { $0 != "\r\n" }).utf8))
+            #expect(message.reducedToDescription?.content == (isTaken ? nil : ""), "\(lines)")
         }
     }
 

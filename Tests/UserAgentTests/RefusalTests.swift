@@ -26,6 +26,9 @@ import UserAgent
         Row("part that must be understood", 415) {
             ($0.body, $0.type) = ("--x\r\nContent-Type: a/b\r\nContent-Disposition: render;handling=required\r\n\r\n?\r\n--x--\r\n", "multipart/mixed;boundary=x")
         },
+        Row("early session without a session", 415, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") {
+            ($0.body, $0.type, $0.headers) = ("v=0", "application/sdp", ["Content-Disposition: early-session"])
+        },
         Row("body without a type", 415) { ($0.body, $0.type) = ("v=0", "") },
         Row("unknown scheme", 416) { $0.uri = "nobody:knows" },
         Row("sips where we have no TLS", 416) { $0.uri = "sips:phone@192.0.2.2" },

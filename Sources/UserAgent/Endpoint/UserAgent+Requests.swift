@@ -198,7 +198,7 @@ extension UserAgent {
             return Refusal(415, headers: [("Accept-Encoding", "identity")])
         }
         guard request.method == .invite || request.method == .update || request.method == .prack else { return nil }
-        return request.contentType == .sdp ? nil : Refusal(415, headers: [(.accept, accepted)])
+        return request.contentType == .sdp && request.isOfSession ? nil : Refusal(415, headers: [(.accept, accepted)])
     }
 
     /// Who wants to make a call and takes no description of a session for an answer can be given none (RFC 3261 §20.1, RFC 4475 §3.3.15).
