@@ -159,7 +159,7 @@ public struct LineConfiguration: Sendable {
     public var ringTimeout: Duration? = .seconds(60)
     /// How long a call may last; nil: for ever. It ends as if a user had hung up, with `Q.850;cause=102`.
     public var maximumDuration: Duration?
-    /// How long nothing may come from a far end that is heard and not held before its call ends as failed; nil: for ever.
+    /// How long nothing, neither RTP nor RTCP, may come from a far end that was heard and is not held before its call ends as failed; nil: for ever.
     public var mediaTimeout: Duration?
     /// The same where no sound was ever heard since an agreement first let the far end send.
     public var firstMediaTimeout: Duration?

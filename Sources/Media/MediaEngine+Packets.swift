@@ -62,7 +62,7 @@ extension MediaEngine {
         leg.refused.payloadType += 1
         guard leg.latch.source == sender else { return }
         leg.rtcp.receiver.passOver(header)
-        (leg.unwantedAt, leg.isSilent) = (now, false)
+        (leg.lastSign, leg.isSilent) = (now, false)
     }
 
     /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address may
@@ -210,6 +210,7 @@ extension MediaEngine {
         guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
         guard let news = try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now) else { return leg.refused.malformed += 1 }
         if news.contains(.reported) { leg.guardAgainstLoss() }
+        (leg.lastSign, leg.isSilent) = (now, false)
         guard channel == .rtcp, leg.rtcpSource != sender else { return }
         leg.rtcpSource = sender
         leg.rtcpSocket?.aim(at: sender)

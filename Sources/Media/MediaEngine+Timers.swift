@@ -197,7 +197,7 @@ extension MediaEngine {
 
     private func watchSilence(_ leg: MediaLeg, at now: Instant) {
         guard let limit = leg.plan.silenceLimit else { return }
-        let due = max(leg.received.last ?? leg.started, leg.unwantedAt ?? .zero) + limit
+        let due = max(leg.received.last ?? leg.started, leg.lastSign ?? .zero) + limit
         guard due <= now else { return arm(leg, .silence, at: due) }
         guard leg.canReceive, leg.plan.audio.remoteHold == .none else { return arm(leg, .silence, at: now + limit) }
         if !leg.isSilent {

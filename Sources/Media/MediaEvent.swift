@@ -13,7 +13,7 @@ public enum MediaEvent: Hashable, Sendable {
     case sourceFinished
     /// A second of received audio, and the rest of it at `stop`; one channel.
     case recorded([Int16], sampleRate: Int)
-    /// Nothing arrived for the plan's `silenceLimit`; posted once, and again only after packets came back.
+    /// Neither RTP nor RTCP arrived for the plan's `silenceLimit`; posted once, and again only after packets came back.
     case silent
     /// The handshake for the keys of an encrypted stream failed: nothing can be heard or said.
     case unprotected

@@ -70,8 +70,8 @@ final class MediaLeg {
     /// When the next frame of the player or the transcoder is due, and how many left a frame too late.
     var nextFrame = Instant.zero
     var lateFrames: UInt64 = 0
-    /// When a packet of a payload type that was not agreed on came last.
-    var unwantedAt: Instant?
+    /// When the far end last let hear of itself otherwise: by RTCP, or by a packet of a payload type that was not agreed on.
+    var lastSign: Instant?
     /// Its place in the 20 ms, where its lane spreads them.
     var phase: Int?
     var timers = LegTimers()

@@ -32,7 +32,7 @@ public struct MediaPlan: Hashable, Sendable {
     public var audio: NegotiatedAudio
     public var source: MediaSource
     public var sink: MediaSink
-    /// After so long without a packet, where some are due, `.silent` is posted once; nil for never.
+    /// After so long without a packet, of RTP or RTCP, where sound is due, `.silent` is posted once; nil for never.
     public var silenceLimit: Duration?
     /// In a conference: the far end listens, and is not heard.
     public var isMuted = false

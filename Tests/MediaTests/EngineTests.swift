@@ -303,6 +303,23 @@ import Testing
         try bench.start(leg)
         bench.pass(.milliseconds(90))
         let before = try #require(bench.heard(by: far.address).map(header).last)
+    @Test mutating func `who says nothing but reports is there`() throws {
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .silence, silenceLimit: .seconds(12))
+        var session = RTCPSession(ssrc: far.ssrc, cname: "muted", clockRate: 8_000, seed: 1, at: bench.now)
+        try bench.start(leg)
+        bench.arrive(far.packet(0), from: far.address, at: 20_000)
+        for _ in 0..<5 {
+            bench.pass(.seconds(10))
+            let report = session.advance(to: bench.now)
+            bench.arrive(try #require(report), from: far.address, at: 20_000)
+        }
+        #expect(bench.events[leg]?.contains(.silent) != true)
+        bench.pass(.milliseconds(11_990))
+        bench.arrive([0x80, 201], from: far.address, at: 20_000)
+        bench.pass(.milliseconds(20))
+        #expect(bench.events[leg]?.contains(.silent) == true, "what is no report says nothing")
+    }
+
         try bench.update(leg) { $0.audio.codecs = [.opus()] }
         bench.pass(.milliseconds(100))
         let after = try bench.heard(by: far.address).map(header)
