@@ -27,7 +27,8 @@ public struct RTCPSession: Sendable {
     public var peerMetrics: VoIPMetrics? { extended?.value }
     private var extended: Boxed<VoIPMetrics>?
     private var random: SeededRandom
-    private var reportedPackets: UInt64 = 0
+    /// How many packets had been sent at the last report, and at the one before.
+    private var reportedPackets: (last: UInt64, before: UInt64) = (0, 0)
 
     /// - Parameters:
     ///   - ssrc: of the stream that we send, as `RTPRewriter` has it.
@@ -96,12 +97,12 @@ public struct RTCPSession: Sendable {
         return [.reported]
     }
 
-    /// A sender report only when something was sent since the last one, else a receiver report (RFC 3550 §6.4).
+    /// A sender report only when something was sent since the last one or in the interval before that, else a receiver report (RFC 3550 §6.4).
     private mutating func report(_ metrics: VoIPMetrics?, at now: Instant) -> [RTCPPacket] {
         let blocks = receiver.reportBlock(at: now).map { [$0] } ?? []
         let names = RTCPPacket.sourceDescription([.init(ssrc: ssrc, cname: cname)])
-        defer { reportedPackets = sender.packets }
-        guard sender.packets > reportedPackets, let info = sender.senderInfo(at: now) else {
+        defer { reportedPackets = (sender.packets, reportedPackets.last) }
+        guard sender.packets > reportedPackets.before, let info = sender.senderInfo(at: now) else {
             return [.receiverReport(ssrc: ssrc, blocks), names] + extendedReport(metrics, of: blocks.first?.ssrc)
         }
         return [.senderReport(ssrc: ssrc, info, blocks), names] + extendedReport(metrics, of: blocks.first?.ssrc)
