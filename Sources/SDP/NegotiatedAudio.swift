@@ -50,6 +50,8 @@ public struct NegotiatedAudio: Hashable, Sendable {
     public var remoteHold: RemoteHold
     /// Milliseconds of sound per packet that we are to send: 10 to 120.
     public var ptime: Int
+    /// The most that a packet to the peer may hold, 10 or more; nil where it does not say.
+    public var maxptime: Int?
     /// How packets are protected both ways.
     public var security = NegotiatedSecurity.none
     /// Connectivity checks say where the peer is, and `remoteRTP` and `remoteRTCP` do not; nil: there are none.

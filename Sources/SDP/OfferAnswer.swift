@@ -121,7 +121,7 @@ public struct OfferAnswer: Sendable {
             hasComfortNoise: offered.contains(where: \.isComfortNoise),
             hold: remote?.hold ?? .none, multiplexes: remote?.offersMux ?? false,
             startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil,
-            ptime: remote.map { packetTime($0, nil) } ?? local.ptime, maxptime: remote?.maxptime.map { max($0, 10) })
+            ptime: remote.map { packetTime($0, nil) } ?? local.ptime, maxptime: remote?.longestPacket)
     }
 
     /// Answers the open offer; the exchange is then done.
@@ -131,9 +131,10 @@ public struct OfferAnswer: Sendable {
     /// - Parameter codecs: the only ones to agree to, in the order to answer them, as what the other leg of a bridge
     ///   agreed. Their format parameters, then those of `local`, then for Opus those of the offer are answered.
     ///   nil: all of `local` that was offered, in the offer's order. Telephone-events do not depend on it.
+    /// - Parameter other: what the other leg of a bridge agreed. Packets go there as they come: how long they should be and may be is what it says.
     /// - Returns: the description to send, and the agreement, which is nil when the peer removed the stream.
     public mutating func answer(
-        codecs allowed: [Codec]? = nil, direction wish: Direction = .sendrecv
+        codecs allowed: [Codec]? = nil, direction wish: Direction = .sendrecv, passingTo other: NegotiatedAudio? = nil
     ) throws(NegotiationError) -> (description: SessionDescription, audio: NegotiatedAudio?) {
         guard case .remoteOffer(let remote, let offered, let isBundled, let timing)? = pending else { preconditionFailure("an answer without an offer") }
         var next = session
@@ -153,9 +154,10 @@ public struct OfferAnswer: Sendable {
         (next.audio, next.audioIndex, next.proto, next.hasAgreed) = (audio, remote.index, remote.proto, true)
         (next.ice, next.mid, next.isBundled, next.setup) = (remote.ice.credentials, remote.mid, isBundled, remote.security.setup)
         for format in formats { next.numbers.record(format) }
+        let ptime = min(other?.ptime ?? audio.ptime, audio.primary.codec.longestPacket)
         let stream = OutgoingStream(
-            formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: audio.ptime, direction: flow, security: protection.attributes,
-            ice: checks.attributes)
+            formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: ptime,
+            maxptime: other?.maxptime, direction: flow, security: protection.attributes, ice: checks.attributes)
         finish(next)
         return (sending(stream.media(local, proto: remote.proto, mid: next.mid), of: next), audio)
     }
@@ -305,6 +307,7 @@ extension OfferAnswer {
             remoteRTCP: mux ? remote.rtp : remote.separateRTCP, rtcpMux: mux, sends: flow.sends, receives: flow.receives, remoteHold: hold,
             ptime: packetTime(remote, formats.first { $0.codec.isSound }?.codec))
         audio.comfortNoise = formats.filter(\.codec.isComfortNoise)
+        audio.maxptime = remote.longestPacket
         return audio
     }
 

@@ -60,6 +60,9 @@ struct RemoteAudio: Sendable {
         hold = hasNoAddress ? .zeroAddress : wish == .sendonly ? .sendonly : wish == .inactive ? .inactive : .none
     }
 
+    /// The most that a packet may hold, but 10 ms.
+    var longestPacket: Int? { maxptime.map { max($0, 10) } }
+
     /// Whether it is in a BUNDLE. Looked up for the stream that is taken alone: groups may have thousands of names.
     func isBundled(in description: SessionDescription) -> Bool {
         mid != nil && description.attributes.contains { attribute in

@@ -90,6 +90,26 @@ import Testing
         over()
     }
 
+    /// Packets are passed on as they are: whom they go to decides how long they may be (RFC 8866 §6.4, §6.5).
+    @Test(arguments: [("ptime:40", ["a=ptime:40"]), ("maxptime:10", ["a=ptime:10", "a=maxptime:10"]), ("x", ["a=ptime:30"])])
+    func `the caller is told what the callee likes to hear in one packet`(wish: String, told: [String]) throws {
+        let stage = Stage(), caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "bridged", 1, body: caller.description() + "a=ptime:30\r\n")
+        let invite = try device.received(.invite)
+        device.answer(invite, 200, body: device.description() + "a=\(wish)\r\n")
+        let answer = try #require(caller.final(.invite, 1)), text = String(decoding: answer.body, as: UTF8.self)
+        #expect(text.split(separator: "\r\n").filter { $0.contains("ptime") }.map(String.init) == told, "\(text)")
+        caller.request("ACK", BridgedCall.line, call: "bridged", 1, toTag: answer.to.tag)
+        caller.request("INVITE", BridgedCall.line, call: "bridged", 2, toTag: answer.to.tag)
+        let offer = String(decoding: try #require(caller.final(.invite, 2)).body, as: UTF8.self)
+        #expect(offer.split(separator: "\r\n").filter { $0.contains("ptime") }.map(String.init) == told, "\(offer)")
+        caller.request("ACK", BridgedCall.line, call: "bridged", 2, toTag: answer.to.tag, body: caller.description(version: 2) + "a=ptime:30\r\n")
+        caller.request("BYE", BridgedCall.line, call: "bridged", 3, toTag: answer.to.tag)
+        device.answer(device.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
     @Test func `a 200 without a description has that of the 183 before it`() throws {
         caller.request("INVITE", line, call: "early", 1, body: caller.description())
         device.answer(device.request(.invite), 183, body: device.description())

@@ -49,7 +49,8 @@ extension Leg {
     private func describe() -> SessionDescription? {
         guard negotiation.state == .haveRemoteOffer else { return makeOffer(direction: .sendrecv) }
         negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
-        guard let (answer, agreed) = try? negotiation.answer(codecs: answeredCodecs, direction: .sendrecv), let audio = agreed else { return nil }
+        let described = try? negotiation.answer(codecs: answeredCodecs, direction: .sendrecv, passingTo: bridgedAudio)
+        guard let (answer, agreed) = described, let audio = agreed else { return nil }
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
         return answer

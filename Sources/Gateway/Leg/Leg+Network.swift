@@ -188,7 +188,7 @@ extension Leg: InviteSessionDelegate {
             try negotiation.receive(offer: body)
             gateway.prepareChecks(&negotiation)
             negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
-            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
+            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection, passingTo: bridgedAudio)
             // Nothing leaves behind a 200 that agrees to silence.
             if let audio, audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
             if audio == nil { media.stop(at: now) }

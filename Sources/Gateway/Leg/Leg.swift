@@ -190,6 +190,9 @@ final class Leg {
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
+    /// What the other leg of a bridge agreed to.
+    var bridgedAudio: NegotiatedAudio? { gateway.peer(of: self)?.negotiated }
+
     /// What the other leg of a bridge agreed to, or offered if it still rings; nil where there is no bridge, or nothing was said.
     private var bridgedCodecs: [Codec]? {
         guard let peer = gateway.peer(of: self) else { return nil }
@@ -215,6 +218,7 @@ final class Leg {
     /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.
     func makeOffer(direction: SDP.Direction) -> SessionDescription {
         negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
+        if let other = bridgedAudio { (negotiation.local.ptime, negotiation.local.maxptime) = (other.ptime, other.maxptime) }
         let present = negotiated.map { [$0.primary.codec] } ?? []
         let ours = gateway.offeredCodecs
         negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
