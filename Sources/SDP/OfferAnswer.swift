@@ -68,12 +68,17 @@ public struct OfferAnswer: Sendable {
         if !next.hasAgreed { next.proto = local.security.offeredProfile }
         let security = local.security.offer(over: next.proto, after: session.audio?.security)
         let ice = local.ice.policy == .lite || session.ice != nil ? local.ice.offer(from: local) : []
-        next.offersICE = !ice.isEmpty
         let ptime = min(local.ptime, local.maxptime ?? 120, formats.first?.codec.longestPacket ?? 120)
         let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: ptime, maxptime: local.maxptime, direction: direction, security: security, ice: ice)
-        pending = .localOffer(next, formats, direction, security)
-        state = .haveLocalOffer
-        return sending(stream.media(local, proto: next.proto, mid: next.mid), of: next)
+        next.stream = stream
+        return opening(next)
+    }
+
+    /// Opens an exchange from our side that changes nothing: what we said last of what is agreed, word for word, and in the same version unless an
+    /// offer that was refused came after it (RFC 4028 §7.4). As `offer` otherwise.
+    public mutating func offerAgain() -> SessionDescription {
+        precondition(state != .haveRemoteOffer, "an offer while the peer's is open")
+        return opening(session)
     }
 
     /// Opens an exchange from our side after the peer has taken the stream away: its place stays empty (RFC 3264 §8). So does that of the answer, which is
@@ -82,26 +87,32 @@ public struct OfferAnswer: Sendable {
         precondition(state != .haveRemoteOffer, "an offer while the peer's is open")
         var next = session
         if next.slots.isEmpty { next.slots = [Session.Slot(.init(kind: .audio, port: 0, proto: next.proto, formats: []))] }
-        pending = .localOffer(next, [], .inactive, [])
-        state = .haveLocalOffer
-        return sending(nil, of: next)
+        next.stream = nil
+        return opening(next)
+    }
+
+    private mutating func opening(_ next: Session) -> SessionDescription {
+        (pending, state) = (.localOffer(next), .haveLocalOffer)
+        return sending(next)
     }
 
     /// The answer to our offer. On an error the exchange is over and the session is as it was before the offer.
     @discardableResult
     public mutating func receive(answer: SessionDescription) throws(NegotiationError) -> NegotiatedAudio {
-        guard case .localOffer(var next, let formats, let direction, let offered)? = pending else { throw .outOfTurn }
+        guard case .localOffer(var next)? = pending else { throw .outOfTurn }
         rollback()
         guard answer.media.indices.contains(next.audioIndex), RemoteAudio.isAudio(answer.media[next.audioIndex]) else { throw .refused }
-        let remote = try RemoteAudio(next.audioIndex, of: answer, for: local, usesICE: next.offersICE)
-        let formatsAgreed = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: formats)
+        let remote = try RemoteAudio(next.audioIndex, of: answer, for: local, usesICE: next.stream?.ice.isEmpty == false)
+        guard let stream = next.stream else { throw .noCommonCodec }
+        let formatsAgreed = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: stream.formats)
         guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         var hold = remote.hold
-        if direction != .sendrecv, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // what we hold may be answered so, and says no more
-        let mux = local.offersMux && remote.offersMux
-        let flow = direction.limited(to: remote.direction.reversed)
+        if stream.direction != .sendrecv, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // what we hold may be answered so, and says no more
+        let mux = stream.mux && remote.offersMux
+        let flow = stream.direction.limited(to: remote.direction.reversed)
         var audio = agreement(remote, formatsAgreed, mux: mux, flow: flow, hold: hold)
-        audio.security = try local.security.agreed(by: remote.security, to: offered, after: session.audio?.security)
+        audio.reducedSizeRTCP = stream.reducedSize && remote.takesReducedSize
+        audio.security = try local.security.agreed(by: remote.security, to: stream.security, after: session.audio?.security)
         audio.ice = local.ice.agreed(with: remote.ice)
         (next.audio, next.hasAgreed, next.ice, next.setup) = (audio, true, remote.ice.credentials, remote.security.setup)
         session = next
@@ -158,8 +169,9 @@ public struct OfferAnswer: Sendable {
         let stream = OutgoingStream(
             formats: formats, mux: remote.offersMux, reducedSize: remote.takesReducedSize, ptime: ptime,
             maxptime: other?.maxptime, direction: flow, security: protection.attributes, ice: checks.attributes)
+        next.stream = stream
         finish(next)
-        return (sending(stream.media(local, proto: remote.proto, mid: next.mid), of: next), audio)
+        return (sending(next), audio)
     }
 
     /// Gives up the open exchange, if any: its request failed or was refused. What was agreed before stays in force.
@@ -199,15 +211,15 @@ extension OfferAnswer {
         var ice: ICECredentials?
         /// The part in a handshake (`a=setup`) that the peer's last description named.
         var setup: DTLSSetup?
-        /// Our open offer has checks.
-        var offersICE = false
+        /// Our side of it, as our last description tells it; nil where that has none.
+        var stream: OutgoingStream?
         /// The times of the peer's last offer, which our answer repeats (RFC 3264 §6); nil where they bound nothing.
         var timing: Text?
     }
 
     /// Indirect: there is one for a moment alone, and it is as large as all the rest.
     private indirect enum Pending: Sendable {
-        case localOffer(Session, [RemoteAudio.Format], Direction, [SessionDescription.Attribute])
+        case localOffer(Session)
         /// Without a stream: the audio was removed.
         case remoteOffer(RemoteAudio?, [SessionDescription.Media], isBundled: Bool, timing: Text?)
     }
@@ -219,9 +231,9 @@ extension OfferAnswer {
 
     private mutating func answerRemoval(_ next: Session) -> SessionDescription {
         var next = next
-        next.audio = nil
+        (next.audio, next.stream) = (nil, nil)
         finish(next)
-        return sending(nil, of: next)
+        return sending(next)
     }
 
     /// The first stream that we can take, the one in use before others; nil where a re-offer removes the audio.
@@ -318,7 +330,8 @@ extension OfferAnswer {
     }
 
     /// The whole description with a version of its own: one more than the last when anything else differs (RFC 3264 §8).
-    private mutating func sending(_ audio: SessionDescription.Media?, of session: Session) -> SessionDescription {
+    private mutating func sending(_ session: Session) -> SessionDescription {
+        let audio = session.stream?.media(local, proto: session.proto, mid: session.mid)
         let connection = SessionDescription.Connection(local.address)
         let origin = SessionDescription.Origin(
             sessionID: Text(sessionID), version: .empty, addressType: connection.addressType, address: connection.host)

@@ -149,9 +149,16 @@ extension Leg {
     func offerWhenPossible() {
         guard needsOffer, state == .connected, let session, session.canOffer else { return }
         needsOffer = false
-        // Whoever has taken its sound away brings it back itself: an offer of ours, as one that refreshes the session, has none.
+        // Whoever has taken its sound away brings it back itself: an offer of ours has none.
         let offer = hasNoAudio ? negotiation.offerWithoutAudio() : makeOffer(direction: wantedDirection)
         session.reinvite(body: offer.serialized(), at: now)
+    }
+
+    /// A re-INVITE that says that nothing has changed (RFC 4028 §7.4); one that is due anyway refreshes the session, too.
+    func refresh() {
+        guard !needsOffer, state == .connected else { return offerWhenPossible() }
+        let offer = hasNoAudio ? negotiation.offerWithoutAudio() : negotiation.offerAgain()
+        session?.reinvite(body: offer.serialized(), at: now)
     }
 
     /// A resume is wanted before it is done.

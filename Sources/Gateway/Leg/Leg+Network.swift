@@ -29,7 +29,7 @@ extension Leg: InviteSessionDelegate {
         case .info(let request): informed(request)
         case .offerWithdrawn: negotiation.rollback()
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
-        case .refreshDue: renegotiate()
+        case .refreshDue: refresh()
         case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
         case .transferRequested(let request): gateway.transfer(request, by: self)
         case .transferProgress(let status): referred(status)
