@@ -26,6 +26,7 @@ extension AppCall: InviteSessionDelegate {
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
+        case .retryDue: offerWhenPossible()
         case .dialogLost(let status): refused(status)
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .offerWithdrawn: negotiation.rollback()

@@ -55,7 +55,7 @@ final class PhoneCall: InviteSessionDelegate {
         switch event {
         case .traced(let direction, let message, _): notice(direction, message)
         case .transferProgress(let status): if status >= 200 { status < 300 ? (phone.tally.transfers += 1) : (phone.tally.failedTransfers += 1) }
-        case .provisional, .looking, .foundNobody, .info, .transferRequested: break
+        case .provisional, .looking, .foundNobody, .info, .transferRequested, .retryDue: break
         case .accepted(let response): accepted(response, session)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout:

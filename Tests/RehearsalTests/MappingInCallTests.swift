@@ -133,6 +133,20 @@ import Testing
             play.device.answer(again, 200, body: play.device.description("0", "recvonly", version: 3))
             play.hangUp()
         },
+        MappingRow("glare: a hold that is answered 491 and taken back meanwhile is not sent again, but what is wanted by then") { play in
+            try play.talk()
+            reoffer(play, 2, description(media: "sendonly"), MappingPlay.line)
+            let first = try play.called
+            play.device.answer(first, 491)
+            reoffer(play, 3, description(), MappingPlay.line)
+            play.stage.run(seconds: 4.1)
+            let again = try play.called
+            #expect(again.cseq.number > first.cseq.number && text(again).contains("a=sendrecv"))
+            play.device.answer(again, 200, body: play.device.description("0", version: 2))
+            play.stage.run(seconds: 5)
+            #expect(try play.called.cseq.number == again.cseq.number && started(play) == 2)
+            play.hangUp()
+        },
     ] + [408, 481].map { status in
         MappingRow("re-INVITE fails with \(status): failed, BYE") { play in
             try play.talk()

@@ -196,6 +196,7 @@ final class Phone: UserAgentDelegate, InviteSessionDelegate {
         switch event {
         case .traced(let direction, let message, let retransmission):
             traces.append((direction == .sent ? ">" : "<") + (retransmission ? "* " : " ") + message.summary)
+        case .retryDue: break
         default: events.append(event.summary)
         }
         onEvent(session, event, now)
@@ -230,6 +231,7 @@ extension SessionEvent {
         case .offerWithdrawn: "offerWithdrawn"
         case .reanswered: "reanswered"
         case .refused(let status): "refused \(status)"
+        case .retryDue: "retryDue"
         case .byeCompleted(let status): "byeCompleted \(status)"
         case .provisionalTimeout: "provisionalTimeout"
         case .refreshDue: "refreshDue"

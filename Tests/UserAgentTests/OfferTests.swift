@@ -103,6 +103,27 @@ import UserAgent
         pair.finish()
     }
 
+    /// RFC 3261 §14.1.
+    @Test(arguments: [true, false]) func `after a 491 what is wanted by then is offered, and once`(isOutdated: Bool) {
+        let pair = Pair()
+        let (call, answered) = pair.connected()
+        pair.alice.also { session, event, now in if isOutdated, case .retryDue = event { session.reinvite(body: Array("v=0 resumed".utf8), at: now) } }
+        var offers: [Text] = []
+        pair.link.drops = { packet in
+            if let message = try? Message(parsing: packet.bytes), message.isRequest, message.method == .invite { offers.append(Text(message.body)) }
+            return false
+        }
+        pair.bob.onEvent = { session, event, now in
+            if case .offered(let offer) = event { session.answer(offer, status: offers.count == 1 ? 491 : 200, body: offer.body ?? [], at: now) }
+        }
+        call.reinvite(body: sdp, at: pair.link.now)
+        pair.link.run(seconds: 5)
+        #expect(offers == ["v=0 hold", isOutdated ? "v=0 resumed" : "v=0 hold"])
+        #expect(call.canOffer && answered.canOffer)
+        call.bye(at: pair.link.now)
+        pair.finish()
+    }
+
     @Test func `an offer of the peer while ours waits after a 491 replaces ours`() {
         let pair = Pair()
         let (call, answered) = pair.connected()

@@ -26,6 +26,7 @@ extension Leg: InviteSessionDelegate {
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
         case .refused(let status): refused(status)
+        case .retryDue: offerWhenPossible()
         case .info(let request): informed(request)
         case .offerWithdrawn: negotiation.rollback()
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)

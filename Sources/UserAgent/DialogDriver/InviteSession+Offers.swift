@@ -6,7 +6,7 @@ final class OutgoingOffer {
     enum State {
         /// Sent; no final response yet.
         case sent
-        /// Refused with 491, sent again at this time (RFC 3261 §14.1).
+        /// Refused with 491, and due again at this time (RFC 3261 §14.1).
         case waiting(Instant)
     }
 
@@ -118,8 +118,14 @@ extension InviteSession {
         refreshAlarm()
     }
 
+    /// As it was, unless the delegate wants something else by now and offers that.
     func retryOffer(at now: Instant) {
         guard let offer, case .waiting(let due) = offer.state, now >= due else { return }
+        if !offer.isRefresh {
+            self.offer = nil
+            emit(.retryDue, at: now)
+            guard self.offer == nil, state == .confirmed else { return }
+        }
         send(offer, at: now)
     }
 }

@@ -45,10 +45,13 @@ public enum SessionEvent {
     /// 2xx to our re-INVITE or UPDATE. A re-INVITE that carried no offer must be acknowledged with the answer now;
     /// one that did is acknowledged below after this event if the delegate did not do it.
     case reanswered(Message)
-    /// Our re-INVITE or UPDATE failed, and the session is as it was before. After 481 or 408 it is to be ended with `bye`
-    /// (RFC 3261 §12.2.1.2). 491 is tried again below; it is told here only when an offer of the peer came first
-    /// (`offered` follows) or after several attempts.
+    /// Our re-INVITE or UPDATE failed, and the session is as it was before. After 481 or 408 it is to be ended with
+    /// `bye` (RFC 3261 §12.2.1.2). 491 is tried again below (`retryDue`); it is told here only when an offer of the peer came first (`offered` follows) or after
+    /// several attempts.
     case refused(status: Int)
+    /// Our re-INVITE or UPDATE that was refused with 491 goes out again now as it was, unless another is made at once: only what is still wanted may
+    /// be tried again (RFC 3261 §14.1).
+    case retryDue
     /// Our BYE is through: its final status, 408 when nobody answered, 503 when the transport failed. The session is over.
     case byeCompleted(status: Int)
     /// The session needs a refresh, and the peer allows no UPDATE: send a re-INVITE that changes nothing (RFC 4028 §7.4).

@@ -51,7 +51,7 @@ extension PhoneCall: InviteSessionDelegate {
         case .refreshDue: refresh(at: now)
         case .expired: if state != .ending { fail("the session was not refreshed", at: now) }
         case .dialogLost: if state != .ending { fail("the dialog is gone", at: now) }
-        case .looking, .foundNobody, .transferRequested, .transferProgress, .info: break
+        case .looking, .foundNobody, .transferRequested, .transferProgress, .info, .retryDue: break
         }
     }
 
