@@ -163,6 +163,7 @@ extension Gateway {
             callOfAttempt.remove(at: index)
         }
         leg.state = .ended
+        if let session = leg.session { endedDialogs.add(session, at: now) }
         if !leg.isSignallingOver { lingering.append(leg) }
     }
 

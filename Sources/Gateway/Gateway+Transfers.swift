@@ -178,10 +178,12 @@ extension Gateway {
     /// A new call in the place of one that is up (mapping I14, RFC 3891 §3): of the same line or party, and by somebody who proved who it is.
     func replace(_ session: InviteSession, _ values: [Text], from caller: CallerIdentity, _ callingLine: Line?) {
         guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else { return refuse(session, 400, reason: "Bad Replaces") }
-        guard let old = leg(in: dialog) else { return refuse(session, isOver(dialog) ? 603 : 481) }
+        guard let old = leg(in: dialog) else { return refuse(session, endedDialogs.contains(dialog, at: now) ? 603 : 481) }
         if old.direction == .outgoing, old.state == .early { return pickUp(session, old, from: caller, callingLine) }
         let isOwn = old.party.user == caller.user || old.line.configuration.number == caller.user
-        guard caller.isKnown, isOwn else { return refuse(session, 403) }
+        // Whoever might have taken it while it rang is told that it is answered.
+        let isLate = dialog.isEarlyOnly && callingLine != nil
+        guard caller.isKnown, isOwn || isLate else { return refuse(session, 403) }
         guard old.state == .connected, peer(of: old) != nil else { return refuse(session, 481) }
         guard !dialog.isEarlyOnly else { return refuse(session, 486) }
         receive(session, on: old.line, from: caller, callingLine: callingLine, callees: [], replacing: old)
@@ -193,10 +195,6 @@ extension Gateway {
         guard caller.isKnown, callingLine != nil else { return refuse(session, 403) }
         guard let bridge = old.bridge, isCalling(bridge) else { return refuse(session, 481) }
         receive(session, on: old.line, from: caller, callingLine: callingLine, callees: [], replacing: old)
-    }
-
-    private func isOver(_ dialog: DialogIdentifier) -> Bool {
-        lingering.contains { $0.session.map { $0.callID == dialog.callID && $0.localTag == dialog.localTag && $0.remoteTag == dialog.remoteTag } ?? false }
     }
 
     // MARK: From code

@@ -112,6 +112,7 @@ public final class Gateway: SignallingEndpoint {
     @exclusivity(unchecked) var bridgeEvents: [(UUID, Bridge.Event)] = []
     @exclusivity(unchecked) var ended: [Leg] = []
     @exclusivity(unchecked) var lingering: [Leg] = []
+    @exclusivity(unchecked) var endedDialogs = EndedDialogs()
     /// How many sessions had ended when `lingering` was swept last.
     @exclusivity(unchecked) private var sweptSessions: UInt64 = 0
     @exclusivity(unchecked) var originations = IdentityTable<Origination>()

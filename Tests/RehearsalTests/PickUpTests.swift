@@ -95,6 +95,19 @@ import Testing
         #expect(phone.final(.invite, 1)?.status == 200 && play.stage.gateway.conversations(of: called) == 1)
     }
 
+    /// RFC 3891 §3.
+    @Test(arguments: [true, false]) func `who would take it when it is answered or over is told so`(isAnswered: Bool) throws {
+        let phone = phone()
+        play.invite()
+        let invite = try play.called
+        play.device.answer(invite, isAnswered ? 200 : 486, body: isAnswered ? play.device.description("0") : "")
+        if isAnswered { play.acknowledge() }
+        pickUp(phone, invite, more: ";early-only")
+        #expect(phone.final(.invite, 1)?.status == (isAnswered ? 486 : 603))
+        if isAnswered { play.hangUp() }
+        play.finish()
+    }
+
     @Test func `a line with room for one call has it taken, and room for no other`() throws {
         let play = MappingPlay { configuration in
             configuration.lines[0].maximumCalls = 1

@@ -7,6 +7,8 @@ struct FIFO<Element> {
     var count: Int { storage.count - head }
     var first: Element? { isEmpty ? nil : storage[head] }
 
+    func contains(where isWanted: (Element) -> Bool) -> Bool { storage[head...].contains(where: isWanted) }
+
     mutating func append(_ element: Element) { storage.append(element) }
 
     mutating func popFirst() -> Element? {
