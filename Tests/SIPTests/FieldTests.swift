@@ -140,6 +140,11 @@ import Testing
         #expect(reason.value == "SIP;cause=200;text=\"Call completed elsewhere\"")
         #expect(try Reason(parsing: "Q.850;cause=16") == Reason(protocol: "Q.850", cause: 16))
         #expect(throws: SyntaxError.self) { try Reason(parsing: ";cause=1") }
+        for value in ["Q.850;cause=17;location=LN", "Q.850;cause=16;text=\"a\";location=U;x-own=\"b;c\";flag"] as [Text] {
+            #expect(try Reason(parsing: value).value == value)
+        }
+        #expect(try Reason(parsing: "Q.850;location=U ; Cause=17;x=" + Text(String(repeating: "y", count: 300))) == Reason(protocol: "Q.850", cause: 17))
+        #expect(try Reason(parsing: "Q.850;location=U ; Cause=17").value == "Q.850;cause=17;location=U")
     }
 
     @Test func `every known header name is found in any case and by its compact form`() {

@@ -45,17 +45,21 @@ public struct EndCause: Equatable, Sendable {
     public static let transferred = EndCause(status: 480, reasons: [.q850(16, "Transferred")])
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
-    /// What a far end's final response becomes on the near side of a bridge. A 503 says no time: with one the near end would leave all of this gateway alone
-    /// for so long, and without it is as good as 500 (RFC 3261 §21.5.4).
+    /// What a far end's final response becomes on the near side of a bridge; where it names no cause of Q.850, with that of its own status. A 503 says no time:
+    /// with one the near end would leave all of this gateway alone for so long, and without it is as good as 500 (RFC 3261 §21.5.4).
     /// - Parameters:
     ///   - response: nil where none came, and the status is ours.
     ///   - isDevice: it is one that is registered with us, and not a trunk.
     public static func passing(status: Int, _ response: Message?, isDevice: Bool = false) -> EndCause {
         if isDevice, status == 503, response == nil { return subscriberAbsent }
-        let near = StatusTable.passedStatus(status), reasons = response?.reasons ?? []
-        let own = StatusTable.q850(forStatus: near).map { [Reason.q850($0)] } ?? []
+        let near = StatusTable.passedStatus(status)
+        var reasons = response?.reasons ?? []
+        if let own = StatusTable.q850(forStatus: status), !reasons.contains(where: { $0.isQ850 && $0.cause != nil }) {
+            reasons.removeAll(where: \.isQ850)
+            reasons.append(.q850(own))
+        }
         return EndCause(
-            status: near, phrase: near == status ? response?.reasonPhrase?.printable : nil, reasons: reasons.isEmpty ? own : reasons,
+            status: near, phrase: near == status ? response?.reasonPhrase?.printable : nil, reasons: reasons,
             retryAfter: near == status && near != 503 ? response?.retryAfter.map { Int($0) } : nil)
     }
 
@@ -68,7 +72,7 @@ public struct EndCause: Equatable, Sendable {
     }
 
     /// The reasons that may stand in a response.
-    public var responseReasons: [Reason] { reasons.filter { $0.protocol.equalsIgnoringCase("Q.850") } }
+    public var responseReasons: [Reason] { reasons.filter(\.isQ850) }
 }
 
 extension Reason {

@@ -7,6 +7,8 @@ public struct Reason: Hashable, Sendable {
     /// A status code or a cause of the protocol; nil when the peer gave none.
     public var cause: Int?
     public var text: Text?
+    /// What else a peer said, as the location of RFC 8606: kept as it came, up to 256 bytes.
+    public private(set) var others = Parameters()
 
     public init(protocol: Text, cause: Int?, text: Text? = nil) { (self.protocol, self.cause, self.text) = (`protocol`, cause, text) }
 
@@ -22,8 +24,11 @@ public struct Reason: Hashable, Sendable {
             let parameters = Parameters(checked: buffer[try reader.takeParameters()])
             reader.skipSpace()
             guard reader.isAtEnd else { throw .trailingText }
-            return Reason(
+            var reason = Reason(
                 protocol: buffer[name], cause: parameters.value(of: "cause").flatMap { $0.integer(Int.self) }, text: parameters.value(of: "text"))
+            let others = parameters.filter { !$0.equalsIgnoringCase("cause" as StaticString) && !$0.equalsIgnoringCase("text" as StaticString) }
+            if others.text.count <= 256 { reason.others = Parameters(checked: others.text.printable) }
+            return reason
         }
     }
 
@@ -32,8 +37,10 @@ public struct Reason: Hashable, Sendable {
         var bytes = Array(`protocol`.bytes)
         if let cause { bytes += ";cause=" as StaticString; bytes.append(decimal: cause.magnitude) }
         if let text { bytes += ";text=" as StaticString; bytes.append(quoting: text.repaired) }
+        bytes += others.text
         return Text(bytes)
     }
 
     public var isSIP: Bool { `protocol`.equalsIgnoringCase("SIP" as StaticString) }
+    public var isQ850: Bool { `protocol`.equalsIgnoringCase("Q.850" as StaticString) }
 }
