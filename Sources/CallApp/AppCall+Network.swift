@@ -178,12 +178,12 @@ extension AppCall: InviteSessionDelegate {
         offerWhenPossible()
     }
 
-    /// 408 and 481 mean that the dialog is gone (RFC 3261 §12.2.1.2); anything else leaves the session as it was.
+    /// Where the dialog is not gone the session stays as it was.
     private func refused(_ status: Int) {
         negotiation.rollback()
         if status == 491 { return renegotiate() }
         endResume(false)
-        if status == 408 || status == 481 { endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+        if InviteSession.endsDialog(status) { endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
     }
 
     func adopt(_ audio: NegotiatedAudio) {

@@ -147,7 +147,7 @@ import Testing
             #expect(try play.called.cseq.number == again.cseq.number && started(play) == 2)
             play.hangUp()
         },
-    ] + [408, 481].map { status in
+    ] + [404, 408, 410, 416, 481, 482, 483, 484, 485, 502, 604].map { status in
         MappingRow("re-INVITE fails with \(status): failed, BYE") { play in
             try play.talk()
             reoffer(play, 2, description(media: "sendonly"), MappingPlay.line)
@@ -155,6 +155,15 @@ import Testing
             play.device.answer(try play.device.received(.bye), 481)
             play.caller.answer(try play.caller.received(.bye), 200)
             #expect(play.reasons(of: .reportEnded) == ["failed"])
+        }
+    } + [403, 480, 486, 500, 503, 600, 603].map { status in
+        MappingRow("re-INVITE fails with \(status): the call goes on") { play in
+            try play.talk()
+            reoffer(play, 2, description(media: "sendonly"), MappingPlay.line)
+            play.device.answer(try play.called, status)
+            play.stage.run(seconds: 1)
+            #expect(play.device.request(.bye) == nil && play.stage.events(.callEnded).isEmpty)
+            play.hangUp()
         }
     } + [
         MappingRow("video offered: its stream is refused with port 0, in its place") { play in

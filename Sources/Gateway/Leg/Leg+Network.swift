@@ -244,11 +244,11 @@ extension Leg: InviteSessionDelegate {
         offerWhenPossible()
     }
 
-    /// 408 and 481 mean that the dialog is gone (RFC 3261 §12.2.1.2); anything else leaves the session as it was.
+    /// Where the dialog is not gone the session stays as it was.
     private func refused(_ status: Int) {
         negotiation.rollback()
         if status == 491 { return renegotiate() }
-        if status == 408 || status == 481 { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+        if InviteSession.endsDialog(status) { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
         if resume != nil { resumeFailed() }
     }
 

@@ -24,6 +24,15 @@ final class OutgoingOffer {
 }
 
 extension InviteSession {
+    /// Whether a refusal of our re-INVITE or UPDATE says that the dialog is gone: the peer does not know it (RFC 3261 §12.2.1.2), or what is sent in
+    /// it does not reach the peer and never will (RFC 5057 §5.1). Anything else, as 480 or 503, leaves the dialog as it was.
+    public static func endsDialog(_ status: Int) -> Bool {
+        switch status {
+        case 404, 408, 410, 416, 481...485, 502, 604: true
+        default: false
+        }
+    }
+
     /// Whether `reinvite` and `update` may be called: the dialog is confirmed and nobody's offer is under way (RFC 3261 §14.1).
     public var canOffer: Bool {
         state == .confirmed && offer == nil && incomingOffer == nil && unacknowledged.isEmpty && awaitedSequence == nil
@@ -110,7 +119,7 @@ extension InviteSession {
         if !offer.isRefresh {
             if timer?.isRefreshing == true { timer?.refreshFailed(wasAnswered: wasAnswered, at: now) }
             emit(.refused(status: status), at: now)
-        } else if status == 408 || status == 481 {
+        } else if Self.endsDialog(status) {
             emit(.dialogLost(status: status), at: now)
         } else {
             refreshWasRefused(status, wasAnswered: wasAnswered, at: now)

@@ -45,8 +45,8 @@ public enum SessionEvent {
     /// 2xx to our re-INVITE or UPDATE. A re-INVITE that carried no offer must be acknowledged with the answer now;
     /// one that did is acknowledged below after this event if the delegate did not do it.
     case reanswered(Message)
-    /// Our re-INVITE or UPDATE failed, and the session is as it was before. After 481 or 408 it is to be ended with
-    /// `bye` (RFC 3261 §12.2.1.2). 491 is tried again below (`retryDue`); it is told here only when an offer of the peer came first (`offered` follows) or after
+    /// Our re-INVITE or UPDATE failed, and the session is as it was before. After a status that `InviteSession.endsDialog` it is to be ended with
+    /// `bye`. 491 is tried again below (`retryDue`); it is told here only when an offer of the peer came first (`offered` follows) or after
     /// several attempts.
     case refused(status: Int)
     /// Our re-INVITE or UPDATE that was refused with 491 goes out again now as it was, unless another is made at once: only what is still wanted may
@@ -58,8 +58,8 @@ public enum SessionEvent {
     case refreshDue
     /// Nobody refreshed the session in time: it is to be ended with `bye` (RFC 4028 §10).
     case expired
-    /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all: the peer has no such dialog, and
-    /// it is to be ended with `bye` (RFC 3261 §12.2.1.2).
+    /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all, or one that refreshes the session with
+    /// a status that `InviteSession.endsDialog`: it is to be ended with `bye` (RFC 3261 §12.2.1.2).
     case dialogLost(status: Int)
     /// A REFER that waits for `accept` or `refuse`, now; else it is declined.
     case transferRequested(TransferRequest)
