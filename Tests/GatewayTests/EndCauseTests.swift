@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct EndCauseTests {
     private func response(_ status: Int, _ reason: String) throws -> Message {
-        var lines = ["SIP/2.0 \(status) x", "Via: SIP/2.0/UDP h;branch=z9hG4bK1", "From: <sip:a@b>;tag=1", "To: <sip:b@b>;tag=2", "Call-ID: x", "CSeq: 1 INVITE"]
+        var lines = ["SIP/2.0 \(status) x", "Via: SIP/2.0/UDP h;branch=z9hG4bK1", "From: <sip:a@b>;tag=1", "To: <sip:b@b>;tag=2"]
+        lines += ["Call-ID: x", "CSeq: 1 INVITE"]
         if !reason.isEmpty { lines.append("Reason: " + reason) }
         lines += ["", ""]
         return try Message(parsing: Array(lines.joined(separator: "\r\n").utf8))
