@@ -160,8 +160,8 @@ import Workbench
 /// Which of the four ways is dead: from what was seen, and from real calls.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ProbeTests {
     private static let good = ProbeEvidence(
-        number: "9197", hasAnswer: true, status: 200, isByeAnswered: true, contact: SocketAddress("192.0.2.7:5060", defaultPort: 1), media: SocketAddress("192.0.2.7:20000", defaultPort: 1), sent: 150,
-        received: 150, isOwnHeard: true)
+        number: "9197", hasAnswer: true, status: 200, isByeAnswered: true, contact: SocketAddress("192.0.2.7:5060", defaultPort: 1), media: SocketAddress("192.0.2.7:20000", defaultPort: 1), hasMedia: true,
+        sent: 150, received: 150, isOwnHeard: true)
 
     struct Case: Sendable {
         var verdict: String, dead: [String]
@@ -189,15 +189,24 @@ import Workbench
         },
         Case(verdict: "our own sound came back from 9197", dead: []) { tone, echo in echo.isOwnHeard = false },
         Case(verdict: "not known: RTP out, RTP in", dead: [], remedy: "name numbers that answer") { tone, echo in (tone.status, echo.status) = (404, 404) },
+        Case(verdict: "no call was connected: 9197 was answered too late (--timeout)", dead: [], remedy: "a longer --timeout") { tone, echo in
+            (tone.isLate, tone.hasMedia, tone.received, tone.isOwnHeard) = (true, false, 0, false)
+            echo = tone
+        },
+        Case(verdict: "no call was connected: 9197: the 200 has no description", dead: []) { tone, echo in
+            (tone.failure, tone.hasMedia, tone.received, tone.isOwnHeard) = ("the 200 has no description", false, 0, false)
+            echo = tone
+        },
     ])
-    func `the dead way is named, with what mends it`(test: Case) {
+    func `the dead way is named, with what mends it, and none where no media was tried`(test: Case) {
         var tone = Self.good, echo = Self.good
         echo.number = "9196"
         test.edit(&tone, &echo)
         let report = ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, usesTCP: false, tone: tone, echo: tone.hasAnswer ? echo : nil)
         #expect(report.text.contains(test.verdict), "\(report.text)")
         #expect(report.ways.filter { $0.state == .dead }.map(\.name) == test.dead)
-        #expect(report.exitCode == (test.dead.isEmpty && !test.verdict.hasPrefix("not known") ? nil : test.dead.isEmpty ? 3 : 1))
+        let isKnown = !test.verdict.hasPrefix("not known") && !test.verdict.hasPrefix("no call")
+        #expect(report.exitCode == (test.dead.isEmpty && isKnown ? nil : test.dead.isEmpty ? 3 : 1))
         if let remedy = test.remedy { #expect(report.ways.contains { $0.remedy?.contains(remedy) == true }, "\(report.text)") }
     }
 
@@ -232,6 +241,18 @@ import Workbench
         defer { target.phone.close() }
         let report = try probe("\(target.address)")
         #expect(report.ways.allSatisfy { $0.state == .alive } && report.ways[2].text == "the gateway reports that our packets arrive", "\(report.text)")
+    }
+
+    /// A 200 that crosses our CANCEL; one that says nothing of media; and none, for which we do not blame whoever ends what we have cancelled.
+    @Test(arguments: [
+        ("200 OK", "9197 was answered too late (--timeout)"), (nil, "9197: the 200 has no description"),
+        ("487 Request Terminated", "9197 was not answered in time (--timeout)"),
+    ])
+    func `where no media was open, no way of RTP is dead`(atCancel: String?, reason: String) throws {
+        let target = try DumbTarget(atCancel: atCancel)
+        let report = try probe("\(target.address) --timeout 1")
+        #expect(report.exitCode == 3 && report.ways.map(\.state) == [.alive, .alive, .unknown, .unknown], "\(report.text)")
+        #expect(report.ways[3].text == "no call was connected: \(reason)")
     }
 
     @Test func `where nobody listens, SIP is dead`() throws {

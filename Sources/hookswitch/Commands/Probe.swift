@@ -8,7 +8,7 @@ struct Probe: ParsableCommand {
         discussion: """
             Run it where callers are, not on the gateway's machine or in its container. Calls a number that plays a tone and one that echoes, and tells from \
             both which of the four ways works, what the gateway told of its own addresses, and what mends it. Exit code 1 when a way is dead, \
-            3 when one is not known, or the probe was stopped.
+            3 when one is not known, or the probe was stopped. Standard error tells what it waits for.
 
             Examples:
               hookswitch probe 203.0.113.5
@@ -24,19 +24,22 @@ struct Probe: ParsableCommand {
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
-        let report = try examine()
+        let teller = Teller(json ? nil : .standardError), report = try examine(telling: teller)
+        teller.finish()
         if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
         if let code = report.exitCode { throw ExitCode(code) }
     }
 
-    func examine() throws -> ProbeReport {
+    func examine(telling teller: Teller = Teller(nil)) throws -> ProbeReport {
         let server = try SocketAddress(ofServer: address, option: "probe")
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...60)
         for (option, number) in [("--tone", tone), ("--echo", echo)] where number.isEmpty || number.contains("@") || number.hasPrefix("sip:") {
             throw Failure.usage("\(option) takes a number of the gateway as 9197, got '\(number)'")
         }
-        let heard = try ProbeCall(number: tone, server: server, usesTCP: tcp, patience: patience).evidence()
-        let echoed = heard.hasAnswer ? try ProbeCall(number: echo, server: server, usesTCP: tcp, patience: patience).evidence() : nil
+        func call(_ number: String) throws -> ProbeEvidence {
+            try ProbeCall(number: number, server: server, usesTCP: tcp, patience: patience, teller: teller).evidence()
+        }
+        let heard = try call(tone), echoed = heard.hasAnswer ? try call(echo) : nil
         return ProbeReport(server: server, usesTCP: tcp, tone: heard, echo: echoed)
     }
 }

@@ -13,7 +13,12 @@ struct ProbeEvidence: Sendable, Equatable {
     var number: String
     /// Any response came.
     var hasAnswer = false
+    /// The final status of the INVITE; 0 where the gateway sent none.
     var status = 0
+    /// Its 200 came when we had given the call up.
+    var isLate = false
+    /// Why an answered call has no media.
+    var failure: String?
     /// The 200 came again and again: our ACK did not arrive.
     var repeatedAcceptances = 0
     /// In any way: it has arrived.
@@ -23,6 +28,8 @@ struct ProbeEvidence: Sendable, Equatable {
     /// What the gateway said of itself, in its Contact and in its SDP.
     var contact: SocketAddress?
     var media: SocketAddress?
+    /// Media was open: what came then, or did not, says something of RTP.
+    var hasMedia = false
     var sent: UInt64 = 0
     var received: UInt64 = 0
     /// Our own sound came back.
@@ -30,7 +37,17 @@ struct ProbeEvidence: Sendable, Equatable {
     /// The gateway reports, by RTCP, that ours arrives.
     var isOursReported = false
 
-    var isConnected: Bool { (200..<300).contains(status) }
+    /// There was a dialog, whatever became of its media.
+    var isAccepted: Bool { (200..<300).contains(status) }
+    var isConnected: Bool { isAccepted && hasMedia }
+
+    /// Why it is not connected.
+    var refusal: String {
+        guard hasAnswer else { return "\(number) was not answered" }
+        if isLate { return "\(number) was answered too late (--timeout)" }
+        if status == 0 { return "\(number) was not answered in time (--timeout)" }
+        return failure.map { "\(number): \($0)" } ?? "\(number) was answered \(status)"
+    }
 }
 
 /// One call of three seconds, and what it shows.
@@ -39,12 +56,13 @@ struct ProbeCall {
     var server: SocketAddress
     var usesTCP: Bool
     var patience: Duration
+    var teller: Teller
 
     /// SIGINT and SIGTERM hang up.
     /// - Throws: exit code 3 when it was stopped: what it would show then is nobody's fault.
     func evidence() throws -> ProbeEvidence {
-        let ending = DispatchSemaphore(value: 0), shared = Shared(number), wasStopped = Mutex(false)
-        let signals = HangupSignals(Teller(nil), exitCodeAtOnce: 3), phone = try start(shared, ending)
+        let ending = DispatchSemaphore(value: 0), shared = Shared(number, teller), wasStopped = Mutex(false)
+        let signals = HangupSignals(teller, exitCodeAtOnce: 3), phone = try start(shared, ending)
         signals.whenAsked {
             wasStopped.withLock { $0 = true }
             phone.stop()
@@ -60,12 +78,19 @@ struct ProbeCall {
     private final class Shared: Sendable {
         private let state: Mutex<ProbeEvidence>
         private let record = Mutex<CallRecord?>(nil)
+        private let number: String
+        private let teller: Teller
 
-        init(_ number: String) { state = Mutex(ProbeEvidence(number: number)) }
+        init(_ number: String, _ teller: Teller) {
+            state = Mutex(ProbeEvidence(number: number))
+            (self.number, self.teller) = (number, teller)
+        }
 
         func hear(_ event: LoadClient.Event) {
             switch event {
             case .leg(_, .traced(.received, let message, let isRepeated)): state.withLock { Self.note(message, isRepeated, in: &$0) }
+            case .leg(_, .traced(.sent, let message, retransmission: false)) where message.method == .cancel:
+                teller.say("\(number) is not answered: waiting for the end of its call")
             case .call(let call): self.record.withLock { $0 = call.caller }
             default: break
             }
@@ -85,7 +110,11 @@ struct ProbeCall {
         func told() -> ProbeEvidence {
             var evidence = state.withLock { $0 }
             guard let record = record.withLock({ $0 }) else { return evidence }
-            (evidence.status, evidence.endedBy) = (record.status, record.endedBy)
+            // What we have cancelled ends with a status that says nothing of its own, if with any.
+            let isOurs = record.isUnheard || record.status == 487 && record.endedBy == .us
+            (evidence.status, evidence.endedBy, evidence.failure) = (isOurs ? 0 : record.status, record.endedBy, record.failure.map { "\($0)" })
+            evidence.isLate = evidence.isAccepted && record.answered == nil
+            evidence.hasMedia = record.answered != nil && record.statistics != nil
             guard let statistics = record.statistics else { return evidence }
             (evidence.sent, evidence.received) = (statistics.sending.packets, statistics.receiving.packets)
             evidence.isOursReported = statistics.sending.lost.map { $0 < statistics.sending.packets } ?? false
@@ -95,6 +124,7 @@ struct ProbeCall {
     }
 
     private func start(_ shared: Shared, _ ending: DispatchSemaphore) throws -> LivePhone<LoadClient> {
+        teller.say("calling \(number)")
         var settings = LivePhoneSettings(user: "probe", server: server)
         (settings.transport, settings.codecs) = (usesTCP ? .tcp : .udp, [.pcmu, .pcma])
         settings.mediaPorts = try FreePorts.block(of: 8, server.address.family)

@@ -50,8 +50,9 @@ private struct ProbeJudge {
     typealias Way = ProbeReport.Way
 
     private var calls: [ProbeEvidence] { [tone, echo].compactMap(\.self) }
+    private var accepted: [ProbeEvidence] { calls.filter(\.isAccepted) }
     private var connected: [ProbeEvidence] { calls.filter(\.isConnected) }
-    private var contact: SocketAddress? { connected.lazy.compactMap(\.contact).first }
+    private var contact: SocketAddress? { accepted.lazy.compactMap(\.contact).first }
     private var media: SocketAddress? { connected.lazy.compactMap(\.media).first }
 
     var sipOut: Way {
@@ -60,14 +61,14 @@ private struct ProbeJudge {
                 name: "SIP out", state: .dead, text: "no answer at all from \(server): the question or its answer is lost",
                 remedy: "is it running, on this transport, on more than loopback (sip.\(transport.lowercased()): [\"0.0.0.0:\(server.port)\"]), is \(server.port) published and let through? Its journal has 'sip.rx' when the question arrives")
         }
-        let unended = connected.filter { $0.endedBy != .them && !$0.isByeAnswered }
+        let unended = accepted.filter { $0.endedBy != .them && !$0.isByeAnswered }
         if unended.contains(where: { $0.repeatedAcceptances > 0 }) {
             return Way(name: "SIP out", state: .dead, text: "the call is answered, but our ACK does not arrive: the gateway names \(contact.map { "\($0)" } ?? "no address") in its Contact", remedy: advertiseRemedy)
         }
         if let call = unended.first {
             return Way(name: "SIP out", state: .dead, text: "the BYE to \(call.number) is not answered: the gateway names \(contact.map { "\($0)" } ?? "no address") in its Contact", remedy: advertiseRemedy)
         }
-        return Way(name: "SIP out", state: .alive, text: connected.isEmpty ? "questions arrive" : connected.contains(where: \.isByeAnswered) ? "INVITE, ACK and BYE arrive" : "INVITE and ACK arrive")
+        return Way(name: "SIP out", state: .alive, text: accepted.isEmpty ? "questions arrive" : accepted.contains(where: \.isByeAnswered) ? "INVITE, ACK and BYE arrive" : "INVITE and ACK arrive")
     }
 
     var sipIn: Way {
@@ -96,8 +97,9 @@ private struct ProbeJudge {
     }
 
     private func notConnected(_ name: String) -> Way {
-        let status = calls.first { !$0.isConnected }.map { $0.hasAnswer ? "\($0.number) was answered \($0.status)" : "\($0.number) was not answered" } ?? "no call"
-        return Way(name: name, state: .unknown, text: "no call was connected: \(status)", remedy: tone.hasAnswer ? "name numbers that answer: --echo, --tone" : nil)
+        let failed = calls.first { !$0.isConnected }
+        let remedy = failed?.isLate == true ? "a longer --timeout" : "name numbers that answer: --echo, --tone"
+        return Way(name: name, state: .unknown, text: "no call was connected: \(failed?.refusal ?? "no call")", remedy: tone.hasAnswer ? remedy : nil)
     }
 
     private var advertiseRemedy: String {
