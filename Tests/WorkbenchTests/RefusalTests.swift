@@ -115,6 +115,29 @@ import Workbench
         #expect(neverHadMedia(pair) && pair.leftovers == [])
     }
 
+    @Test(arguments: [
+        ("", "the 200 has no description"), ("hello", "the description of the 200 cannot be read: it does not begin with v=0"),
+        ("v=0\r\no=- 1 1 IN IP4 h\r\nnonsense\r\n", "the description of the 200 cannot be read: line 3 is no line of SDP"),
+        ("v=0\r\no=- 1 1 IN IP4 h\r\ns=-\r\nc=IN IP4 10.0.0.2\r\nt=0 0\r\nm=audio 4000 RTP/AVP 18\r\n", "no media: No common codec"),
+    ])
+    func `an answer that makes no media is told in words, and we have ended the call`(body: String, failure: String) throws {
+        let pair = Pair()
+        pair.room.place(at: Room.address(2)) { request, _ in
+            var response = Message.response(to: request, status: 200, toTag: "far")
+            response.headers.append(.contact, "<sip:callee@10.0.0.2>")
+            if request.method == .invite, !body.isEmpty {
+                response.headers.append(.contentType, "application/sdp")
+                response.body = Array(body.utf8)
+            }
+            return request.method == .ack ? nil : response
+        }
+        pair.start()
+        pair.room.run(seconds: 2)
+        let result = try #require(pair.finished?.record).result()
+        #expect(result.failure == failure && result.endedBy == .us && result.status == 200)
+        #expect(pair.room.log.contains("caller ACK") && pair.room.log.contains("caller BYE") && neverHadMedia(pair) && pair.leftovers == [])
+    }
+
     @Test func `every third call is busy`() throws {
         let pair = Pair { $0.busyEvery = 3 }
         var statuses: [Int] = []

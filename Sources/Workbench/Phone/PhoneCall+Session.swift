@@ -76,7 +76,8 @@ extension PhoneCall: InviteSessionDelegate {
             let audio = try negotiation.receive(answer: response.body)
             try open(audio, at: now)
         } catch {
-            return fail(Text("no media: ") + Text(error), at: now)
+            record.endedBy = .us
+            return fail(MediaFault(error, in: "200", body: response.body).text, at: now)
         }
         session.acknowledge(at: now)
         connect(at: now)
@@ -90,7 +91,8 @@ extension PhoneCall: InviteSessionDelegate {
                 if state == .answered { try open(audio, at: now) } else { try apply(audio, at: now) }
             }
         } catch {
-            return fail(Text("no media: ") + Text(error), at: now)
+            record.endedBy = .us
+            return fail(MediaFault(error, in: "ACK", body: body ?? []).text, at: now)
         }
         if state == .answered { connect(at: now) }
     }
@@ -143,7 +145,7 @@ extension PhoneCall {
                 body = description.serialized()
                 if let audio { try open(audio, at: now) }
             } catch {
-                record.failure = Text("no media: ") + Text(error)
+                record.failure = MediaFault(error, in: "INVITE", body: session.request.body).text
                 return refuse((error as? NegotiationError)?.status ?? 503, headers: [], at: now)
             }
         } else {
@@ -183,7 +185,7 @@ extension PhoneCall {
             try apply(audio, at: now)
             if !hold { try media.start(at: now) }
         } catch {
-            return fail(Text("hold: ") + Text(error), at: now)
+            return fail(Text("hold: ") + MediaFault(error, in: "200", body: response.body).text, at: now)
         }
         record.offersAgreed += 1
         report(.holdChanged(isHolding: hold), at: now)

@@ -6,7 +6,7 @@ import SDP
 /// Who ended a call.
 public enum CallEnder: String, Codable, Hashable, Sendable {
     case us, them
-    /// It failed on its own: no answer in time, no transport, no media.
+    /// It failed on its own: no answer in time, no transport, no ACK.
     case nobody
 }
 
