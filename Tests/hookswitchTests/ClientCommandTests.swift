@@ -52,6 +52,30 @@ import Workbench
         #expect(detector.presence > 0.8)
     }
 
+    /// A disk that is full is told with the result, by either side, and nowhere as a recording.
+    @Test func `a recording that cannot be written is no recording`() throws {
+        let port = try FreePorts.block(of: 2, .v4).lowerBound
+        let arguments = "answer --listen 127.0.0.1:\(port) --calls 1 --after 0 --record /dev/full".split(separator: " ").map(String.init)
+        let answerer = BackgroundAnswer(try #require(try Hookswitch.parseAsRoot(arguments) as? Answer).plan())
+        let outcome = try call("sip:a@127.0.0.1:\(port) --duration 0.5 --record /dev/full"), line = "/dev/full cannot be written: No space left on device"
+        #expect(outcome.recordedIn == nil && outcome.complaint?.exitCode == 3 && outcome.complaint?.message == line)
+        #expect(outcome.result.failure == line && !outcome.result.isGood && CallText.result(outcome.result).contains(line))
+        #expect(throws: Failure.self) { try answerer.results() }
+        #expect(answerer.known.map(\.result.failure) == [line] && answerer.known.map(\.file) == [nil])
+    }
+
+    @Test func `of a recording that took nothing no empty file is left`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            let path = NSTemporaryDirectory() + "hookswitch-\(UUID()).wav", file = try WAVFile(path: path)
+            var none = rlimit(rlim_cur: 0, rlim_max: 0)
+            signal(SIGXFSZ, SIG_IGN)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)
+            file.append([1, 2, 3], sampleRate: 8_000)
+            file.finish()
+            exit(file.failure == .cannotWrite(path, "File too large") && !FileManager.default.fileExists(atPath: path) ? 42 : 1)
+        }
+    }
+
     @Test(arguments: [
         ("4444", 404, "404 Not Found, ended by the other side"),
         ("9196 --register 1001 --password wrong", 0, "no call: the registration of 1001 failed with 403"),
@@ -222,7 +246,7 @@ private struct EchoGateway {
 /// `hookswitch answer` on a thread of its own.
 private final class BackgroundAnswer: Sendable {
     private struct Outcome {
-        var results: [CallResult] = []
+        var results: [(result: CallResult, file: String?)] = []
         var failure: (any Error)?
     }
 
@@ -236,7 +260,7 @@ private final class BackgroundAnswer: Sendable {
     }
 
     private func perform(_ plan: AnswerPlan) {
-        let run = AnswerRun(plan, teller: Teller(nil)) { _, result, _ in self.outcome.withLock { $0.results.append(result) } }
+        let run = AnswerRun(plan, teller: Teller(nil)) { _, result, file in self.outcome.withLock { $0.results.append((result, file)) } }
         do { try run.perform(onStart: { begun.signal() }) } catch { outcome.withLock { $0.failure = error } }
         begun.signal()
         done.signal()
@@ -247,8 +271,11 @@ private final class BackgroundAnswer: Sendable {
         #expect(done.wait(timeout: .now() + 60) == .success)
         let outcome = outcome.withLock { $0 }
         if let failure = outcome.failure { throw failure }
-        return outcome.results
+        return outcome.results.map(\.result)
     }
+
+    /// What was told so far, with the files.
+    var known: [(result: CallResult, file: String?)] { outcome.withLock { $0.results } }
 }
 
 enum WAVBytes {

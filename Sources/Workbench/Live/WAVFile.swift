@@ -1,5 +1,6 @@
 import Audio
 import Foundation
+import Glibc
 
 /// Why a sound file could not be read or written. The description is one sentence for a person.
 public enum WAVFileError: Error, Hashable, CustomStringConvertible {
@@ -64,10 +65,13 @@ public final class WAVFile {
         if let writer, writer.sampleCount - patched >= 10 * rate { patch(writer) }
     }
 
-    /// Sets the sizes and closes the file.
+    /// Sets the sizes and closes the file. One that took nothing at all is removed.
     public func finish() {
         patch(writer ?? WAVWriter(sampleRate: 8_000))
+        var status = stat()
+        let isEmpty = failure != nil && fstat(file.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
         try? file.close()
+        if isEmpty { unlink(path) }
     }
 
     private func convert(_ samples: [Int16], from: Int, to: Int) -> [Int16]? {
@@ -93,6 +97,12 @@ public final class WAVFile {
     }
 
     private func write(_ bytes: [UInt8]) {
-        do { try file.write(contentsOf: Data(bytes)) } catch { failure = failure ?? .cannotWrite(path, error.localizedDescription) }
+        var rest = bytes[...]
+        while failure == nil, !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file.fileDescriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return failure = .cannotWrite(path, String(cString: strerror(errno))) }
+            rest = rest.dropFirst(count)
+        }
     }
 }

@@ -123,11 +123,16 @@ private final class Desk: Sendable {
     }
 
     private func conclude(_ record: CallRecord, _ call: UInt64) {
-        var file: String?
+        var file: String?, result = record.result()
         if let recordings, record.answered != nil {
-            if let error = recordings.finish(call) { note(Failure(message: error.description, exitCode: 3)) } else { file = recordings.path(of: call) }
+            if let error = recordings.finish(call) {
+                note(Failure(message: error.description, exitCode: 3))
+                result.failure = result.failure ?? error.description
+            } else {
+                file = recordings.path(of: call)
+            }
         }
-        do { try report(call, record.result(), file) } catch {
+        do { try report(call, result, file) } catch {
             note(error)
             teller.readerHasGone()
         }

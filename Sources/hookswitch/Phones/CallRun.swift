@@ -66,8 +66,12 @@ struct CallRun {
         guard let record else { return CallOutcome(result: CallResult(notCalled: "\(plan.target)", failure: failure ?? "no call was made")) }
         var outcome = CallOutcome(result: record.judged(plan.sound))
         if let recordings = plan.recordings, record.answered != nil {
-            outcome.recordedIn = recordings.path(of: 1)
-            outcome.complaint = recordings.finish(1).map { .cannotRun($0.description) }
+            if let error = recordings.finish(1) {
+                outcome.result.failure = outcome.result.failure ?? error.description
+                outcome.complaint = .cannotRun(error.description)
+            } else {
+                outcome.recordedIn = recordings.path(of: 1)
+            }
         }
         if record.couldNotBind { outcome.complaint = .cannotRun(outcome.result.failure ?? "there is no media port") }
         if record.answered != nil, !plan.script.digits.isEmpty, !digitsAreSent {
