@@ -49,9 +49,10 @@ import Testing
         #expect(complaint(text, list) == line)
     }
 
-    @Test func `a file that is not there is said so`() {
-        #expect(throws: DirectoryFile.Failure(place: "/nowhere/x.csv", message: "cannot be read", code: .loadingInterrupted)) {
-            try DirectoryFile("/nowhere/x.csv").read(.block) { _, _ in }
+    @Test(arguments: [("/nowhere/x.csv", "No such file or directory"), ("/tmp", "Is a directory")])
+    func `a file that cannot be read is told with the cause`(path: String, cause: String) {
+        #expect(throws: DirectoryFile.Failure(place: path, message: "cannot be read (\(cause))", code: .loadingInterrupted)) {
+            try DirectoryFile(path).read(.block) { _, _ in }
         }
     }
 

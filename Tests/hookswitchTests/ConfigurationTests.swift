@@ -375,13 +375,15 @@ import UserAgent
         #expect(complaint("", flags: ["media.ports=5"]) == "--set media.ports: takes a range of ports from 1024 on as 20000-20199, got '5'")
     }
 
-    @Test func `a directory that cannot be read has the place of its setting`() throws {
+    @Test(arguments: [("/nowhere.csv", "No such file or directory"), ("/tmp", "Is a directory")])
+    func `a directory that cannot be read has the place of its setting`(path: String, cause: String) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "hookswitch-\(UUID()).yaml")
-        try Data("directories:\n  identify: [a=/nowhere.csv]\n".utf8).write(to: file)
+        try Data("directories:\n  identify: [a=\(path)]\n".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let command = try #require(try Hookswitch.parseAsRoot(["check", "--config", file.path]) as? Check)
         let error = try #require(throws: ConfigurationError.self) { try command.run() }
         #expect(error.place == "\(file.path):2: directories.identify: directory a" && error.exitCode == 3)
+        #expect(error.message == "\(path): cannot be read (\(cause))")
     }
 
     @Test func `every setting is a flag and a variable of its own`() throws {

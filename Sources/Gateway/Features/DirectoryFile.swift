@@ -1,5 +1,6 @@
 import CallKit
 import Foundation
+import Glibc
 import Primitives
 
 /// A call directory on disk: one entry a line, in ascending order of the numbers.
@@ -31,14 +32,20 @@ public struct DirectoryFile: Sendable {
     /// Longer lines are a mistake.
     private static let longestLine = 1_024
 
-    /// Gives every entry to the body, in order. Throws `Failure`, or what the body throws.
+    /// Gives every entry to the body, in order. Throws `Failure`, with `.loadingInterrupted` for a file that cannot be read, or what the body throws.
     public func read(_ list: List, _ body: (_ number: CXCallDirectoryPhoneNumber, _ label: Substring) throws -> Void) throws {
-        guard let handle = FileHandle(forReadingAtPath: path) else { throw Failure(place: path, message: "cannot be read", code: .loadingInterrupted) }
-        defer { try? handle.close() }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreadable }
+        defer { close(descriptor) }
         var parser = Parser(path: path, list: list)
         var rest: [UInt8] = []
-        while let piece = try handle.read(upToCount: Self.pieceSize), !piece.isEmpty {
-            rest.append(contentsOf: piece)
+        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
+        while true {
+            let count = Glibc.read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw unreadable }
+            guard count > 0 else { break }
+            rest += piece[..<count]
             var start = 0
             while let end = rest[start...].firstIndex(of: 0x0A) {
                 try parser.take(rest[start..<end], body)
@@ -49,6 +56,9 @@ public struct DirectoryFile: Sendable {
         }
         if !rest.isEmpty { try parser.take(rest[...], body) }
     }
+
+    /// With the system's words for the cause.
+    private var unreadable: Failure { Failure(place: path, message: "cannot be read (\(String(cString: strerror(errno))))", code: .loadingInterrupted) }
 
     private struct Parser {
         let path: String

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallKit
 import Foundation
 import Gateway
 import Runtime
@@ -41,9 +42,9 @@ struct Check: ParsableCommand {
         for (setting, path, kind) in [("directories.block", source.block, DirectoryFile.List.block), ("directories.identify", source.identify, .identify)] {
             guard let path else { continue }
             do { try DirectoryFile(path).read(kind) { _, _ in } } catch {
-                let isThere = FileManager.default.isReadableFile(atPath: path)
+                let isUnread = (error as? DirectoryFile.Failure)?.code == .loadingInterrupted
                 throw ConfigurationError(
-                    place: "\(configuration.place(of: setting)): directory \(source.name)", message: error.localizedDescription, kind: isThere ? .usage : .environment)
+                    place: "\(configuration.place(of: setting)): directory \(source.name)", message: error.localizedDescription, kind: isUnread ? .environment : .usage)
             }
         }
     }
