@@ -52,6 +52,19 @@ import Workbench
         #expect(try told(["sip.tcp=[2001:db8::9]:5060"]) == ["192.0.2.7", "2001:db8::9"])
     }
 
+    @Test func `what check and serve warn of is noted, and the kernel's ports once`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let directory = folder + "/spam.csv", settings = ["sip.udp=127.0.0.1:40002", "sip.tcp=", "media.ports=40000-40099", "directories.identify=spam=\(directory)"]
+        let report = DoctorReport(findings: Examination(try configuration(settings), machine()).all(nil)), notes = report.findings.filter { $0.subject == "settings" }
+        #expect(notes.allSatisfy { $0.grade == .note } && report.findings.filter { $0.text.contains("the kernel") }.count == 1, "\(report.text)")
+        #expect(notes.map(\.text) == [
+            "SIP's udp 127.0.0.1:40002 is one of the media ports 40000-40099: no call can have it",
+            "no line has enabled the directory spam (see 'directories' of a line)",
+        ])
+    }
+
     @Test func `names that are not found and small buffers are noted`() throws {
         var machine = machine()
         (machine.resolve, machine.receiveBufferLimit) = ({ _, _ in nil }, 212_992)

@@ -15,7 +15,8 @@ struct Examination {
 
     /// - Parameter published: of a compose file, where one is used.
     func all(_ published: ComposePorts?) -> [DoctorReport.Finding] {
-        advertised() + listeners() + folder() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [buffers(), clock(), descriptors()] + names() + [rest()].compactMap(\.self)
+        advertised() + listeners() + folder() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [buffers(), clock(), descriptors()] + names()
+            + warnings() + [rest()].compactMap(\.self)
     }
 
     private var gateway: GatewayConfiguration { configuration.gateway }
@@ -143,6 +144,11 @@ struct Examination {
             let isSlow = time > 1_000
             return Finding(grade: isSlow ? .note : .good, subject: "names", text: "\(host) is found in \(Int(time.rounded())) ms", remedy: isSlow ? "a resolver that is nearer" : nil)
         }
+    }
+
+    /// What a start warns of; the kernel's own ports have a finding of theirs.
+    private func warnings() -> [Finding] {
+        StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil).warnings.map { Finding(grade: .note, subject: "settings", text: $0) }
     }
 
     private func rest() -> Finding? {
