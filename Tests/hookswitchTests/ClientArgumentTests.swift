@@ -38,7 +38,6 @@ import Workbench
         ("call 9196 --server 127.0.0.1 --transport tsl", "--transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
         ("call 9196 --server 127.0.0.1 --transport tls --tcp", "--tcp and --transport tls exclude each other"),
         ("call 9196 --server 127.0.0.1 --ca x.pem", "--ca needs TLS: --transport tls, or a sips: URI"),
-        ("call sips:9196@127.0.0.1 --ca /nowhere.pem", "'/nowhere.pem' cannot be read"),
         ("call sips:9196@127.0.0.1 --certificate x.pem", "--certificate and --certificate-key belong together"),
         ("call 9196 --server 127.0.0.1 --srtp sdse", "--srtp is sdes, dtls, optional or off, got 'sdse' (did you mean 'sdes'?)"),
         ("answer --transport tls", "to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?"),
@@ -116,6 +115,8 @@ import Workbench
         ("call sip:9196@127.0.0.1 --play /nowhere.wav", "/nowhere.wav cannot be read"),
         ("call sip:9196@127.0.0.1 --play /dev/null", "/dev/null cannot be played: neither WAV nor Ogg Opus"),
         ("call sip:9196@127.0.0.1 --record /nowhere/heard.wav", "/nowhere/heard.wav cannot be written: the place is not writable"),
+        ("call sips:9196@127.0.0.1 --ca /nowhere.pem", "'/nowhere.pem' cannot be read"),
+        ("answer --transport tls --certificate /nowhere.pem --certificate-key /nowhere.key", "'/nowhere.pem' cannot be read"),
         ("answer --record /tmp", "/tmp cannot be written: the place is not writable"),
     ])
     func `a file that is not to be had is exit code 3`(arguments: String, line: String) throws {

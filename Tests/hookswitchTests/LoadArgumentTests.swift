@@ -53,13 +53,17 @@ import Workbench
         ("sip:1@127.0.0.1 --ports +40000--41999", "--ports takes ports as 40000-41999, got '+40000--41999'"),
         ("sip:1@127.0.0.1 --local 0.0.0.0", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0'"),
         ("sip:1@127.0.0.1 --srtp zrtp", "--srtp is sdes, dtls, optional or off, got 'zrtp'"),
-        ("sip:1@127.0.0.1 --transport tls --ca /nowhere.pem", "'/nowhere.pem' cannot be read"),
         ("sip:1@127.0.0.1 --transport tls --both-ends --local 127.0.0.1", "to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?"),
         ("sip:1@127.0.0.1 --json - --csv -", "only one report can go to standard output"),
     ])
     func `a mistake gets one line, and exit code 2`(arguments: String, line: String) throws {
         let failure = try #require(throws: Failure.self) { try self.order(arguments) }
         #expect(failure.message == line && failure.exitCode == 2)
+    }
+
+    @Test func `a file of TLS that is not to be had is exit code 3`() throws {
+        let failure = try #require(throws: Failure.self) { try self.order("sip:1@127.0.0.1 --transport tls --ca /nowhere.pem") }
+        #expect(failure.exitCode == 3 && failure.message == "'/nowhere.pem' cannot be read")
     }
 
     @Test func `a place where no report can be written is exit code 3, before a call is made`() throws {

@@ -10,7 +10,7 @@ struct Answer: ParsableCommand {
         abstract: "Be a telephone that answers, or does not.",
         discussion: """
             Sends every call its own sound back unless told otherwise. Ends after --calls, or by SIGTERM or SIGINT: then it hangs up, takes its \
-            registration back, and exits with 0. Exit code 1 when the registration is refused, 3 when the port is in use.
+            registration back, and exits with 0. Exit code 1 when the registration is refused, 3 when the port is in use, or a file cannot be used.
 
             Examples:
               hookswitch answer --register 1002 --password secret-1002 --server 127.0.0.1

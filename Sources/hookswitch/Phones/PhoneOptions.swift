@@ -129,6 +129,7 @@ extension PhoneOptions {
 
     /// A telephone at that place, with everything checked but its ports.
     ///
+    /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for a file of TLS that cannot be used.
     /// - Parameters:
     ///   - host: whom a TLS server's certificate must name, where nothing else was said.
     ///   - isCalled: others begin calls at `--local`, and over TLS then connect to it.
@@ -148,7 +149,7 @@ extension PhoneOptions {
         }
         settings.tls = try tlsSettings()
         settings.serverName = tlsName.map { Text($0) } ?? host
-        do throws(TLSError) { _ = try TLSContexts(settings.tls) } catch { throw Failure.usage("\(error)") }
+        do throws(TLSError) { _ = try TLSContexts(settings.tls) } catch { throw Failure.cannotRun("\(error)") }
         if isCalled, settings.tls.identities.isEmpty { throw Failure.usage("to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?") }
         return settings
     }
