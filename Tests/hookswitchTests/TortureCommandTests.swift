@@ -78,6 +78,23 @@ import Workbench
         #expect(TortureText.summary(report).last == "failed: call, late-offer")
     }
 
+    /// A case of 34 seconds is under way: it is left.
+    @Test func `a torture that is stopped leaves what it plays, and is exit code 3`() async {
+        await #expect(processExitsWith: .exitCode(42)) {
+            let tests = TortureCommandTests(), server = try tests.gateway(), said = Pipe(), begin = MonotonicClock.now
+            Thread.detachNewThread {
+                var text = ""
+                while !text.contains("passed") { text += String(decoding: said.fileHandleForReading.availableData, as: UTF8.self) }
+                kill(getpid(), SIGTERM)
+            }
+            let order = try tests.command("sip:9196@\(server.listeners[0].address) --only no-ack,wsinv").order()
+            let report = try TortureRun(order, teller: Teller(said.fileHandleForWriting)).perform(), isQuick = MonotonicClock.now - begin < .seconds(20)
+            let left = report.cases.first { $0.name == "no-ack" }
+            let isTold = left?.reason == "stopped before its end" && TortureText.summary(report)[0].hasSuffix("; stopped early")
+            exit(isQuick && isTold && report.counts.passed == 1 && report.counts.notJudged == 1 && report.exitCode == 3 ? 42 : 1)
+        }
+    }
+
     @Test func `nobody there is exit code 3`() throws {
         let port = try FreePorts.block(of: 2, .v4).lowerBound, target = "127.0.0.1:\(port)"
         let nobody = try #require(throws: Failure.self) { try report("sip:9196@\(target) --timeout 0.5") }

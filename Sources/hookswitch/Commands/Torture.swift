@@ -13,7 +13,8 @@ struct Torture: ParsableCommand {
 
             Three verdicts: passed; failed, with what was expected and what came; not judged, with the reason. So that answers come back, messages over \
             UDP get an rport, and a Call-ID and branch of their own; --exact leaves every byte as it is, and needs port 5060 (--local) for the answers. \
-            Exit code 0: no case failed; 1: one did; 2: what was typed; 3: it could not begin, or a second signal ended it.
+            Exit code 0: no case failed; 1: one did; 2: what was typed; 3: it could not begin, or was stopped \
+            by a signal: what was under way is hung up, and not judged. A second signal ends it at once.
 
             Examples:
               hookswitch torture sip:9196@127.0.0.1

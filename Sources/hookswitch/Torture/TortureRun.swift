@@ -12,10 +12,10 @@ struct TortureRun {
 
     init(_ order: TortureOrder, teller: Teller) { (self.order, self.teller) = (order, teller) }
 
-    /// SIGINT and SIGTERM end it after the case that is played; a later one ends the process.
+    /// SIGINT and SIGTERM leave the cases that are played, in good order; a later one ends the process.
     func perform() throws -> TortureReport {
         guard let plan = order.plan else { preconditionFailure("a list is not played") }
-        let began = Date(), start = MonotonicClock.now, progress = Mutex(0)
+        let began = Date(), start = MonotonicClock.now, progress = Mutex(0), stopped = Mutex(false)
         let (teller, count) = (teller, plan.cases.count)
         let signals = HangupSignals(teller, exitCodeAtOnce: 3), torture: LiveTorture
         do throws(LivePhoneError) {
@@ -29,7 +29,10 @@ struct TortureRun {
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
-        signals.whenAsked { torture.stop() }
+        signals.whenAsked {
+            stopped.withLock { $0 = true }
+            torture.stop()
+        }
         let (results, failure) = torture.run()
         withExtendedLifetime(signals) {}
         if let failure { throw Failure.cannotRun(failure) }
@@ -37,6 +40,6 @@ struct TortureRun {
         return TortureReport(
             target: order.targetText, transport: plan.flow.transport.isReliable ? "TCP" : "UDP", version: Hookswitch.version, began: began.formatted(.iso8601),
             elapsedSeconds: Double((MonotonicClock.now - start).wholeMilliseconds) / 1_000,
-            cases: results.sorted { (places[$0.name] ?? 0) < (places[$1.name] ?? 0) })
+            wasStopped: stopped.withLock { $0 }, cases: results.sorted { (places[$0.name] ?? 0) < (places[$1.name] ?? 0) })
     }
 }

@@ -79,7 +79,9 @@ public final class TortureClient: SignallingEndpoint {
     /// Begins no more; what is under way is ended in good order.
     public func stop(at now: Instant) {
         isStopped = true
-        if opening != nil { finish("stopped before the first case", at: now) }
+        if opening != nil { return finish("stopped before the first case", at: now) }
+        for play in plays { play.stop(at: now) }
+        settle(at: now)
     }
 
     private func makePhone(_ party: TortureParty, calling target: URI? = nil) -> TorturePhone {

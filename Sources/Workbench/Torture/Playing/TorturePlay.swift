@@ -236,6 +236,13 @@ final class TorturePlay {
         return isOurs
     }
 
+    /// It is left where it is, in good order.
+    func stop(at now: Instant) {
+        guard phase == .playing else { return }
+        (result.verdict, result.reason) = (.notJudged, "stopped before its end")
+        leave(at: now)
+    }
+
     /// The connection is gone.
     func cut(at now: Instant) {
         wasCut = true

@@ -38,17 +38,18 @@ public struct TortureReport: Codable, Sendable {
     /// ISO 8601.
     public var began: String
     public var elapsedSeconds: Double
+    public var wasStopped: Bool
     public var counts = Counts()
     public var cases: [TortureResult]
 
-    public init(target: String, transport: String, version: String, began: String, elapsedSeconds: Double, cases: [TortureResult]) {
+    public init(target: String, transport: String, version: String, began: String, elapsedSeconds: Double, wasStopped: Bool, cases: [TortureResult]) {
         (self.target, self.transport, self.version) = (target, transport, version)
-        (self.began, self.elapsedSeconds, self.cases) = (began, elapsedSeconds, cases)
+        (self.began, self.elapsedSeconds, self.wasStopped, self.cases) = (began, elapsedSeconds, wasStopped, cases)
         counts.passed = cases.count { $0.verdict == .passed }
         counts.failed = cases.count { $0.verdict == .failed }
         counts.notJudged = cases.count { $0.verdict == .notJudged }
     }
 
-    /// 1 when a case failed.
-    public var exitCode: Int32 { counts.failed > 0 ? 1 : 0 }
+    /// 1 when a case failed; else 3 when it was stopped, for nobody knows what the rest would have been.
+    public var exitCode: Int32 { counts.failed > 0 ? 1 : wasStopped ? 3 : 0 }
 }

@@ -14,7 +14,7 @@ public enum TortureText {
     /// The end of the report: how many of each, and which failed.
     public static func summary(_ report: TortureReport) -> [String] {
         let counts = report.counts, failed = report.cases.filter { $0.verdict == .failed }.map(\.name)
-        let numbers = "\(report.target) over \(report.transport): \(counts.passed) passed, \(counts.failed) failed, \(counts.notJudged) not judged, in \(Number.text(report.elapsedSeconds)) s"
+        let numbers = "\(report.target) over \(report.transport): \(counts.passed) passed, \(counts.failed) failed, \(counts.notJudged) not judged, in \(Number.text(report.elapsedSeconds)) s" + (report.wasStopped ? "; stopped early" : "")
         return [numbers] + (failed.isEmpty ? [] : ["failed: " + failed.joined(separator: ", ")])
     }
 }
