@@ -87,6 +87,12 @@ import Workbench
         #expect(complaint.exitCode == 2)
     }
 
+    @Test(arguments: ["a b", "a<b", "a:b", "9196;x=y@z"]) func `a number that no URI can have is a mistake`(number: String) throws {
+        let probe = try #require(try Hookswitch.parseAsRoot(["probe", "127.0.0.1", "--echo", number]) as? Probe)
+        let failure = try #require(throws: Failure.self) { try probe.examine() }
+        #expect(failure.message == "--echo takes a number of the gateway as 9197, got '\(number)'" && failure.exitCode == 2)
+    }
+
     @Test(arguments: ["::1", "fd00::5054:ff:fe12:3456", "2001:db8::5060", "2001:db8::1:53", "::1:f00d", "127.0.0.1:5060", "[::1]:5060", "[::1:5060]"])
     func `an address that can only be read one way is taken`(text: String) { #expect(SocketAddress.readings(of: text) == nil) }
 

@@ -121,6 +121,16 @@ import Workbench
         #expect(CallText.status(result) == "503, nothing can be sent there")
     }
 
+    @Test func `a ping that fails says why, in its JSON too`() throws {
+        let port = try FreePorts.block(of: 1, .v4).lowerBound, text = "sip:127.0.0.1:\(port)", overTCP = text + ";transport=tcp"
+        func ping(_ target: String) throws -> Ping.Report { try #require(try Hookswitch.parseAsRoot(["ping", target, "--timeout", "0.5"]) as? Ping).report() }
+        let nobody = try ping(overTCP), mute = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: port)), silence = try ping(text)
+        withExtendedLifetime(mute) {}
+        #expect(nobody.failure == "cannot be reached: nobody takes messages there" && nobody.text == "\(overTCP) cannot be reached: nobody takes messages there")
+        #expect(silence.failure == "did not answer within 0.5 s" && !silence.isGood)
+        #expect(String(decoding: try JSONEncoder().encode(silence), as: UTF8.self).contains("did not answer within"))
+    }
+
     @Test func `a port in use is one line, and exit code 3`() throws {
         let gateway = try EchoGateway()
         defer { gateway.server.stop() }

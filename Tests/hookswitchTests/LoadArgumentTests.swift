@@ -28,6 +28,8 @@ import Workbench
         ("sip:1@127.0.0.1 --hold long", "--hold takes seconds as 10, or exponential:10, got 'long'"),
         ("sip:1@127.0.0.1 --mix hodl=5", "--mix knows no 'hodl' (did you mean 'hold'?); there are hold, dtmf, reinvite, cancel, busy"),
         ("sip:1@127.0.0.1 --mix hold=60,dtmf=60", "--mix makes more than 100 %: 'hold=60,dtmf=60'"),
+        ("sip:1@127.0.0.1 --mix hold=1,hold=2", "--mix names 'hold' twice: 'hold=1,hold=2'"),
+        ("sip:1@127.0.0.1 --both-ends", "--both-ends needs --local ADDRESS:PORT, or --accounts: where do the calls come back to?"),
         ("sip:1@127.0.0.1 --mix =", "--mix knows no ''; there are hold, dtmf, reinvite, cancel, busy"),
         ("sip:1@127.0.0.1 --mix hold=5,=", "--mix knows no ''; there are hold, dtmf, reinvite, cancel, busy"),
         ("sip:1@127.0.0.1 --mix ,", "--mix takes percentages as hold=5,dtmf=10, got ','"),

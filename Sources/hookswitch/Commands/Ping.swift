@@ -16,22 +16,33 @@ struct Ping: ParsableCommand {
     @Option(help: "Seconds to wait.") var timeout = 3.0
     @Flag(help: "Print one JSON object.") var json = false
 
-    struct Report: Encodable { var target: String, status: Int?, milliseconds: Double? }
+    struct Report: Encodable {
+        var target: String
+        var status: Int?
+        var milliseconds: Double?
+        /// Why there is no status.
+        var failure: String?
+
+        var isGood: Bool { status.map { (200..<300).contains($0) } ?? false }
+        var text: String { "\(target) " + (status.map { "answered \($0) after \(Int(milliseconds ?? 0)) ms" } ?? failure ?? "") }
+    }
 
     func run() throws {
+        let report = try report()
+        if json { try printJSON(report) } else { try StandardOutput.print(report.text) }
+        if !report.isGood { throw ExitCode(1) }
+    }
+
+    func report() throws -> Report {
         _ = try Bounded.seconds(timeout, option: "--timeout", in: 0.1...60)
         let target = try SIPTarget(self.target)
         guard target.transport != .tls else { throw Failure.usage("'\(self.target)': ping speaks UDP and TCP, not TLS") }
         let begin = MonotonicClock.now
         let status = try OneOff.options(target, timeout: timeout)
-        let elapsed = (MonotonicClock.now - begin).wholeNanoseconds
-        if json {
-            try printJSON(Report(target: self.target, status: status, milliseconds: status.map { _ in Double(elapsed) / 1e6 }))
-        } else {
-            let silence = Double(elapsed) < timeout * 1e9 ? "cannot be reached: nobody takes messages there" : "did not answer within \(Bounded.short(timeout)) s"
-            try StandardOutput.print("\(self.target) " + (status.map { "answered \($0) after \(elapsed / 1_000_000) ms" } ?? silence))
-        }
-        if status.map({ !(200..<300).contains($0) }) ?? true { throw ExitCode(1) }
+        let elapsed = Double((MonotonicClock.now - begin).wholeNanoseconds)
+        if let status { return Report(target: self.target, status: status, milliseconds: elapsed / 1e6) }
+        let failure = elapsed < timeout * 1e9 ? "cannot be reached: nobody takes messages there" : "did not answer within \(Bounded.short(timeout)) s"
+        return Report(target: self.target, failure: failure)
     }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Primitives
+import SIP
 
 struct Probe: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,7 +34,7 @@ struct Probe: ParsableCommand {
     func examine(telling teller: Teller = Teller(nil)) throws -> ProbeReport {
         let server = try SocketAddress(ofServer: address, option: "probe")
         let patience = try Bounded.seconds(timeout, option: "--timeout", in: 1...60)
-        for (option, number) in [("--tone", tone), ("--echo", echo)] where number.isEmpty || number.contains("@") || number.hasPrefix("sip:") {
+        for (option, number) in [("--tone", tone), ("--echo", echo)] where !Self.isNumber(number) {
             throw Failure.usage("\(option) takes a number of the gateway as 9197, got '\(number)'")
         }
         func call(_ number: String) throws -> ProbeEvidence {
@@ -41,5 +42,11 @@ struct Probe: ParsableCommand {
         }
         let heard = try call(tone), echoed = heard.hasAnswer ? try call(echo) : nil
         return ProbeReport(server: server, usesTCP: tcp, tone: heard, echo: echoed)
+    }
+
+    /// What a URI can have before its @, as it is.
+    private static func isNumber(_ text: String) -> Bool {
+        guard !text.hasPrefix("sip:"), let uri = try? URI(parsing: Text("sip:\(text)@localhost")) else { return false }
+        return uri.user == Text(text) && uri.host == "localhost" && uri.password == nil
     }
 }

@@ -34,6 +34,9 @@ extension LoadOptions {
         if plan.target == nil, plan.accounts.isEmpty { throw Failure.usage("'\(target ?? scenarioTarget ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST") }
         if plan.target == nil, plan.accounts.count < 2 { throw Failure.usage("--accounts needs two lines or more: the first half calls the second") }
         plan.playsBothEnds = bothEnds || plan.target == nil
+        if bothEnds, plan.accounts.isEmpty, phone.local == nil {
+            throw Failure.usage("--both-ends needs --local ADDRESS:PORT, or --accounts: where do the calls come back to?")
+        }
         try shape(&plan)
         let level = try slo.map(Self.level)
         if plan.mix.percent[.busy] ?? 0 > 0, !plan.playsBothEnds { throw Failure.usage("--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends") }
@@ -145,7 +148,7 @@ extension LoadOptions {
             guard pair.count == 2, let value = Double(pair[1].filter { $0 != "%" }), (0...100).contains(value) else {
                 throw Failure.usage("--mix takes percentages as \(name)=5, got '\(part)'")
             }
-            percent[kind] = value
+            guard percent.updateValue(value, forKey: kind) == nil else { throw Failure.usage("--mix names '\(name)' twice: '\(text ?? "")'") }
         }
         if text != nil, percent.isEmpty { throw Failure.usage("--mix takes percentages as hold=5,dtmf=10, got '\(text ?? "")'") }
         guard percent.values.reduce(0, +) <= 100 else { throw Failure.usage("--mix makes more than 100 %: '\(text ?? "")'") }
