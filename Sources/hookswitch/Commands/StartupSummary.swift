@@ -34,7 +34,7 @@ struct StartupSummary: Encodable {
         advertises = Self.advertised(gateway.advertise)
         let ports = gateway.media.ports
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
-        legs = PortPool.size(of: ports)
+        legs = Self.legs(configuration, listeners)
         numbers = gateway.lines.map { line in
             Number(number: line.number.description, does: Self.does(line) + (line.recording == nil ? "" : ", recorded"), name: line.name?.description)
         }
@@ -57,6 +57,12 @@ struct StartupSummary: Encodable {
             warnings.append("media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one")
         }
         warnings += configuration.certificates.compactMap(Self.warning(ofCertificateIn:))
+    }
+
+    /// How many ports of media can be had at a time: those that SIP has of them are none.
+    static func legs(_ configuration: ServeConfiguration, _ listeners: [Transports.Listener]) -> Int {
+        let ports = configuration.gateway.media.ports, taken = Set(listeners.filter { $0.transport == .udp }.map(\.address.port))
+        return PortPool.size(of: ports) - taken.count { ports.contains($0 & ~1) && ports.contains($0 | 1) }
     }
 
     /// Media is bound beside every address, so that a port of SIP's among its ports is never to be had for it.

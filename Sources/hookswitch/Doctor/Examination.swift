@@ -76,7 +76,7 @@ struct Examination {
     }
 
     private func capacity() -> Finding {
-        let legs = PortPool.size(of: ports)
+        let legs = StartupSummary.legs(configuration, configuration.listeners)
         return Finding(grade: legs < 4 ? .note : .good, subject: "capacity", text: "\(legs) legs at a time with rtcp-mux, \(legs / 2) without; a bridged call has two", remedy: legs < 4 ? "a wider media.ports" : nil)
     }
 
