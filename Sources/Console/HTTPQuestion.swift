@@ -30,23 +30,38 @@ public struct HTTPQuestion: Sendable {
         let line = String(decoding: head[..<end], as: UTF8.self), verdict = Self.read(line)
         guard case .get = verdict else { return verdict }
         guard let fields = Self.fields(behind: end, of: head) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
-        let hosts = fields.compactMap { $0.wholeMatch(of: /host:[ \t]*(.*?)[ \t]*/.ignoresCase())?.1 }
-        let isWhole = fields.allSatisfy { $0.prefixMatch(of: Self.fieldName) != nil } && hosts.allSatisfy { $0.wholeMatch(of: Self.host) != nil }
         // One Host, which HTTP/1.0 alone may leave out (RFC 9112 §3.2).
-        return isWhole && (hosts.count == 1 || hosts.isEmpty && line.contains("HTTP/1.0")) ? verdict : .refused(status: 400)
+        guard let hosts = Self.hosts(among: fields), hosts == 1 || hosts == 0 && line.contains("HTTP/1.0") else { return .refused(status: 400) }
+        return verdict
     }
 
     /// The lines of the head behind its first; nil before the empty line at its end has come.
-    private static func fields(behind first: Int, of head: ArraySlice<UInt8>) -> [String]? {
+    private static func fields(behind first: Int, of head: ArraySlice<UInt8>) -> ArraySlice<ArraySlice<UInt8>>? {
         let lines = head[(first + 1)...].split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { $0.last == 0x0D ? $0.dropLast() : $0 }
         guard let end = lines.firstIndex(where: \.isEmpty) else { return nil }
-        return lines[..<end].map { String(decoding: $0, as: UTF8.self) }
+        return lines[..<end]
     }
 
-    /// A token and its colon, with nothing between (RFC 9112 §5.1).
-    private static var fieldName: Regex<Substring> { /[!#$%&'*+.^_`|~0-9A-Za-z-]+:/ }
+    /// How many of them are a Host; nil where a line is no field, or a Host no host.
+    private static func hosts(among fields: ArraySlice<ArraySlice<UInt8>>) -> Int? {
+        var count = 0
+        for field in fields {
+            // Nothing stands between a name and its colon (RFC 9112 §5.1).
+            guard let colon = field.firstIndex(of: UInt8(ascii: ":")), colon > field.startIndex, field[..<colon].allSatisfy(token.contains) else { return nil }
+            guard String(decoding: field[..<colon], as: UTF8.self).lowercased() == "host" else { continue }
+            let value = field[(colon + 1)...].drop(while: blanks.contains)
+            guard value.drop(while: host.contains).allSatisfy(blanks.contains) else { return nil }
+            count += 1
+        }
+        return count
+    }
+
+    private static let alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    /// RFC 9110 §5.6.2.
+    private static let token = Set("!#$%&'*+-.^_`|~\(alphanumeric)".utf8)
     /// RFC 3986 §3.2.2, and a port.
-    private static var host: Regex<Substring> { /[A-Za-z0-9._~%!$&'()*+,;=:\[\]-]*/ }
+    private static let host = Set("-._~%!$&'()*+,;=:[]\(alphanumeric)".utf8)
+    private static let blanks = Set(" \t".utf8)
     /// Of HTTP, and so of what a server may know and not allow.
     private static let methods: Set<Substring> = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
 

@@ -19,6 +19,9 @@ import Testing
         ("\r\nGET / HTTP/1.1\r\nHost: [::1]:9464 \r\nX-Y:\r\n\r\n", .get(path: "/", isHead: false)), ("BREW / HTTP/1.1\r\n", .refused(status: 501)),
         ("GET / HTTP/1.1\r\nHost: x\r\nX : b\r\n\r\n", .refused(status: 400)), ("GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", .refused(status: 400)),
         ("GET / HTTP/1.1\r\nHost: a b/\r\n\r\n", .refused(status: 400)), (" / HTTP/1.1\r\n", .refused(status: 400)),
+        ("GET / HTTP/1.1\r\nHOST:\t[::1] \t\r\n\r\n", .get(path: "/", isHead: false)), ("GET / HTTP/1.1\r\n: x\r\nHost: x\r\n\r\n", .refused(status: 400)),
+        // Is not weighed in more ways than one.
+        ("GET / HTTP/1.1\r\nHost:" + String(repeating: " ", count: 8_000) + "\u{B}x\r\n\r\n", .refused(status: 400)),
     ] as [(String, HTTPQuestion.Verdict)])
     func `a head is read or refused`(text: String, expected: HTTPQuestion.Verdict) { #expect(verdict(text) == expected) }
 

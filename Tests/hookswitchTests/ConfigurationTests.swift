@@ -214,11 +214,11 @@ import UserAgent
         #expect(try ConfigurationFile.load(path, environment: [:], flags: []).gateway.domain == "piped.test")
     }
 
-    /// Ten of ten of ten …, as values and as a name, which is compared with others when it is read.
-    @Test(arguments: ["k: *h", "? *h\n: 1", "? [*h]\n: 1"]) func `aliases within aliases are bounded`(last: String) {
+    /// Ten of ten of ten …
+    @Test func `aliases within aliases are bounded`() {
         let levels = zip("bcdefgh", "abcdefg").map { "\($0): &\($0) [\([String](repeating: "*\($1)", count: 10).joined(separator: ","))]\n" }
-        let yaml = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + levels.joined() + last
-        #expect(complaint(yaml) == "FILE:7: the aliases up to here stand for more than 1000000 values")
+        let yaml = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + levels.joined()
+        #expect(complaint(yaml) == "FILE:6: the aliases up to here stand for more than 1000000 values")
     }
 
     @Test func `an alias is what it stands for`() throws {

@@ -19,10 +19,10 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
 }
 
 /// A file that only grows, by whole batches: a batch that does not fit is taken back, so that no half line stays.
-/// A pipe takes nothing back: there the half line is ended. It has no size, and is never waited for longer than `patience`.
+/// A pipe takes nothing back: there the half line is ended. It has no size, and a reader that takes nothing is not waited for longer than `patience`.
 struct AppendingFile: ~Copyable {
-    /// With a reader that does not keep up, for each batch.
-    private static let patience = Duration.seconds(1)
+    /// With a reader that takes nothing at the moment, and with one that is slow, for each batch.
+    private static let patience = (standing: Duration.seconds(1), slow: Duration.seconds(10))
 
     let path: String
     /// No other process may write it.
@@ -50,8 +50,8 @@ struct AppendingFile: ~Copyable {
     }
 
     private mutating func write(_ bytes: [UInt8]) throws(JournalFileError) {
-        let end = ContinuousClock.now + Self.patience
-        var written = 0
+        let limit = ContinuousClock.now + Self.patience.slow
+        var written = 0, end = ContinuousClock.now + Self.patience.standing
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress! + written, $0.count - written) }
             if count < 0, errno == EINTR || errno == EAGAIN && canWrite(until: end) { continue }
@@ -61,6 +61,7 @@ struct AppendingFile: ~Copyable {
                 throw JournalFileError(operation: "write", path: path, code: code)
             }
             written += count
+            if !isFile { end = min(ContinuousClock.now + Self.patience.standing, limit) }
         }
         if isFile { size += written }
     }
@@ -70,7 +71,9 @@ struct AppendingFile: ~Copyable {
         defer { errno = EAGAIN }
         var question = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         let rest = (end - .now).wholeMilliseconds
-        return rest > 0 && poll(&question, 1, Int32(rest)) > 0
+        guard rest > 0 else { return false }
+        let count = poll(&question, 1, Int32(rest))
+        return count > 0 || count < 0 && errno == EINTR
     }
 
     /// Opens the path again when it no longer names this file. True when that was so.

@@ -40,7 +40,8 @@ extension JournalReader {
 
     /// When the first event of a file was written, in nanoseconds since 1970; nil where there is none, or no file that can be read again.
     public static func beginning(of path: String) -> UInt64? {
-        guard canBeReadAgain(path), let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
+        guard canBeReadAgain(path), let file = FileHandle(forReadingAtPath: path) else { return nil }
+        guard let head = try? file.read(upToCount: JournalParser.longestLine) else { return nil }
         return parse(Array(head), name: path).events.first?.wall
     }
 }

@@ -13,7 +13,7 @@ public struct ServerTransactionID: Hashable, Sendable {
         var bytes: [UInt8] = []
         if via.hasMagicCookie, let branch = via.branch {
             let callID = request.callID
-            bytes.reserveCapacity(branch.count + callID.count + via.host.count + 9)
+            bytes.reserveCapacity(branch.count + callID.count + via.host.count + 10)
             bytes.append(contentsOf: branch.bytes)
             bytes.append(0x20)
             bytes.append(contentsOf: callID.bytes)

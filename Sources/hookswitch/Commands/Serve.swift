@@ -157,7 +157,7 @@ final class StopSignals: Sendable {
         get { reloads.action }
         set { reloads.action = newValue }
     }
-    /// Returns when none is under way, as none may be where the process cleans up, or soon.
+    /// Returns when none is under way, as none should be where the process cleans up; one that hangs is waited for no longer than a second.
     func endReloads() { reloads.end() }
 
     private let trap: Trap

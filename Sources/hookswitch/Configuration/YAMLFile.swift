@@ -1,4 +1,4 @@
-import CYaml
+import CYaml   // of Yams, which names no product for it
 import Yams
 
 /// A file that is written as YAML, in one document.
