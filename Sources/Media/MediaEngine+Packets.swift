@@ -16,11 +16,10 @@ extension MediaEngine {
         }
     }
 
-    func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
+    private func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
         let whole = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
         if takesCheck(whole, from: datagram.sender, on: leg, channel, at: now) { return }
         guard leg.state == .started else {
-            if keepsEarly(datagram, whole, on: leg, channel, at: now) { return }
             follow(whole, from: datagram.sender, on: leg)
             return leg.refused.notStarted += 1
         }
@@ -210,8 +209,8 @@ extension MediaEngine {
     ) {
         guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
         guard let news = try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now) else { return leg.refused.malformed += 1 }
-        (leg.lastSign, leg.isSilent) = (now, false)
         if news.contains(.reported) { leg.guardAgainstLoss() }
+        (leg.lastSign, leg.isSilent) = (now, false)
         guard channel == .rtcp, leg.rtcpSource != sender else { return }
         leg.rtcpSource = sender
         leg.rtcpSocket?.aim(at: sender)

@@ -80,7 +80,6 @@ public final class MediaEngine {
         leg.seek()
         leg.beginHearing(at: now)
         armAll(leg, at: now)
-        if !leg.early.isEmpty { takeEarly(leg, at: now) }
     }
 
     @discardableResult

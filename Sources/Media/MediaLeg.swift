@@ -77,8 +77,6 @@ final class MediaLeg {
     var timers = LegTimers()
 
     @exclusivity(unchecked) var refused = RefusedPackets()
-    /// What came since it was opened, until it starts for the first time.
-    var early: [EarlyDatagram] = []
     /// Before the last start; nil where nothing was.
     private var past: Boxed<(sent: PacketTimes, received: PacketTimes)>?
     private(set) var started = Instant.zero
@@ -122,8 +120,6 @@ final class MediaLeg {
         if sent.count + received.count > 0 { past = Boxed(total) }
         (started, sent, received, isSilent) = (now, PacketTimes(), PacketTimes(), false)
     }
-
-    var hasYetToStart: Bool { (state == .opened || state == .activated) && started == .zero }
 
     /// Since the opening.
     var total: (sent: PacketTimes, received: PacketTimes) {

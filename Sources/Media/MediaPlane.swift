@@ -56,8 +56,7 @@ public protocol MediaPlane: AnyObject {
     /// Takes numbers out of the pool. Binds nothing. Throws `.portsExhausted`.
     func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation
 
-    /// Binds the sockets and makes the codecs of a leg: `configured` and `opened` in one. Nothing flows yet; what arrives in the last moment
-    /// before the first `start` is taken then, and what came earlier is dropped.
+    /// Binds the sockets and makes the codecs of a leg: `configured` and `opened` in one. Nothing flows yet, and what arrives is dropped.
     ///
     /// - Parameter near: the leg that this one will be linked to, when it is open already: both come to one media lane.
     /// - Returns: what the leg keeps, to be released later. Where RTCP shares the port of RTP the other number goes back to the pool.

@@ -101,34 +101,6 @@ import Testing
         #expect(bench.heard(by: far.address).count == 1)
     }
 
-    @Test mutating func `what comes a moment before the start is heard, and nothing older`() throws {
-        for (id, wait, count) in [(1, 90, 3), (2, 110, 0)] {
-            let port = UInt16(20_000 + 2 * id), leg = try bench.open(UInt64(id), port: port, far: far.address, source: .echo)
-            for _ in 0..<3 { bench.arrive(far.packet(0), from: far.address, at: port) }
-            #expect(bench.heard(by: far.address).isEmpty)
-            bench.pass(.milliseconds(wait))
-            try bench.start(leg)
-            #expect(bench.heard(by: far.address).count == count)
-            #expect(try bench.statistics(leg).refused.notStarted == UInt64(3 - count))
-            #expect(try bench.statistics(leg).firstReceived == (count > 0 ? bench.now : nil))
-        }
-    }
-
-    @Test mutating func `of much that comes before the start the last is kept, and what comes in a hold is not`() throws {
-        let leg = try bench.open(1, port: 20_000, far: far.address, source: .echo)
-        for _ in 0..<100 { bench.arrive(far.packet(0), from: far.address, at: 20_000) }
-        let next = far.sequence
-        try bench.start(leg)
-        let heard = bench.heard(by: far.address)
-        #expect(heard.count == 16)
-        #expect(try bench.statistics(leg).refused.notStarted == 84 && bench.statistics(leg).receiving.lost == 0)
-        try bench.engine.stop(leg, at: bench.now)
-        bench.arrive(far.packet(0), from: far.address, at: 20_000)
-        try bench.start(leg)
-        #expect(bench.heard(by: far.address).isEmpty && far.sequence == next &+ 1)
-        #expect(try bench.statistics(leg).refused.notStarted == 85)
-    }
-
     @Test mutating func `a stranger that was faster has to give way, however late the far end comes`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial))
         var stranger = FarEnd("203.0.113.9", port: 9_999, ssrc: 66)
