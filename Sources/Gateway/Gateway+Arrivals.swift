@@ -162,7 +162,8 @@ extension Gateway {
         (leg.announcement, leg.trunk) = (announcement, trunk)
         if let old {
             (leg.replaced, leg.bridge) = (old.uuid, old.bridge)
-            (leg.standsForCallee, leg.isHandedOn) = (old.direction == .outgoing || old.standsForCallee, old.isHandedOn)
+            leg.standsForCallee = old.direction == .outgoing || old.standsForCallee
+            leg.isHandedOn = old.isHandedOn || old.direction == .outgoing && lineReached(by: old) !== line
             if leg.standsForCallee { leg.calledLine = old.calledLine }
             leg.origin?.isInRecents = false
             // The conversation is one of its line already.

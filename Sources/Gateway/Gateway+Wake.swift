@@ -53,8 +53,11 @@ extension Gateway {
     }
 
     private func wake(_ lines: [Line], for leg: Leg, than called: [Destination], isReported: Bool) {
-        let waits = lines.filter(mayWake).map { line in
-            WakingCall.Wait(line: line, called: called.filter { $0.device == line.configuration.number }.map(\.deviceName), sleepers: sleepers(of: line))
+        var waits: [WakingCall.Wait] = []
+        // A group may name a member twice.
+        for line in lines where mayWake(line) && !waits.contains(where: { $0.line === line }) {
+            let names = called.filter { $0.device == line.configuration.number }.map(\.deviceName)
+            waits.append(WakingCall.Wait(line: line, called: names, sleepers: sleepers(of: line)))
         }
         waking[leg.uuid, default: WakingCall(leg: leg, isReported: isReported)].waits += waits
         arm(.wake, of: leg, after: configuration.push.limit)
@@ -86,8 +89,13 @@ extension Gateway {
     /// A push was not taken. When none was of those whose devices still sleep, nobody will wake.
     public func pushFailed(_ cause: String, for push: PushMessage, at now: Instant) {
         enter(now)
-        // Also where the call waits no more: it is up, or others ring.
-        leg(push.call)?.scribe.write(.pushFailed, at: self.now, [.cause: .init(cause), .text: .init(push.line)])
+        // Also where the call waits no more: it is up, or others ring, or its caller has gone.
+        let details: JournalEvent.Details = [.cause: .init(cause), .text: .init(push.line)]
+        if let leg = leg(push.call) {
+            leg.scribe.write(.pushFailed, at: self.now, details)
+        } else {
+            journal.record(.pushFailed, line: Text(push.line), at: self.now, details)
+        }
         if let place = line(numbered: Text(push.line)).flatMap({ waking[push.call]?.place(of: $0) }) {
             waking[push.call]?.waits[place].sleepers.removeAll { $0.provider == Text(push.provider) && $0.identifier == Text(push.identifier) }
         }

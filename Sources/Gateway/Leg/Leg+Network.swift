@@ -158,8 +158,8 @@ extension Leg: InviteSessionDelegate {
         let sawProvisional = state == .early
         let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
         if status == 408, response == nil, !hasFarEndSpoken { gateway.contactIsDead(self) }
-        // What else a device says over one of its flows it has said (RFC 5626 §7).
-        if status == 430 || response == nil && !hasFarEndSpoken { gateway.callOverNextFlow(insteadOf: self) }
+        // What else a device says over one of its flows it has said (RFC 5626 §7), and so has whoever it sent the call on to.
+        if status == 430 && gateway.lineReached(by: self) != nil || response == nil && !hasFarEndSpoken { gateway.callOverNextFlow(insteadOf: self) }
         endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
     }
 

@@ -32,7 +32,7 @@ extension Gateway {
 
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
         let record = URI(user: line.configuration.number, host: configuration.domain)
-        return registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
+        let contacts: [Destination] = registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
             let living = userAgent.living(contact.origin)
             // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
             let flow = userAgent.way(over: living, to: contact.path.first?.uri ?? contact.uri)
@@ -44,6 +44,15 @@ extension Gateway {
             if contact.flowNumber != nil { destination.outbound = living == contact.origin ? .living : .broken }
             return destination
         }
+        return contacts.count > 1 ? distinct(contacts) : contacts
+    }
+
+    /// Bindings that differ in nothing that a call is sent by are one telephone, which rings once.
+    private func distinct(_ contacts: [Destination]) -> [Destination] {
+        contacts.indices.filter { index in
+            let contact = contacts[index]
+            return !contacts[..<index].contains { $0.target == contact.target && $0.flow == contact.flow && $0.routes == contact.routes }
+        }.map { contacts[$0] }
     }
 
     /// A device that keeps several flows to us is called over one of them at a time (RFC 5626 §7): over one that is not known to be broken, and of those the
