@@ -182,34 +182,6 @@ import UserAgent
         #expect(silent.request(.invite) == nil && other.request(.invite) != nil, "nobody waits for the silent one")
     }
 
-    /// RFC 3261 §21.5.4.
-    @Test func `a server that asks for a time is sent nothing until that is over, and where all have calls are refused`() throws {
-        let stage = Self.stage([Self.target(50), Self.target(51, priority: 1)]) { $0.health = .seconds(50) }
-        let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
-        func refuse(_ peer: RawPeer, _ headers: [(HeaderName, Text)] = [(.retryAfter, "120")]) throws {
-            var response = Message.response(to: try peer.received(.invite), status: 503, toTag: "c")
-            for (name, value) in headers { response.headers.append(name, value) }
-            peer.send(response.serialized())
-        }
-        stage.run(seconds: 0.1)
-        for peer in [first, second] { peer.answer(peer.request(.options), 200) }
-        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
-        try refuse(first)
-        second.answer(try second.received(.invite), 486)
-        #expect(caller.final(.invite, 1)?.status == 486)
-        let before = first.heard.count
-        caller.request("INVITE", "sip:+39055@gateway.test", call: "two", 1, body: caller.description())
-        try refuse(second)
-        caller.request("INVITE", "sip:+39055@gateway.test", call: "three", 1, body: caller.description())
-        #expect(caller.heard.filter { $0.status == 503 }.map(\.callID) == ["two", "three"])
-        stage.run(seconds: 110)
-        #expect(first.heard.dropFirst(before).allSatisfy { $0.callID.hasPrefix("one") || $0.method == .ack }, "\(first.heard.dropFirst(before))")
-        stage.run(seconds: 50)
-        #expect(first.heard.dropFirst(before).contains { $0.method == .options })
-        caller.request("INVITE", "sip:+39055@gateway.test", call: "four", 1, body: caller.description())
-        #expect(first.request(.invite)?.callID != nil && first.heard.last?.method == .invite)
-    }
-
     // MARK: Names
 
     @Test func `servers are looked up, and again when their time is over`() throws {

@@ -131,22 +131,6 @@ extension ServerLocation {
         #expect(order(at: 1).count == 2)
     }
 
-    @Test func `one that asked for a time is left alone until that is over, whatever it answers meanwhile`() {
-        var pool = ServerPool()
-        pool.set([member(1, 0), member(2, 1)])
-        func order(at seconds: Int64) -> [UInt64] { pool.order(at: .zero + .seconds(seconds)) { 0 }.map { $0.server.address.address.low & 0xFF } }
-        pool.failed(member(1).server.address, .udp, until: .zero + .seconds(120), asked: .zero + .seconds(120))
-        pool.failed(member(2).server.address, .udp, until: .zero + .seconds(30))
-        #expect(order(at: 1) == [2])
-        pool.answered(member(1).server.address, .udp)
-        pool.failed(member(1).server.address, .udp, until: .zero + .seconds(30))
-        pool.set([member(1, 0), member(2, 1)])
-        #expect(order(at: 119) == [2] && pool.rests(member(1), at: .zero + .seconds(119)))
-        pool.failed(member(2).server.address, .udp, until: .zero + .seconds(180), asked: .zero + .seconds(180))
-        #expect(order(at: 119) == [])
-        #expect(order(at: 120) == [1] && order(at: 180) == [1, 2])
-    }
-
     @Test func `calls are shared by weight`() {
         var pool = ServerPool(), random = SeededRandom(seed: 9), first: [UInt64: Int] = [:]
         pool.set([member(1, 0, 3), member(2, 0, 1), member(3, 0, 0)])

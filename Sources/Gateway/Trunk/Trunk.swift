@@ -67,7 +67,7 @@ final class Trunk {
         if let due = keeper?.deadline, due <= now { perform(keeper?.advance(to: now, random: gateway.randomNumber) ?? [], at: now) }
     }
 
-    /// The ways to its servers and what they are called there, the best first. Empty while none is known, or all asked to be left alone.
+    /// The ways to its servers and what they are called there, the best first. Empty while none is known.
     func hops(at now: Instant) -> [(flow: Flow, host: Text, port: UInt16?)] {
         pool.order(at: now, random: gateway.randomNumber).compactMap { member in
             let (host, port) = name(of: member)
@@ -83,8 +83,8 @@ final class Trunk {
     /// A server of it did or did not answer.
     func note(_ flow: Flow, failure: Int?, _ response: Message?, at now: Instant) {
         guard failure != nil else { return pool.answered(flow.remote, flow.transport) }
-        let asked = response?.endOfRest(at: now)
-        pool.failed(flow.remote, flow.transport, until: asked ?? now + Self.rest, asked: asked)
+        let asked = response?.retryAfter
+        pool.failed(flow.remote, flow.transport, until: now + (asked.map { .seconds(Int64(min($0, 3_600))) } ?? Self.rest))
     }
 
     /// Whether a call over this flow comes from it: from a server of it, also one that has our registration and is not named any more, or from a network
@@ -221,7 +221,7 @@ final class Trunk {
 
     private func checkHealth(at now: Instant) {
         nextHealth = configuration.health.map { now + $0 }
-        for member in pool.members where !pool.rests(member, at: now) {
+        for member in pool.members {
             guard let flow = gateway.flow(to: member) else { continue }
             let (host, port) = name(of: member), target = URI(host: host, port: port)
             let from = NameAddress(uri: URI(user: configuration.contactUser(line: line), host: gateway.configuration.domain))
@@ -236,8 +236,7 @@ final class Trunk {
         let wasDown = pool.members.contains { $0.server.address == flow.remote && pool.isDown($0, at: now) }
         if isDown, let health = configuration.health {
             // Until the next check but one has told otherwise.
-            let asked = response?.endOfRest(at: now)
-            pool.failed(flow.remote, flow.transport, until: (asked ?? now) + health + health, asked: asked)
+            pool.failed(flow.remote, flow.transport, until: now + health + health)
         } else {
             note(flow, failure: isDown ? status : nil, response, at: now)
         }
@@ -247,9 +246,6 @@ final class Trunk {
 }
 
 extension Message {
-    /// As long as it asks to be left alone (RFC 3261 §21.5.4), but an hour at most.
-    fileprivate func endOfRest(at now: Instant) -> Instant? { retryAfter.map { now + .seconds(Int64(min($0, 3_600))) } }
-
     /// All of them or none: a way that lacks one leads elsewhere. Strict routers (no `lr`) are not supported.
     fileprivate var serviceRoutes: [NameAddress] {
         let routes = addresses(.serviceRoute)

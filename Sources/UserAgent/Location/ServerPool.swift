@@ -2,8 +2,7 @@ public import Primitives
 
 /// The servers of a trunk, and which of them answer: whom to ask first, and whom next.
 ///
-/// A value. One that failed is asked last until its time is over or it has answered; where all have failed, all are asked all the same. One that asked for a
-/// time is left alone for that (RFC 3261 §21.5.4).
+/// A value. One that failed is asked last until its time is over or it has answered; where all have failed, all are asked all the same.
 public struct ServerPool: Sendable {
     public struct Member: Hashable, Sendable {
         public var server: ServerLocation.Server
@@ -18,10 +17,6 @@ public struct ServerPool: Sendable {
     private struct Entry {
         var member: Member
         var downUntil: Instant?
-        /// As it asked for.
-        var restsUntil: Instant?
-
-        func rests(at now: Instant) -> Bool { restsUntil.map { $0 > now } ?? false }
     }
 
     private var entries: [Entry] = []
@@ -35,47 +30,32 @@ public struct ServerPool: Sendable {
     public mutating func set(_ members: [Member]) {
         let known = entries
         entries = members.map { member in
-            var entry = known.first { $0.member.server.isSame(as: member.server) } ?? Entry(member: member)
-            entry.member = member
-            return entry
+            Entry(member: member, downUntil: known.first { $0.member.server.isSame(as: member.server) }?.downUntil)
         }
     }
 
-    /// Everybody who may be asked now, in the order in which they are to be: those that answer before those that do not, by priority, and drawn by weight among
-    /// equals (RFC 2782).
+    /// Everybody, in the order in which they are to be asked: those that answer before those that do not, by priority, and drawn by weight among equals
+    /// (RFC 2782).
     public func order(at now: Instant, random: () -> UInt64) -> [Member] {
-        let open = entries.filter { !$0.rests(at: now) }
-        guard open.count > 1 else { return open.map(\.member) }
-        let groups = Dictionary(grouping: open) { entry in
+        guard entries.count > 1 else { return members }
+        let groups = Dictionary(grouping: entries) { entry in
             Rank(isDown: entry.downUntil.map { $0 > now } ?? false, priority: entry.member.server.priority)
         }
         return groups.sorted { $0.key < $1.key }.flatMap { Self.draw($0.value.map(\.member), random) }
     }
 
-    /// It did not answer, or answered 503.
-    ///
-    /// - Parameters:
-    ///   - until: when it is asked first again.
-    ///   - asked: the end of the time that it named. What it answers before that, it was asked before.
-    public mutating func failed(_ address: SocketAddress, _ transport: Transport, until: Instant, asked: Instant? = nil) {
-        note(address, transport) { entry in
-            entry.downUntil = until
-            if let asked { entry.restsUntil = asked }
-        }
-    }
+    /// It did not answer, or answered 503. - Parameter until: when it is asked first again.
+    public mutating func failed(_ address: SocketAddress, _ transport: Transport, until: Instant) { note(address, transport, until) }
 
-    public mutating func answered(_ address: SocketAddress, _ transport: Transport) { note(address, transport) { $0.downUntil = nil } }
+    public mutating func answered(_ address: SocketAddress, _ transport: Transport) { note(address, transport, nil) }
 
     public func isDown(_ member: Member, at now: Instant) -> Bool {
         entries.first { $0.member == member }?.downUntil.map { $0 > now } ?? false
     }
 
-    /// It is to be left alone.
-    public func rests(_ member: Member, at now: Instant) -> Bool { entries.first { $0.member == member }?.rests(at: now) ?? false }
-
-    private mutating func note(_ address: SocketAddress, _ transport: Transport, _ change: (inout Entry) -> Void) {
+    private mutating func note(_ address: SocketAddress, _ transport: Transport, _ until: Instant?) {
         for index in entries.indices where entries[index].member.server.address == address && entries[index].member.server.transport == transport {
-            change(&entries[index])
+            entries[index].downUntil = until
         }
     }
 
