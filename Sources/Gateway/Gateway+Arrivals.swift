@@ -247,9 +247,11 @@ extension Gateway {
     }
 
     /// As many of them as there is room for.
-    func call(_ destinations: [Destination], for caller: Leg) {
+    ///
+    /// - Parameter ending: how many legs give their room to them.
+    func call(_ destinations: [Destination], for caller: Leg, ending: Int = 0) {
         for destination in destinations {
-            guard legCount < configuration.limits.legs else { return refused(.legs, destination.flow.remote.address) }
+            guard legCount - ending < configuration.limits.legs else { return refused(.legs, caller.flow.remote.address) }
             call(destination, for: caller)
         }
     }
@@ -260,7 +262,7 @@ extension Gateway {
         if let offer = caller.negotiation.remoteOffer {
             (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (offer.ptime, offer.maxptime)
         } else if let agreed = caller.negotiated {
-            leg.negotiation.local.ptime = agreed.ptime
+            (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (agreed.ptime, agreed.maxptime)
         }
         leg.bridge = caller.bridge
         leg.trunk = destination.trunk

@@ -66,7 +66,7 @@ final class PhoneCall: InviteSessionDelegate {
         case .reanswered(let response): if negotiation.state == .haveLocalOffer, (try? negotiation.receive(answer: response.body)) == nil { negotiation.rollback() }
         case .refused(let status):
             negotiation.rollback()
-            if status == 481 || status == 408 { session.bye(at: now) }
+            if InviteSession.endsDialog(status) { session.bye(at: now) }
         case .provisionalTimeout:
             phone.tally.unacknowledgedProvisionals += 1
             session.respond(status: 504, at: now)

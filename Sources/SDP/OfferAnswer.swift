@@ -74,12 +74,8 @@ public struct OfferAnswer: Sendable {
         return opening(next)
     }
 
-    /// Opens an exchange from our side that changes nothing: what we said last of what is agreed, word for word, and in the same version unless an
-    /// offer that was refused came after it (RFC 4028 §7.4). As `offer` otherwise.
-    public mutating func offerAgain() -> SessionDescription {
-        precondition(state != .haveRemoteOffer, "an offer while the peer's is open")
-        return opening(session)
-    }
+    /// What our last description that is in force says of the direction; nil where it has no stream.
+    public var direction: Direction? { session.stream?.direction }
 
     /// Opens an exchange from our side after the peer has taken the stream away: its place stays empty (RFC 3264 §8). So does that of the answer, which is
     /// `.refused`. As `offer` otherwise.

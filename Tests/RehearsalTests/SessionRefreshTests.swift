@@ -45,16 +45,15 @@ import UserAgent
         }
     }
 
-    @Test func `whoever holds and allows no UPDATE is sent what it was answered last, and is not asked to resume`() throws {
+    @Test func `whoever holds and allows no UPDATE is not asked to resume`() throws {
         let stage = Stage()
         let caller = RawPeer(stage, 1)
         let tag = try echo(stage, caller, headers: ["Allow: INVITE"]).to.tag
         caller.request("INVITE", "sip:9196@hookswitch.test", call: "echo", 2, toTag: tag, body: caller.description("0", "sendonly", version: 2))
         caller.request("ACK", "sip:9196@hookswitch.test", call: "echo", 2, toTag: tag)
-        let answer = try #require(caller.final(.invite, 2))
         stage.run(seconds: 901)
         let refresh = try #require(caller.request(.invite))
-        #expect(refresh.body == answer.body && !answer.body.isEmpty)
+        #expect(String(decoding: refresh.body, as: UTF8.self).contains("a=recvonly"))
         caller.answer(refresh, 200, body: caller.description("0", "sendonly", version: 2))
         stage.run(seconds: 1)
         #expect(stage.events(.remoteHold).map { $0.details.flag(.on) } == [true])

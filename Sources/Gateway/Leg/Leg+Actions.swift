@@ -148,16 +148,17 @@ extension Leg {
 
     func offerWhenPossible() {
         guard needsOffer, state == .connected, let session, session.canOffer else { return }
-        needsOffer = false
+        (needsOffer, isRefreshing) = (false, false)
         // Whoever has taken its sound away brings it back itself: an offer of ours has none.
         let offer = hasNoAudio ? negotiation.offerWithoutAudio() : makeOffer(direction: wantedDirection)
         session.reinvite(body: offer.serialized(), at: now)
     }
 
-    /// A re-INVITE that says that nothing has changed (RFC 4028 §7.4); one that is due anyway refreshes the session, too.
+    /// A re-INVITE that changes nothing (RFC 4028 §7.4), so that who holds is not asked to resume; one that is due anyway refreshes the session, too.
     func refresh() {
         guard !needsOffer, state == .connected else { return offerWhenPossible() }
-        let offer = hasNoAudio ? negotiation.offerWithoutAudio() : negotiation.offerAgain()
+        isRefreshing = true
+        let offer = hasNoAudio ? negotiation.offerWithoutAudio() : makeOffer(direction: negotiation.direction ?? wantedDirection)
         session?.reinvite(body: offer.serialized(), at: now)
     }
 

@@ -247,7 +247,8 @@ extension Leg: InviteSessionDelegate {
     /// Where the dialog is not gone the session stays as it was.
     private func refused(_ status: Int) {
         negotiation.rollback()
-        if status == 491 { return renegotiate() }
+        // An offer of the far end's came first, which refreshes the session, too.
+        if status == 491 { return isRefreshing ? () : renegotiate() }
         if InviteSession.endsDialog(status) { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
         if resume != nil { resumeFailed() }
     }

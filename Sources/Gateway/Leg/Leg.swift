@@ -114,6 +114,8 @@ final class Leg {
     @exclusivity(unchecked) var timers: [(timer: LegTimer, token: TimerToken)] = []
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
+    /// The last offer of ours changed nothing.
+    var isRefreshing = false
     /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
     var earlyAnswers: [Text: [UInt8]] = [:]
     /// The negotiation of each early dialog whose reliable response had the answer, by To tag.

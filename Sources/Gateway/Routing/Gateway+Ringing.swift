@@ -76,7 +76,7 @@ extension Gateway {
             let found = members.flatMap { destinations(ofMember: $0, for: leg) }
             guard !found.isEmpty || mayWake(members, for: leg) else { continue }
             if stage.endsOthers { stopWaking(for: leg) }
-            call(found.map { named($0, leg) }, for: leg)
+            call(found.map { named($0, leg) }, for: leg, ending: stage.endsOthers ? before.count : 0)
             wakeOthers(of: members, for: leg, than: found)
             if stage.endsOthers { for callee in before { self.leg(callee).map { end($0, .ringTimeout) } } }
             guard !found.isEmpty || stage.endsOthers else { continue }

@@ -93,7 +93,7 @@ public final class WAVFile {
             }
             try file.seekToEnd()
             patched = writer.sampleCount
-        } catch { failure = .cannotWrite(path, error.localizedDescription) }
+        } catch { failure = failure ?? .cannotWrite(path, error.localizedDescription) }
     }
 
     private func write(_ bytes: [UInt8]) {

@@ -203,7 +203,7 @@ extension PhoneCall {
         wishesHold = nil
         record.offerRefusal = status
         negotiation.rollback()
-        if status == 481 || status == 408 { return fail("the dialog is gone", at: now) }
+        if InviteSession.endsDialog(status) { return fail("the dialog is gone", at: now) }
         if !isHolding { do throws(MediaError) { try media.start(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) } }
         report(.holdRefused(status: status), at: now)
         offerSettled(at: now)
