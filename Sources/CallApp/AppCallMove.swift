@@ -30,7 +30,7 @@ final class AppCallMove {
     func start() {
         let settings = call.line.settings
         let from = NameAddress(displayName: settings.displayName, uri: URI(user: settings.number, host: settings.domain))
-        var invite = OutgoingInvite(target: request.target, flow: call.flow, from: from, to: NameAddress(uri: request.target))
+        var invite = OutgoingInvite(target: request.target, flow: call.line.agent.living(call.flow), from: from, to: NameAddress(uri: request.target))
         invite.credentials = settings.credentials
         if let replaces = request.replaces { invite.headers.append((.replaces, replaces.value)) }
         if let referredBy = request.referredBy { invite.headers.append((.referredBy, referredBy)) }

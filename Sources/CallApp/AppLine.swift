@@ -117,6 +117,12 @@ public final class AppLine: SignallingEndpoint {
 
     public func owesAnswer(over flow: Flow) -> Bool { agent.owesAnswer(over: flow) }
 
+    public func peerFinished(_ flow: Flow, at now: Instant) {
+        enter(now)
+        agent.peerFinished(flow, at: self.now)
+        settle()
+    }
+
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)
         agent.failed(flow, at: self.now)

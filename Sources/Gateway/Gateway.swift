@@ -216,6 +216,14 @@ public final class Gateway: SignallingEndpoint {
         return userAgent.answersMalformed(over: flow, at: self.now)
     }
 
+    /// Nothing more is heard over a connection.
+    public func peerFinished(_ flow: Flow, at now: Instant) {
+        enter(now)
+        for trunk in trunksInOrder { trunk.lost(flow) }
+        userAgent.peerFinished(flow, at: now)
+        settle()
+    }
+
     /// A flow broke, or a connection could not be opened.
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)

@@ -300,6 +300,23 @@ import Testing
         #expect(session.state == .answered)
     }
 
+    @Test func `a request over a connection that its peer has closed goes over a new one at once, though an answer is still owed over the old one`() throws {
+        let old = flow(.tcp, connection: 7)
+        (notes.stands, notes.carrier) = (true, 7)
+        let session = try call(over: flow(.tcp), to: Self.trunk), first = try #require(notes.last("INVITE")).message
+        _ = ring(over: old)
+        (notes.closed, notes.carrier) = ([7], 9)
+        agent.peerFinished(old, at: .zero)
+        let again = try #require(notes.last("INVITE"))
+        #expect(notes.sent.count { $0.message.summary == "INVITE" } == 2 && again.message.serialized() == first.serialized() && again.flow == flow(.tcp))
+        try #require(callee.session).respond(status: 486, at: .zero)
+        #expect(notes.last("486 INVITE")?.flow == old)
+        lose(old)
+        #expect(session.state == .inviting && notes.sent.count { $0.message.summary == "INVITE" } == 2)
+        try answer(200, over: flow(.tcp, connection: 9))
+        #expect(session.state == .answered)
+    }
+
     @Test func `an older connection that ends takes nothing with it that was sent over the next, and that one does, whatever address it came from`() throws {
         notes.carrier = 9
         let session = try call(over: flow(.tcp), to: Self.trunk)

@@ -103,6 +103,15 @@ public final class UserAgent {
         guard isInUse(flow) else { return }
         connectionsInUse.remove(flow.connection)
         if flow.connection != 0 { for session in sessions.values { session.lost(flow.connection) } }
+        loseRequests(over: flow, at: now)
+    }
+
+    /// What waits for a response over the connection has failed as if it were gone. Answers of ours still go over it (RFC 3261 §18.2.2).
+    public func peerFinished(_ flow: Flow, at now: Instant) {
+        if isInUse(flow) { loseRequests(over: flow, at: now) }
+    }
+
+    private func loseRequests(over flow: Flow, at now: Instant) {
         let lost = clientTransactions.values.filter { $0.isCarried(by: flow) }.sorted { $0.serial < $1.serial }
         for transaction in lost {
             transaction.lost(flow.connection)

@@ -18,6 +18,8 @@ final class MessageStream {
     private(set) var messageDeadline: Instant?
     /// Its peer has said its last word, and waits for an answer: when to ask next whether there still is one to wait for.
     var nextQuestion: Instant?
+    /// Told as lost while it says its farewell: nothing is sent over it any more.
+    var isLost = false
     private var framer = StreamFramer()
 
     var id: UInt64 { flow.connection }

@@ -35,7 +35,7 @@ extension Transports {
 
     func sendStream(_ bytes: [UInt8], over flow: Flow) {
         let id = flow.connection == 0 ? streamTo[Peer(flow)] : flow.connection
-        guard let stream = id.flatMap({ streams[$0] }) ?? (flow.connection == 0 ? open(flow) : nil) else {
+        guard let stream = id.flatMap({ streams[$0] }) ?? (flow.connection == 0 ? open(flow) : nil), !stream.isLost else {
             if flow.connection == 0 { tally.failed += 1 }
             return lost.append(flow)
         }
@@ -144,12 +144,24 @@ extension Transports {
         onTLSFailure?(error, stream.flow, !stream.isAccepted)
     }
 
-    /// Answers still leave on it; a new request would never get one. Who leaves in the middle of a message waits for no answer.
+    /// Answers still leave on it; a request would never get one. Who leaves in the middle of a message waits for no answer.
     private func peerFinished(_ stream: MessageStream, at now: Instant) {
         takeNoRequests(stream)
-        guard stream.messageDeadline != nil else { return leave(stream, at: now) }
-        stream.connection.close()
-        forget(stream)
+        guard stream.messageDeadline == nil else {
+            stream.connection.close()
+            return forget(stream)
+        }
+        guard stream.flow.transport == .tcp else { return bidFarewell(to: stream, at: now) }
+        leave(stream, at: now)
+        if streams[stream.id] != nil { endpoint?.peerFinished(stream.flow, at: now) }
+    }
+
+    /// TLS is closed in both directions at once (RFC 5246 §7.2.1): answers need another connection now, not when this one has ended.
+    private func bidFarewell(to stream: MessageStream, at now: Instant) {
+        stream.connection.finish(at: now)
+        guard streams[stream.id] != nil else { return }
+        stream.isLost = true
+        lost.append(stream.flow)
     }
 
     /// Its peer sends nothing more. Whether it still reads cannot be known: it is left when everything is answered (RFC 3261 §18.2.2).
@@ -205,7 +217,7 @@ extension Transports {
             let left = acceptedFrom[stream.flow.remote.address, default: 1] - 1
             acceptedFrom[stream.flow.remote.address] = left == 0 ? nil : left
         }
-        lost.append(stream.flow)
+        if !stream.isLost { lost.append(stream.flow) }
     }
 
     /// Sets the stream's timer when its deadline has come nearer. One that has moved away is left: it rings for nothing, once.

@@ -9,17 +9,19 @@ import Testing
 /// What came out of the transports, for a test to wait for.
 enum Arrival: Sendable {
     case message([UInt8], Flow)
+    case peerFinished(Flow)
     case failed(Flow)
     case undelivered([UInt8])
 
     var text: String? { if case .message(let bytes, _) = self { String(decoding: bytes, as: UTF8.self) } else { nil } }
     var flow: Flow {
         switch self {
-        case .message(_, let flow), .failed(let flow): flow
+        case .message(_, let flow), .peerFinished(let flow), .failed(let flow): flow
         case .undelivered: preconditionFailure("what came back has no flow")
         }
     }
     var undelivered: String? { if case .undelivered(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil } }
+    var isFarewell: Bool { if case .peerFinished = self { true } else { false } }
     var isFailure: Bool { if case .failed = self { true } else { false } }
 }
 
@@ -51,6 +53,8 @@ final class NotingEndpoint: SignallingEndpoint {
     func answersMalformed(over flow: Flow, at now: Instant) -> Bool { !isSilent }
 
     func owesAnswer(over flow: Flow) -> Bool { isOwing }
+
+    func peerFinished(_ flow: Flow, at now: Instant) { note.yield(.peerFinished(flow)) }
 
     func answersPing(over flow: Flow, at now: Instant) -> Bool { !isSilent }
 

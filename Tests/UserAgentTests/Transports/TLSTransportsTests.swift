@@ -45,6 +45,32 @@ private struct SecureStation {
     }
 }
 
+/// Says something and then farewell (close_notify), and leaves its connection standing.
+private final class LeavingClient: Sendable {
+    private let descriptor: FileDescriptorOwner
+
+    init(saying text: String, to address: SocketAddress) throws {
+        descriptor = FileDescriptorOwner(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        let raw = descriptor.raw
+        try #require(address.withSockaddr { connect(raw, $0, $1) } == 0)
+        var session = try tlsContexts().connect(to: "gateway.example.test")
+        _ = session.start()
+        Self.write(session.takeOutput(), to: raw)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !session.isEstablished {
+            let count = recv(raw, &buffer, buffer.count, 0)
+            try #require(count > 0)
+            _ = session.receive(Array(buffer[..<count]))
+            Self.write(session.takeOutput(), to: raw)
+        }
+        _ = session.send(Array(text.utf8))
+        session.finish()
+        Self.write(session.takeOutput(), to: raw)
+    }
+
+    private static func write(_ bytes: [UInt8], to raw: Int32) { #expect(Glibc.send(raw, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count) }
+}
+
 @Suite(.timeLimit(.minutes(5))) struct TLSTransportsTests {
     @Test func `messages and answers go over one connection`() async throws {
         let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
@@ -151,6 +177,17 @@ private struct SecureStation {
         callee.send(request(2), over: callee.flow(to: caller))
         #expect(await caller.next()?.text == request(2))
         #expect(callee.counts.opened == 1)
+    }
+
+    @Test func `who has said farewell is lost at once, though its connection stands`() async throws {
+        let station = try SecureStation(tlsContexts())
+        let leaver = try LeavingClient(saying: request(1), to: station.address)
+        let flow = try #require(await station.next()).flow
+        let failure = try #require(await station.next())
+        #expect(failure.isFailure && failure.flow == flow && station.counts.connections == 1)
+        station.send("SIP/2.0 200 OK", over: flow)
+        #expect(await station.next()?.isFailure == true, "nothing is swallowed")
+        withExtendedLifetime(leaver) {}
     }
 
     @Test func `another certificate is for the connections that come`() async throws {

@@ -295,7 +295,8 @@ import Testing
         waiting.write(request(1))
         let flow = try #require(await station.next()).flow
         waiting.finish()
-        while station.isOpen(flow) { await Task.yield() }
+        let farewell = try #require(await station.next())
+        #expect(farewell.isFarewell && farewell.flow == flow && !station.isOpen(flow), "requests hear that it is over, answers do not")
         station.wait(.seconds(1_200))
         station.send("SIP/2.0 180 Ringing", over: flow)
         #expect(waiting.read() == "SIP/2.0 180 Ringing")

@@ -214,6 +214,9 @@ public final class TortureClient: SignallingEndpoint {
     /// No target closes a connection that it waits for an answer over.
     public func owesAnswer(over flow: Flow) -> Bool { false }
 
+    /// `failed` follows at once: nothing is owed.
+    public func peerFinished(_ flow: Flow, at now: Instant) {}
+
     /// A target that goes down later is found out by its silence.
     public func undelivered(_ beginning: [UInt8], at now: Instant) {
         if opening != nil { failed(plan.flow, at: now) }
