@@ -132,18 +132,143 @@ extension JournalAuditTests {
         #expect(Self.violations(of: anew).map(\.rule) == [.R10])
     }
 
-    @Test func `a gap takes back nothing of what was before it, and what begins behind it is judged`() {
-        func numbered(_ events: [JournalEvent], from first: Int) -> [JournalEvent] {
-            events.enumerated().map { index, event in
-                var event = event
-                event.sequence = UInt64(first + index)
-                return event
-            }
+    private static func numbered(_ events: some Sequence<JournalEvent>, from first: Int) -> [JournalEvent] {
+        events.enumerated().map { index, event in
+            var event = event
+            event.sequence = UInt64(first + index)
+            return event
         }
+    }
+
+    /// With a gap before the event of this index.
+    private static func gapped(_ events: [JournalEvent], at index: Int) -> [JournalEvent] {
+        numbered(events[..<index], from: 1) + numbered(events[index...], from: index + 101)
+    }
+
+    private static func told(_ violation: Violation, as sequence: UInt64) -> JournalEvent {
+        JournalEvent(
+            sequence: sequence, time: Instant(nanoseconds: 1 << 50), call: violation.call, kind: .auditViolation,
+            details: [.rule: .init(violation.rule.rawValue), .count: .init(violation.sequence), .text: .init(violation.sentence)])
+    }
+
+    /// The lines are configured before it.
+    @Test(arguments: [
+        (AuditRule.ID.M2, "started without the group's session"), (.M9, "deactivated while the other of the group is connected"), (.M2, "started twice"),
+        (.R16, "two calls run"), (.M4, "never stopped"),
+    ])
+    func `a call that begins behind a gap is judged, and its session where each group has one`(rule: AuditRule.ID, fault: String) {
+        var events = BrokenJournal.all.filter { $0.fault == fault && $0.rule == rule }[0].events
+        // The gateway names the last call that it was for.
+        for index in events.indices where events[index].kind == .sessionDeactivated && rule == .M9 { events[index].call = JournalScript.alice }
+        let audit = Audit()
+        let violations = Self.gapped(events, at: 2).flatMap { audit.observe($0) } + audit.finish()
+        #expect(Set(violations.map(\.rule)) == [rule] && audit.gaps.count == 1 && audit.partialCalls.isEmpty, "\(violations)")
+        #expect(audit.unjudgedSessionLines.isEmpty == (rule == .M9 || fault.hasPrefix("started without")))
+    }
+
+    @Test func `a session that is left active behind a gap is a violation`() {
+        let events = GoodJournal.hold.events
+        let last = events.lastIndex { $0.kind == .sessionDeactivated } ?? 0
+        let left = Self.numbered(events[..<last] + events[(last + 1)...], from: 1)
+        var options = Audit.Options()
+        options.rules = [.M9]
+        #expect(Self.violations(of: left, options: options).map(\.rule) == [.M9])
+        #expect(Self.violations(of: Self.gapped(left, at: 2), options: options).map(\.rule) == [.M9])
+    }
+
+    /// That call's session was activated before the gap, or a session for both while it was connected.
+    @Test(arguments: [true, false]) func `who joins a call from before a gap, or is joined by one, is not accused`(joins: Bool) {
+        let alice = JournalScript.alice, bob = JournalScript.bob
+        var script = JournalScript(scope: "perGroup")
+        script.ring(alice)
+        script.answer(alice, script.request("answer")[0])
+        if joins {
+            script.activate(alice)
+            script.start(alice)
+        }
+        let gap = script.events.count
+        let start = script.request("start", "group")
+        script.call(bob, start[0])
+        let (one, other) = joins ? (bob, alice) : (alice, bob)
+        script.perform(.performGroup, one, start[1], with: other)
+        script.fulfil(one, start[1])
+        script.rings(bob)
+        if !joins { script.activate(bob) }
+        script.answered(bob)
+        if !joins { script.start(alice) }
+        script.start(bob)
+        #expect(Self.violations(of: script.events) == [])
+        let audit = Audit()
+        #expect(Self.gapped(script.events, at: gap).flatMap { audit.observe($0) } + audit.finish() == [])
+        #expect(audit.partialCalls == [alice, bob] || audit.partialCalls == [alice])
+        #expect(audit.unjudgedSessionLines == ["1002"])
+    }
+
+    @Test func `what the gateway found in a call that cannot be judged any more is told of`() {
+        let alice = JournalScript.alice, witness = Violation(rule: .R10, call: alice, sequence: 17, sentence: "a call ends once")
+        let events = GoodJournal.echo.events
+        let journal = { (left: [JournalEvent]) in left + [Self.told(witness, as: UInt64(events.count + 1))] }
+        #expect(Self.violations(of: journal(events)) == [], "all is there to be judged again")
+        let left = events.filter { $0.kind != .dtmfReceived }
+        #expect(Self.violations(of: journal(left)) == [witness])
+        var options = Audit.Options()
+        options.rules.remove(.R10)
+        #expect(Self.violations(of: journal(left), options: options) == [])
+    }
+
+    @Test(arguments: ["BYE while media runs", "never ended"]) func `what is found again behind a gap is told of once`(fault: String) {
+        let live = Self.gapped(BrokenJournal.all.filter { $0.fault == fault }[0].events, at: 2)
+        let violations = Self.violations(of: live)
+        #expect(violations.count == 1)
+        let journal = live + violations.map { Self.told($0, as: (live.last?.sequence ?? 0) + 1) }
+        #expect(Self.violations(of: journal).map(\.rule) == violations.map(\.rule))
+        #expect(Self.violations(of: live.filter { $0.kind != .performEnd } + journal.suffix(1)).map(\.rule) == violations.map(\.rule), "a second gap")
+    }
+
+    @Test func `a call that is up at two gaps is unfinished once`() {
+        let audit = Audit()
+        let left = GoodJournal.hold.events.filter { $0.kind != .sessionActivated && !($0.kind == .sipSent && $0.details.number(.cseq) == 5) }
+        #expect(left.flatMap { audit.observe($0) } + audit.finish() == [])
+        #expect(audit.gaps.count > 1 && audit.unfinishedCalls == [JournalScript.alice])
+    }
+
+    @Test func `a late event of a call that was over before a gap does not make it one that cannot be judged`() {
+        let events = GoodJournal.bridge(scope: "perGroup").events
+        let late = events.lastIndex { $0.kind == .sipReceived } ?? 0
+        let audit = Audit()
+        #expect(Self.gapped(events, at: late).flatMap { audit.observe($0) } + audit.finish() == [])
+        #expect(audit.gaps.count == 1 && audit.partialCalls.isEmpty && audit.unfinishedCalls.isEmpty)
+    }
+
+    @Test(arguments: [JournalEvent.Kind.sipReceived, .sipSent])
+    func `a call of which a re-INVITE comes first is one of which a part is missing`(kind: JournalEvent.Kind) {
+        let events = kind == .sipSent ? GoodJournal.hold.events : GoodJournal.bridge(scope: "perGroup", reinvited: true).events
+        let first = events.lastIndex { $0.kind == kind && $0.details.text(.method) == "INVITE" && $0.details.number(.status) == nil } ?? 0
+        let audit = Audit()
+        for event in events[first...].prefix(2) { #expect(audit.observe(event) == []) }
+        #expect(audit.partialCalls == [events[first].call])
+    }
+
+    @Test func `the message that ends a reset call may be missing at a gap`() {
+        let alice = JournalScript.alice
+        var script = JournalScript(scope: "perGroup")
+        script.ring(alice)
+        script.answer(alice, script.request("answer")[0])
+        script.received("ACK", alice)
+        script.add(.providerReset)
+        script.add(.callEnded, alice, [.reason: "reset"])
+        script.close(alice)
+        let gap = script.events.count
+        let audit = Audit()
+        #expect(Self.gapped(script.stop(), at: gap).flatMap { audit.observe($0) } + audit.finish() == [])
+        #expect(audit.unfinishedCalls == [alice] && audit.partialCalls == [alice])
+    }
+
+    @Test func `a gap takes back nothing of what was before it, and what begins behind it is judged`() {
         let broken = BrokenJournal.all.filter { $0.fault == "BYE while media runs" }[0].events
         // The first call is over, and only what it lacks shows that it broke a rule.
         let incomplete = BrokenJournal.all.filter { $0.fault == "never completed" }[0].events.dropLast()
-        let events = numbered(Array(incomplete), from: 1) + numbered(Array(broken.dropFirst(2)), from: 1_000)
+        let events = Self.numbered(incomplete, from: 1) + Self.numbered(broken.dropFirst(2), from: 1_000)
         let audit = Audit()
         let violations = events.flatMap { audit.observe($0) } + audit.finish()
         #expect(violations.map(\.rule) == [.R5, .M4] && audit.gaps.count == 1, "\(violations)")

@@ -10,14 +10,14 @@ import Workbench
     private let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-leaks-\(UUID())")
 
     /// A journal of one call, without the events of `missing`.
-    private func journal(without missing: Set<String> = [], at path: String, wall: UInt64 = 1_790_000_000_000_000_000) throws {
+    private func journal(without missing: Set<String> = [], from first: Int = 1, at path: String, wall: UInt64 = 1_790_000_000_000_000_000) throws {
         let call = UUID().uuidString
         let kinds = ["report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped", "session.deactivated", "media.closed", "media.released", "call.ended"]
         let file = try FileHandle(forWritingTo: URL(filePath: path))
         defer { try? file.close() }
         try file.seekToEnd()
         for (index, kind) in kinds.filter({ !missing.contains($0) }).enumerated() {
-            let line = #"{"seq":\#(index + 1),"t":\#(index * 1_000_000),"wall":\#(wall + UInt64(index)),"call":"\#(call)","line":"1002","lane":"s0","kind":"\#(kind)","details":{}}"# + "\n"
+            let line = #"{"seq":\#(first + index),"t":\#(index * 1_000_000),"wall":\#(wall + UInt64(index)),"call":"\#(call)","line":"1002","lane":"s0","kind":"\#(kind)","details":{}}"# + "\n"
             try file.write(contentsOf: Data(line.utf8))
         }
     }
@@ -54,7 +54,7 @@ import Workbench
         let path = folder.appending(path: "journal.jsonl").path, wall: UInt64 = 1_790_000_000_000_000_000
         for (index, file) in [path + ".1", path].enumerated() {
             _ = FileManager.default.createFile(atPath: file, contents: nil)
-            for call in 0..<5 { try journal(at: file, wall: wall + UInt64(1_000 * index + 100 * call)) }
+            for call in 0..<5 { try journal(from: 50 * index + 10 * call + 1, at: file, wall: wall + UInt64(1_000 * index + 100 * call)) }
         }
         let gate = try TargetJournal(path: path)
         for call in 1...calls {
@@ -62,7 +62,7 @@ import Workbench
             for number in stride(from: kept, to: 1, by: -1) { try? FileManager.default.moveItem(atPath: "\(path).\(number - 1)", toPath: "\(path).\(number)") }
             try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
             _ = FileManager.default.createFile(atPath: path, contents: nil)
-            try journal(without: call == calls ? missing : [], at: path, wall: wall + UInt64(10_000 * call))
+            try journal(without: call == calls ? missing : [], from: 10 * call + 91, at: path, wall: wall + UInt64(10_000 * call))
         }
         return gate.settled(within: 0.1)
     }
@@ -78,6 +78,29 @@ import Workbench
         let report = try rotated(3, keeping: 2)
         #expect(report.isClean && report.journal == nil)
         #expect(report.notJudged == "the gateway's journal, of which too much was rotated away (journal.rotate)")
+    }
+
+    @Test func `a journal in which events are missing since the run began is not judged, and its violations count`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "journal.jsonl").path, call = UUID().uuidString
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        for first in [1, 101] { try journal(from: first, at: path) }
+        let gate = try TargetJournal(path: path)
+        try journal(without: ["media.released"], from: 111, at: path)
+        #expect(gate.settled(within: 0.1).notJudged == nil, "the gap of before the run is not the run's")
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seekToEnd()
+        let lines = [
+            #""seq":130,"lane":"s0","kind":"sip.rx","details":{"method":"BYE"}"#,
+            #""seq":131,"lane":"s0","kind":"audit.violation","details":{"rule":"R10","count":129,"text":"x"}"#,
+        ]
+        for line in lines {
+            try file.write(contentsOf: Data(#"{"t":1,"wall":1,"call":"\#(call)",\#(line)}\#n"#.utf8))
+        }
+        let report = gate.settled(within: 0.1)
+        #expect(report.notJudged == "the gateway's journal, in which events are missing")
+        #expect(report.leftovers == ["gateway: 1 violations of the contract"])
     }
 
     @Test func `a journal in which nothing happens is the wrong one`() throws {

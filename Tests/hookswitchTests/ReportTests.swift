@@ -47,6 +47,16 @@ import Workbench
         #expect(AuditCommand.text(report).hasSuffix("1 calls: clean; events are missing in 1 places; 1 calls cannot be judged, a part of them is missing"))
     }
 
+    @Test func `what the gateway itself found where events are missing now is exit code 1`() throws {
+        let call = UUID().uuidString
+        let lines = [
+            #""seq":4,"kind":"call.ended","details":{}"#, #""seq":5,"kind":"media.started","details":{}"#,
+            #""seq":6,"kind":"audit.violation","details":{"rule":"R10","count":3,"text":"a call ends once"}"#,
+        ].map { #"{"t":5000000,"wall":1790000000000000000,"lane":"s0","call":"\#(call)",\#($0)}"# }
+        let report = try audit([Self.line(1, "gateway.started")] + lines)
+        #expect(!report.isClean && report.gaps == 1 && AuditCommand.text(report).contains("violation   R10  event 3  call \(call)  a call ends once"))
+    }
+
     @Test func `a journal is audited out of a pipe, which is given alone`() throws {
         let pipe = Pipe(), path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
         let several = try #require(throws: Failure.self) { try AuditCommand.check(["/nowhere/a", path]) }

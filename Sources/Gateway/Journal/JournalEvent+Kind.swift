@@ -139,8 +139,8 @@ extension JournalEvent {
         /// didDeactivate. `session`
         case sessionDeactivated = "session.deactivated"
 
-        // About the journal itself; the audit ignores these.
-        /// `rule`, `count`, `text`
+        // About the journal itself; the audit looks at these only where it cannot judge, because events are missing.
+        /// `rule`, `count` (the sequence number of the event that broke it), `text`
         case auditViolation = "audit.violation"
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import Primitives
 
 struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,6 +30,8 @@ struct AuditCommand: ParsableCommand {
         var unfinishedCalls: [String] = []
         /// Calls of which a part is missing.
         var unjudgedCalls = 0
+        /// Lines with calls that were judged without their audio sessions.
+        var unjudgedSessionLines: [String] = []
         var isClean: Bool { violations.isEmpty && unreadable.isEmpty }
     }
 
@@ -67,6 +70,7 @@ struct AuditCommand: ParsableCommand {
         audit.finish().forEach(note)
         (report.calls, report.unfinishedCalls) = (calls.count, audit.unfinishedCalls.map(\.description))
         (report.gaps, report.unjudgedCalls) = (audit.gaps.count, audit.partialCalls.count)
+        report.unjudgedSessionLines = audit.unjudgedSessionLines.map(\.description).sorted()
         return report
     }
 
@@ -87,7 +91,9 @@ struct AuditCommand: ParsableCommand {
     /// How far the verdict goes.
     private static func limits(_ report: Report) -> String {
         let gaps = report.gaps > 0 ? "; events are missing in \(report.gaps) places" : ""
-        return gaps + (report.unjudgedCalls > 0 ? "; \(report.unjudgedCalls) calls cannot be judged, a part of them is missing" : "")
+        let calls = report.unjudgedCalls > 0 ? "; \(report.unjudgedCalls) calls cannot be judged, a part of them is missing" : ""
+        let lines = report.unjudgedSessionLines.count
+        return gaps + calls + (lines > 0 ? "; on \(lines) lines audio sessions are not judged, as they may be those of such calls" : "")
     }
 
     private static func verdict(_ report: Report) -> String {

@@ -13,6 +13,8 @@ struct TargetJournal {
     struct Tally: Equatable {
         var kinds: [JournalEvent.Kind: Int] = [:]
         var begun: Set<CallUUID> = [], ended: Set<CallUUID> = []
+        /// Places where events are missing.
+        var gaps = 0
         var violations = 0, events = 0
         /// When the first event was written: nanoseconds since 1970.
         var beginning: UInt64?
@@ -60,13 +62,16 @@ struct TargetJournal {
         guard now.contains(before) else {
             return LeakReport(leftovers: [], notJudged: "the gateway's journal, of which too much was rotated away (journal.rotate)")
         }
+        let violations = now.violations > before.violations ? ["gateway: \(now.violations - before.violations) violations of the contract"] : []
+        // What is missing may be the end of anything; a violation stays one.
+        guard now.gaps <= before.gaps else { return LeakReport(leftovers: violations, notJudged: "the gateway's journal, in which events are missing") }
         func since(_ kind: JournalEvent.Kind) -> Int { (now.kinds[kind] ?? 0) - (before.kinds[kind] ?? 0) }
         var leftovers = Self.pairs.compactMap { opened, closed, text in
             since(opened) > since(closed) ? "gateway: \(since(opened) - since(closed)) \(text)" : nil
         }
         let open = now.begun.subtracting(before.begun).subtracting(now.ended)
         if !open.isEmpty { leftovers.append("gateway: \(open.count) calls that did not end") }
-        if now.violations > before.violations { leftovers.append("gateway: \(now.violations - before.violations) violations of the contract") }
+        leftovers += violations
         if now.events == before.events { leftovers.append("gateway: no event in its journal since the run began: is it the right file?") }
         let kinds = Self.pairs.flatMap { [$0.0, $0.1] }
         return LeakReport(leftovers: leftovers, journal: Dictionary(uniqueKeysWithValues: kinds.map { ($0.rawValue, since($0)) }))
@@ -76,6 +81,7 @@ struct TargetJournal {
         var tally = Tally()
         let audit = Audit()
         for path in paths { try read(path, &tally, audit) }
+        tally.gaps = audit.gaps.count
         return tally
     }
 

@@ -41,6 +41,8 @@ public final class Audit {
     public private(set) var unfinishedCalls: [CallUUID] = []
     /// Calls of which events are missing, before a gap, after it or at the beginning: what is there does not tell whether they kept the rules.
     public private(set) var partialCalls: Set<CallUUID> = []
+    /// Lines with calls that were judged without their audio sessions: a session may be that of calls of which events are missing.
+    public private(set) var unjudgedSessionLines: Set<Text> = []
 
     /// How many calls it remembers now.
     public var rememberedCalls: Int { facts.calls.count }
@@ -54,13 +56,15 @@ public final class Audit {
     @exclusivity(unchecked) private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
     private var wasStopped = false
-    /// The run began before the first event, or the first after a gap.
-    private var isCut = false
+    /// Those of `unfinishedCalls`, and calls that were over at a gap: these may have late events behind it.
+    private var unfinished: Set<CallUUID> = [], settled: Set<CallUUID> = []
+    /// Since `finish`, until the next run begins: what comes then is what that found.
+    private var isFinished = false
 
     public init(options: Options = Options()) {
         self.options = options
         lingerTime = options.t1 * 128 + .seconds(5)
-        facts = AuditFacts(options: options)
+        facts = AuditFacts(options: options, findings: Findings())
         let chosen = AuditRule.all.filter { options.rules.contains($0.id) && (options.strict || $0.id != .M5s) }
         checks = JournalEvent.Kind.allCases.map { kind in chosen.filter { $0.kinds.contains(kind) }.map(AuditRule.Check.init) }
         closingRules = chosen.filter { $0.checkClosing != nil }
@@ -76,7 +80,9 @@ public final class Audit {
     /// Appends the violations of one event: nothing is allocated where there is none.
     func observe(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
         switch event.kind {
-        case .auditViolation: return noteSequence(event, into: &violations)
+        case .auditViolation:
+            noteSequence(event, into: &violations)
+            return noteWitness(event, into: &violations)
         case .gatewayStarted: violations += begin()
         default: noteSequence(event, into: &violations)
         }
@@ -86,22 +92,29 @@ public final class Audit {
         let facts = facts
         facts.look(at: event)
         let checks = checks[event.kind.ordinal]
-        facts.judge(event, by: isCut ? checks.filter { canJudge(event, by: $0.rule) } : checks, into: &violations)
+        facts.judge(event, by: facts.isCut ? checks.filter { canJudge(event, by: $0.rule) } : checks, into: &violations)
         if facts.note(event), let call = event.call { lingering.append((call, event.time + lingerTime)) }
-        if isCut, let call = event.call, !facts.current.isWhole, !Self.wishes.contains(event.kind) { partialCalls.insert(call) }
+        if facts.isCut, let call = event.call { noteLimits(event, of: call) }
     }
 
     /// The violations of what is missing when nothing more will happen.
-    public func finish() -> [Violation] { close(isComplete: options.complete ?? wasStopped) }
+    public func finish() -> [Violation] {
+        isFinished = true
+        return close(isComplete: options.complete ?? wasStopped)
+    }
 
     private func close(isComplete: Bool) -> [Violation] {
         let known = facts.calls.names.sorted().map(CallUUID.init(bits:))
         var violations: [Violation] = []
         for call in known {
-            if isComplete || facts.calls[call]?.isOver == true { violations += settle(call) } else { unfinishedCalls.append(call) }
+            if isComplete || facts.calls[call]?.isDone == true {
+                violations += settle(call)
+            } else if unfinished.insert(call).inserted {
+                unfinishedCalls.append(call)
+            }
         }
-        if isComplete, !isCut, options.rules.contains(.M9) { violations += openSessions() }
-        (facts, lingering, lastSequence, wasStopped, isCut) = (AuditFacts(options: options), FIFO(), nil, false, false)
+        if isComplete, options.rules.contains(.M9) { violations += openSessions() }
+        (facts, lingering, lastSequence, wasStopped) = (AuditFacts(options: options, findings: facts.findings), FIFO(), nil, false)
         return violations
     }
 }
@@ -111,11 +124,12 @@ extension Audit {
     /// Events of a call that may come before it begins.
     private static let wishes: Set<JournalEvent.Kind> = [.transactionRequested, .transactionAccepted, .transactionRefused]
 
-    /// In a journal whose beginning is missing: only calls that are all there, and sessions only of lines of which it is known how they are.
+    /// In a journal whose beginning is missing: only calls that are all there, and sessions only where all of their calls are. (M2 looks itself.)
     private func canJudge(_ event: borrowing JournalEvent, by rule: AuditRule) -> Bool {
         guard facts.current.hasBegun else { return false }
         switch rule.id {
-        case .M2, .M5s, .M9, .R16: return facts.knowsLine(event.line)
+        case .M5s, .M9: return facts.knowsSessions(event)
+        case .R16: return facts.knowsGroup(on: event.line)
         default: return true
         }
     }
@@ -125,18 +139,45 @@ extension Audit {
         lastSequence = event.sequence
     }
 
-    /// At the beginning too. What is over is judged, as where a journal ends, and what comes is as after a beginning that is missing.
+    /// What an event in a journal whose beginning is missing cannot show.
+    private func noteLimits(_ event: borrowing JournalEvent, of call: CallUUID) {
+        let known = facts.current
+        if known.isPartial, !Self.wishes.contains(event.kind), !settled.contains(call) { partialCalls.insert(call) }
+        if event.kind == .mediaStarted, known.hasBegun, !facts.knowsSessions(event) { unjudgedSessionLines.insert(event.line) }
+    }
+
+    /// What was found live in a call that cannot be judged any more, as events are missing, stands in the journal alone.
+    private func noteWitness(_ event: borrowing JournalEvent, into violations: inout [Violation]) {
+        guard let violation = Violation(toldBy: event), !facts.findings.confirm(violation) else { return }
+        guard !isFinished, facts.isCut || violation.call.map(partialCalls.contains) ?? false else { return }
+        guard options.rules.contains(violation.rule), options.strict || violation.rule != .M5s else { return }
+        facts.findings.adopt(violation)
+        violations.append(violation)
+    }
+
+    /// At the beginning too. What is over is judged, as where a journal ends, and what comes is as after a beginning that is missing. Where the
+    /// numbers go on, so does the run, and its lines are as they were.
     private func noteGap(before sequence: UInt64) -> [Violation] {
-        defer { isCut = sequence != 1 }
+        defer { facts.isCut = sequence != 1 }
         guard let lastSequence else { return [] }
-        let unfinished = unfinishedCalls.count, violations = close(isComplete: wasStopped)
+        let earlier = facts, goesOn = !wasStopped && sequence > lastSequence, count = unfinishedCalls.count
+        settled.formUnion(earlier.calls.names.filter { earlier.calls[$0]?.isDone == true }.map(CallUUID.init(bits:)))
+        let violations = close(isComplete: wasStopped)
+        if goesOn { facts.keepLines(of: earlier) }
         gaps.append(Gap(after: lastSequence, before: sequence))
-        partialCalls.formUnion(unfinishedCalls[unfinished...])
+        partialCalls.formUnion(unfinishedCalls[count...])
         return violations
     }
 
     /// A new run: what was before is over.
-    private func begin() -> [Violation] { lastSequence == nil ? [] : finish() }
+    private func begin() -> [Violation] {
+        guard lastSequence != nil else { return [] }
+        defer {
+            facts.findings.removeAll()
+            (unfinished, settled, isFinished) = ([], [], false)
+        }
+        return finish()
+    }
 
     private func dropForgotten(at now: Instant, into violations: inout [Violation]) {
         while let oldest = lingering.first, oldest.until <= now || lingering.count > Self.mostLingering {
@@ -151,14 +192,16 @@ extension Audit {
     private func settle(_ call: CallUUID) -> [Violation] {
         guard let known = facts.calls[call] else { return [] }
         defer { facts.drop(call) }
-        guard !isCut || known.hasBegun else { return [] }
+        guard !facts.isCut || known.hasBegun else { return [] }
         return closingRules.compactMap { rule in
-            rule.checkClosing?(known, facts).map { Violation(rule: rule.id, call: call, sequence: lastSequence ?? 0, sentence: $0) }
+            guard let sentence = rule.checkClosing?(known, facts), facts.findings.noteClosing(rule.id, call) else { return nil }
+            return Violation(rule: rule.id, call: call, sequence: lastSequence ?? 0, sentence: sentence)
         }
     }
 
     private func openSessions() -> [Violation] {
-        facts.sessions.keys.map(\.text.description).sorted().map {
+        guard !facts.sessions.isEmpty, facts.findings.noteClosing(.M9, nil) else { return [] }
+        return facts.sessions.keys.map(\.text.description).sorted().map {
             Violation(rule: .M9, call: nil, sequence: lastSequence ?? 0, sentence: "session \($0) must be deactivated when no call needs it")
         }
     }

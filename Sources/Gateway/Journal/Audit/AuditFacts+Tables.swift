@@ -16,6 +16,8 @@ extension AuditFacts {
 
         var isConfigured = false
         var sessionPerGroup = false
+        /// All that happened on it since it was configured is known.
+        var isWhole = false
         @exclusivity(unchecked) private var presences = IdentityTable<Presence>()
         /// How many are connected and not on hold.
         @exclusivity(unchecked) private(set) var activeCalls = 0

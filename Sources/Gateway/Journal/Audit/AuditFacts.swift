@@ -13,8 +13,10 @@ final class AuditFacts {
         @exclusivity(unchecked) fileprivate(set) var members: [CallUUID]
         /// The active session of the group, where a line has one per group.
         @exclusivity(unchecked) fileprivate(set) var session: JournalEvent.Value?
+        /// No call was in it of which events are missing.
+        fileprivate(set) var isWhole: Bool
 
-        fileprivate init(of call: CallUUID) { members = [call] }
+        fileprivate init(of call: CallUUID, isWhole: Bool = true) { (members, self.isWhole) = ([call], isWhole) }
 
         /// Whether one of it is connected and not on hold.
         func isNeeded(by line: Line, besides call: CallUUID? = nil) -> Bool { members.contains { $0 != call && line.isActive($0) } }
@@ -45,6 +47,9 @@ final class AuditFacts {
     // The compiler cannot prove the accesses apart; asking the runtime would cost more than most rules.
 
     let options: Audit.Options
+    let findings: Findings
+    /// The run began before the first event, or the first after a gap.
+    @exclusivity(unchecked) var isCut = false
     @exclusivity(unchecked) var calls = IdentityTable<CallFacts>()
     @exclusivity(unchecked) private var lines: [Text: Line] = [:]
     /// Active sessions. The key is the line's number, or the session's id where a line has one per group.
@@ -63,10 +68,32 @@ final class AuditFacts {
     /// The event's action, if it is accepted and not complete.
     @exclusivity(unchecked) private(set) var action: Action?
 
-    init(options: Audit.Options) { self.options = options }
+    init(options: Audit.Options, findings: Findings) { (self.options, self.findings) = (options, findings) }
 
-    /// Whether the journal says how the line's sessions are.
-    func knowsLine(_ number: Text) -> Bool { lines[number]?.isConfigured ?? false }
+    /// Takes over how the lines of a run are that goes on behind a gap.
+    func keepLines(of earlier: AuditFacts) {
+        for (number, line) in earlier.lines where line.isConfigured {
+            let kept = makeLine(number)
+            (kept.isConfigured, kept.sessionPerGroup) = (true, line.sessionPerGroup)
+        }
+    }
+
+    /// Whether all is known that decides over the sessions of the event's call: the line from its beginning on, or every call of the group, where
+    /// that has a session of its own.
+    func knowsSessions(_ event: borrowing JournalEvent) -> Bool {
+        guard isCut else { return true }
+        let line = line(event.line)
+        if line.isWhole { return true }
+        guard line.sessionPerGroup, knowsGroup(on: event.line) else { return false }
+        guard let key = sessionKey(event), let session = sessions[key] else { return true }
+        return session.group?.isWhole ?? false
+    }
+
+    /// Whether it is known how the line has its sessions, and who is in the group of the event's call.
+    func knowsGroup(on number: Text) -> Bool {
+        let line = line(number)
+        return line.isWhole || line.isConfigured && current.group?.isWhole ?? false
+    }
 
     /// What is known of a line; nothing of one that the journal has not named.
     func line(_ number: Text) -> Line {
@@ -112,7 +139,9 @@ extension AuditFacts {
     func judge(_ event: borrowing JournalEvent, by checks: [AuditRule.Check], into violations: inout [Violation]) {
         for index in checks.indices {
             guard let sentence = checks[index].body(event, self) else { continue }
-            violations.append(Violation(rule: checks[index].rule.id, call: event.call, sequence: event.sequence, sentence: sentence))
+            let violation = Violation(rule: checks[index].rule.id, call: event.call, sequence: event.sequence, sentence: sentence)
+            findings.note(violation)
+            violations.append(violation)
         }
     }
 
@@ -120,7 +149,7 @@ extension AuditFacts {
     func note(_ event: borrowing JournalEvent) -> Bool {
         noteSystem(event)
         guard let call = event.call, isKnown || event.beginsFacts(message) else { return false }
-        if !isKnown { current.isWhole = message != nil || event.kind == .performStart && action != nil }
+        if !isKnown { current.isWhole = message.map { !$0.isSent } ?? (event.kind == .performStart && action != nil) }
         if current.group == nil { current.group = Group(of: call) }
         if let message { current.note(message, of: event) } else { noteCall(event, call) }
         refreshPresence(call)
@@ -134,7 +163,7 @@ extension AuditFacts {
         switch event.kind {
         case .lineConfigured:
             let line = makeLine(event.line)
-            (line.isConfigured, line.sessionPerGroup) = (true, event.details.text(.scope) == "perGroup")
+            (line.isConfigured, line.isWhole, line.sessionPerGroup) = (true, true, event.details.text(.scope) == "perGroup")
         case .providerReset: noteReset(event)
         case .transactionAccepted, .systemAction: noteAccepted(event)
         case .sessionActivated:
@@ -280,10 +309,16 @@ extension AuditFacts {
             leave(old, call)
             return current.group = Group(of: call)
         }
-        guard let target = calls[other]?.group, target !== old else { return }
+        guard let joined = calls[other], let target = joined.group else {
+            guard isCut else { return }
+            leave(old, call)
+            return current.group = Group(of: call, isWhole: false)
+        }
+        guard target !== old else { return }
         leave(old, call)
         target.members.append(call)
         current.group = target
+        if isCut, !(current.hasBegun && joined.hasBegun) { target.isWhole = false }
     }
 
     private func leave(_ group: Group?, _ call: CallUUID) { group?.members.removeAll { $0 == call } }

@@ -99,9 +99,7 @@ extension AuditRule {
         closing: { call, _ in
             guard call.resetAt != nil else { return nil }
             if call.ended == nil { return "the reset must end the call" }
-            let isSilent = call.direction == .outgoing && !call.receivedProvisional
-            let isSignalled = call.sentBye || call.sentCancel || call.sentFinal != nil || call.receivedFinal != nil || call.receivedBye || call.receivedCancel
-            return isSignalled || isSilent ? nil : "the reset must end the dialog"
+            return call.isSignalled ? nil : "the reset must end the dialog"
         })
 
     /// A Reason header in a response that we send carries Q.850 values only (RFC 6432 §3).

@@ -17,11 +17,11 @@ extension AuditRule {
     /// `media.started` when the media is configured and open, the session of the call is active, and it does not run yet.
     static let m2 = AuditRule(
         .M2, "media starts once it is open and the session is active", on: [.mediaStarted],
-        check: { _, facts in
+        check: { event, facts in
             let call = facts.current
             if !call.isConfigured || !call.isOpen { return "media must be configured and opened before it starts" }
             if call.runningSince != nil { return "media must be stopped before it starts again" }
-            return facts.session(of: call) == nil ? "the session must be activated before media starts" : nil
+            return facts.session(of: call) == nil && facts.knowsSessions(event) ? "the session must be activated before media starts" : nil
         })
 
     /// Nothing of media is configured, opened or started when the call has ended or its end has begun, by whomever. So a 2xx that crosses

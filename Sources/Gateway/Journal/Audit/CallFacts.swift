@@ -10,7 +10,7 @@ final class CallFacts {
 
     var line = Text.empty
     var direction = Direction.unknown
-    /// The first event was one with which a call begins.
+    /// The first event was one with which a call begins: its start, or an INVITE, which may be one within its dialog.
     var isWhole = false
 
     // SIP. "The INVITE" is the one that makes the dialog; re-INVITEs have another CSeq.
@@ -86,6 +86,9 @@ extension CallFacts {
     /// All of it is in the journal, from its INVITE or its start on.
     var hasBegun: Bool { isWhole && (report != .none || beganStart) }
 
+    /// What came first is no beginning, or shows by what followed that it was none.
+    var isPartial: Bool { !isWhole || !hasBegun && (isEstablished || ended != nil || sentBye || receivedBye) }
+
     var isRefused: Bool { if case .refused = report { true } else { false } }
 
     /// CallKit has it as connected, and it is not on hold.
@@ -97,6 +100,15 @@ extension CallFacts {
     var wasRefusedUnreported: Bool { sentFinal != nil && (report == .none || isRefused) }
 
     var isOver: Bool { (ended != nil || wasRefusedUnreported) && ports.isEmpty && !isOpen }
+
+    /// It is over, and nothing of it is to come.
+    var isDone: Bool { isOver && (resetAt == nil || isSignalled) }
+
+    /// A message told the other end that it is over, or came from there, or nobody is there.
+    var isSignalled: Bool {
+        let isSilent = direction == .outgoing && !receivedProvisional
+        return sentBye || sentCancel || sentFinal != nil || receivedFinal != nil || receivedBye || receivedCancel || isSilent
+    }
 
     /// A dialog of a fork that another 2xx had won, or of a server that had been passed over.
     func isLostFork(_ message: AuditMessage) -> Bool {

@@ -14,6 +14,13 @@ public struct Violation: Equatable, Sendable, CustomStringConvertible {
         (self.rule, self.call, self.sequence, self.sentence) = (rule, call, sequence, sentence)
     }
 
+    /// What an `audit.violation` tells of; nil where it names no rule of ours.
+    init?(toldBy event: borrowing JournalEvent) {
+        guard let rule = event.details.text(.rule).flatMap({ AuditRule.ID(rawValue: $0.description) }) else { return nil }
+        let sequence = event.details.number(.count).flatMap(UInt64.init(exactly:)) ?? event.sequence
+        self.init(rule: rule, call: event.call, sequence: sequence, sentence: event.details.text(.text)?.description ?? "")
+    }
+
     /// `R3 at event 17, call …: the sentence`
     public var description: String {
         "\(rule.rawValue) at event \(sequence)\(call.map { ", call \($0)" } ?? ""): \(sentence)"
