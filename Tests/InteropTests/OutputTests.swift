@@ -35,7 +35,7 @@ extension Strains {
             try await eventually("its call is up", within: .seconds(10)) { !gateway.mediaSockets.isEmpty }
             probe.signal(SIGINT)
             #expect(try await probe.exitCode(within: .seconds(2)) == 3)
-            #expect(probe.lines.all == ["hookswitch: the probe was stopped"])
+            #expect(probe.lines.all == ["calling 9197", "hookswitch: the probe was stopped"])
             let journal = try await gateway.stop()
             #expect(journal.all("sip.rx").contains { $0.text("method") == "BYE" })
         }
