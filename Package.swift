@@ -134,7 +134,7 @@ let package = Package(
         tests("Console"),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Rehearsal", ["Audio", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .histogram]),
+        tests("Rehearsal", ["Audio", "Console", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .histogram]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(
             name: "RequirementTests",
@@ -143,7 +143,7 @@ let package = Package(
                 "Rehearsal", "Runtime", "SDP", "SIP", "SampleApp", "UIKit", "UserAgent", .argumentParser,
             ], exclude: ["requirements.tsv"], swiftSettings: strict),
         .testTarget(name: "HouseTests", swiftSettings: strict),
-        .testTarget(name: "InteropTests", dependencies: ["Audio", "Hotline", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
+        .testTarget(name: "InteropTests", dependencies: ["Audio", "Hotline", "Primitives", "Runtime", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
     ]
 )
 

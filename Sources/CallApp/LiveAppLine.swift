@@ -47,7 +47,7 @@ public enum LiveAppError: Error, CustomStringConvertible {
     /// The telephone activates the audio session of an outgoing call before there is anybody to hear.
     case audioTooEarly
     case socket(SocketError)
-    case media(PumpError)
+    case media(PollerError)
     case journal(path: String, JournalFileError)
 
     public var description: String {
@@ -155,7 +155,7 @@ public final class LiveAppLine: Sendable {
 
     private static func media(_ settings: LiveAppSettings, _ lane: Lane<Host>) throws(LiveAppError) -> MediaLanes {
         let media = MediaSettings(ports: settings.mediaPorts, quarantine: .seconds(1), lanes: 1, batch: .immediate)
-        do throws(PumpError) {
+        do throws(PollerError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }
             }

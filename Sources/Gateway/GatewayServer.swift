@@ -63,7 +63,7 @@ public final class GatewayServer: Sendable {
         case socket(SocketError)
         case tls(TLSError)
         case journal(path: String, JournalFileError)
-        case media(PumpError)
+        case media(PollerError)
 
         public var description: String {
             switch self {
@@ -89,7 +89,7 @@ public final class GatewayServer: Sendable {
         let file = try Self.openJournal(settings, notice)
         (journalFile, tls, self.notice) = (file, settings.tls, notice)
         (directories, sources) = (settings.callDirectories, settings.directories)
-        lane = try Lane(label: "signalling", hasAlarmThread: true) { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
+        lane = try Lane(label: "signalling", hasPoller: true) { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
         directories.load(settings.directories) { notice(.directory($0)) }
     }
@@ -221,7 +221,7 @@ public final class GatewayServer: Sendable {
         let media = MediaSettings(
             ports: settings.gateway.media.ports, quarantine: settings.gateway.media.quarantine, lanes: lanes,
             batch: settings.mediaBatch.map { $0 == .zero ? .immediate : .every($0) } ?? .automatic, opus: settings.gateway.media.opus)
-        do throws(PumpError) {
+        do throws(PollerError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.receive(event, of: leg, at: now) }
             }

@@ -3,40 +3,40 @@ import Primitives
 import Runtime
 import Synchronization
 
-/// One media lane of a server: an engine, and the pump that waits for its sockets and timers.
+/// One media lane of a server: an engine, and the poller that waits for its sockets and timers.
 ///
-/// Not a `Lane` of Runtime, for its time comes from the pump, and its turns are counted in thousands a second: everything here is concrete, and
+/// Not a `Lane` of Runtime, for its time comes from the poller, and its turns are counted in thousands a second: everything here is concrete, and
 /// neither an actor nor a queue, which cost much of a packet to enter. `turn` and `drain` are the only ways in, and each is a turn by itself.
 final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     private let turns = Mutex(())
-    private let pump: MediaPump
+    private let poller: Poller
     private let engine: MediaEngine
     private let report: @Sendable (MediaLegID, MediaEvent) -> Void
-    /// When the pump will come back by itself.
+    /// When the poller will come back by itself.
     private var visit = Instant.distantFuture
 
-    /// Lives until `close`: its pump holds it.
-    init(number: Int, batch: MediaPump.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PumpError) {
-        let pump = try MediaPump()
-        self.pump = pump
+    /// Lives until `close`: its poller holds it.
+    init(number: Int, batch: Poller.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PollerError) {
+        let poller = try Poller()
+        self.poller = poller
         self.report = report
-        engine = MediaEngine(binder: KernelPortBinder(pump: pump), random: SystemRandom(), opus: opus, at: MonotonicClock.now)
-        try pump.start(name: "media-\(number)", batch: batch) { [self] tokens in drain(tokens) }
+        engine = MediaEngine(binder: KernelPortBinder(poller: poller), random: SystemRandom(), opus: opus, at: MonotonicClock.now)
+        try poller.start(name: "media-\(number)", batch: batch) { [self] ready in drain(ready) }
     }
 
     /// Not on the lane itself, where it could never come back.
     func turn(_ work: (MediaEngine) -> Void) { turns.withLock { _ in run(work) } }
 
-    var urgency: MediaPump.Urgency { pump.urgency }
+    var urgency: Poller.Urgency { poller.urgency }
 
-    func close() { pump.stop() }
+    func close() { poller.stop() }
 
-    /// One batch of the pump; returns when it is due again.
-    private func drain(_ tokens: UnsafeBufferPointer<UInt64>) -> Instant? { turns.withLock { _ in take(tokens, at: MonotonicClock.now) } }
+    /// One batch of the poller; returns when it is due again.
+    private func drain(_ ready: UnsafeBufferPointer<Poller.Ready>) -> Instant? { turns.withLock { _ in take(ready, at: MonotonicClock.now) } }
 
-    private func take(_ tokens: UnsafeBufferPointer<UInt64>, at now: Instant) -> Instant? {
+    private func take(_ ready: UnsafeBufferPointer<Poller.Ready>, at now: Instant) -> Instant? {
         if engine.measuresPacing { advanceMeasured() }   // what is due goes before what has come
-        for token in tokens { engine.ready(token, at: now) }
+        for socket in ready { engine.ready(socket.token, at: now) }
         if engine.measuresPacing { advanceMeasured() } else { engine.advance(to: now) }
         deliver()
         let next = engine.deadline
@@ -51,13 +51,13 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
         engine.settlePacing(from: begin, to: MonotonicClock.now)
     }
 
-    /// A turn of signalling: afterwards posts what there is to say, and calls the pump where something became due before its next visit.
+    /// A turn of signalling: afterwards posts what there is to say, and calls the poller where something became due before its next visit.
     private func run(_ work: (MediaEngine) -> Void) {
         work(engine)
         deliver()
         if let deadline = engine.deadline, deadline < visit {
             visit = deadline
-            pump.wake()
+            poller.wake()
         }
     }
 

@@ -3,7 +3,7 @@ import Glibc
 import Primitives
 import Runtime
 
-/// A non-blocking UDP socket of the kernel, reported by a `MediaPump`.
+/// A non-blocking UDP socket of the kernel, reported by a `Poller`.
 final class KernelSocket: MediaSocket {
     // What a packet touches comes first, in one cache line. The compiler cannot see that no two accesses overlap, and asking the runtime costs a
     // sixth of a packet: these are not checked.
@@ -23,9 +23,9 @@ final class KernelSocket: MediaSocket {
 
     private var descriptor: Int32 { owner.raw }
 
-    func watch(by pump: MediaPump, token: UInt64) throws(PumpError) { try pump.watch(descriptor, token: token) }
+    func watch(by poller: Poller, token: UInt64) throws(PollerError) { try poller.watch(descriptor, token: token) }
 
-    func unwatch(by pump: MediaPump) { pump.unwatch(descriptor) }
+    func unwatch(by poller: Poller) { poller.unwatch(descriptor) }
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard remoteLength > 0 else { return false }
@@ -95,11 +95,11 @@ final class KernelSocket: MediaSocket {
     }
 }
 
-/// Binds ports of the kernel and has one pump watch them. Belongs to the lane of that pump.
+/// Binds ports of the kernel and has one poller watch them. Belongs to the lane of that poller.
 final class KernelPortBinder: PortBinder {
-    private let pump: MediaPump
+    private let poller: Poller
 
-    init(pump: MediaPump) { self.pump = pump }
+    init(poller: Poller) { self.poller = poller }
 
     func bind(_ address: SocketAddress, token: UInt64) throws(SocketError) -> any MediaSocket {
         let socket = try KernelSocket(binding: address)
@@ -107,11 +107,11 @@ final class KernelPortBinder: PortBinder {
         return socket
     }
 
-    func release(_ socket: any MediaSocket) { kernel(socket).unwatch(by: pump) }
+    func release(_ socket: any MediaSocket) { kernel(socket).unwatch(by: poller) }
 
     func adopt(_ socket: any MediaSocket, token: UInt64) throws(SocketError) {
         let socket = kernel(socket)
-        do throws(PumpError) { try socket.watch(by: pump, token: token) } catch {
+        do throws(PollerError) { try socket.watch(by: poller, token: token) } catch {
             throw .failed(operation: "watch", .udp, socket.address, code: error.code)
         }
     }

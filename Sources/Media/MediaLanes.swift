@@ -10,14 +10,14 @@ public struct MediaSettings: Hashable, Sendable {
     public var ports: ClosedRange<UInt16>
     /// How long a released number rests before it is used again; 1 s or more.
     public var quarantine: Duration
-    /// Media lanes, each with a pump; as many as cores serve best.
+    /// Media lanes, each with a poller; as many as cores serve best.
     public var lanes: Int
-    public var batch: MediaPump.Batch
+    public var batch: Poller.Batch
     /// For all that is encoded, within what each far end can take.
     public var opus: OpusSettings
 
     public init(
-        ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: MediaPump.Batch = .automatic,
+        ports: ClosedRange<UInt16> = 16_384...32_767, quarantine: Duration = .seconds(2), lanes: Int, batch: Poller.Batch = .automatic,
         opus: OpusSettings = OpusSettings()
     ) {
         self.ports = ports
@@ -53,7 +53,7 @@ public final class MediaLanes: MediaPlane {
     public convenience init(
         settings: MediaSettings, random: any RandomNumberGenerator = SystemRandom(),
         report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void
-    ) throws(PumpError) {
+    ) throws(PollerError) {
         precondition(settings.lanes > 0, "media needs a lane")
         var lanes: [any MediaLaneDoor] = []
         for number in 0..<settings.lanes { lanes.append(try KernelMediaLane(number: number, batch: settings.batch, opus: settings.opus, report: report)) }
@@ -172,7 +172,7 @@ public final class MediaLanes: MediaPlane {
     }
 
     /// What the scheduler gives the threads of the lanes: the least of any.
-    public var urgency: MediaPump.Urgency { lanes.map { $0.urgency }.min { $0.rawValue < $1.rawValue } ?? .normal }
+    public var urgency: Poller.Urgency { lanes.map { $0.urgency }.min { $0.rawValue < $1.rawValue } ?? .normal }
 
     /// Of all lanes, since the last time; empty without `measurePacing`.
     public func takePacing() -> Lateness {
@@ -214,7 +214,7 @@ protocol MediaLaneDoor: AnyObject {
     func turn(_ work: (MediaEngine) -> Void)
 
     /// What the scheduler gives its thread.
-    var urgency: MediaPump.Urgency { get }
+    var urgency: Poller.Urgency { get }
 
     /// The last call: its sockets and its thread go away soon.
     func close()
@@ -248,7 +248,7 @@ private final class InlineMediaLane: MediaLaneDoor {
 
     func turn(_ work: (MediaEngine) -> Void) { work(engine) }
 
-    var urgency: MediaPump.Urgency { .normal }
+    var urgency: Poller.Urgency { .normal }
 
     func close() {}
 }

@@ -1,12 +1,11 @@
 import CCAres
-import Dispatch
 import Glibc
 public import Primitives
 
-/// Asks the name system, on a queue of its own: nobody who asks ever waits.
+/// Asks the DNS, on a lane of its own: no caller ever waits.
 ///
-/// c-ares speaks the protocol, Dispatch watches its sockets and its timeouts. Bounded: a question takes seconds at most, and so many may be under way.
-/// Thread-safe.
+/// c-ares speaks the protocol, the lane's poller watches its sockets and the lane's alarm its timeouts. Bounded: a query takes seconds at most, and
+/// their number is limited. Thread-safe.
 public final class DNSResolver: Sendable {
     public struct Settings: Hashable, Sendable {
         /// The servers that are asked; empty: those of the system's `resolv.conf`.
@@ -24,51 +23,41 @@ public final class DNSResolver: Sendable {
         public init() {}
     }
 
-    private let queue = DispatchQueue(label: "names")
-    private let worker: Confinement
+    private let lane: Lane<DNSWorker>
+
+    private struct CannotStart: Error {}
 
     /// Nil when c-ares cannot start: no memory, or servers that are none.
     public init?(_ settings: Settings = Settings()) {
-        guard let worker = DNSWorker(settings, queue: queue) else { return nil }
-        self.worker = Confinement(worker: worker)
+        let lane = try? Lane<DNSWorker>(label: "dns") { lane, _ throws(CannotStart) in
+            guard let worker = DNSWorker(settings, sockets: lane.sockets) else { throw CannotStart() }
+            return worker
+        }
+        guard let lane else { return nil }
+        self.lane = lane
     }
 
     deinit {
-        let worker = worker
-        queue.async { worker.worker.close() }
+        let lane = lane
+        lane.post { worker, _ in worker.close() }
+        lane.queue.async { lane.leave() }
     }
 
-    /// - Parameter completion: called once, on the resolver's own queue.
+    /// - Parameter completion: called once, on the resolver's own lane.
     public func ask(_ question: DNSQuestion, completion: @escaping @Sendable (DNSAnswer) -> Void) {
-        let worker = worker
-        queue.async { worker.worker.ask(question, completion) }
+        lane.post { worker, now in worker.ask(question, completion, at: now) }
     }
-
-    /// The worker is touched on the queue alone.
-    private struct Confinement: @unchecked Sendable { let worker: DNSWorker }
 }
 
-/// c-ares and its sockets. Lives on one queue.
-private final class DNSWorker {
+/// c-ares and its sockets, on their lane.
+private final class DNSWorker: LaneResident {
     private let channel: ares_channel
-    private let queue: DispatchQueue
+    private let sockets: LaneSockets
     private let settings: DNSResolver.Settings
-    private var sockets: [ares_socket_t: Watch] = [:]
-    private var timer: (any DispatchSourceTimer)?
+    private var watched: [ares_socket_t: ResolverSocket] = [:]
+    private(set) var deadline: Instant?
     private var underWay = 0
     private var isClosed = false
-
-    /// The sources of a socket. They watch a copy of it: c-ares closes its own at once, and Dispatch may look a moment longer.
-    private struct Watch {
-        let copy: SharedDescriptor
-        var reader: (any DispatchSourceRead)?
-        var writer: (any DispatchSourceWrite)?
-
-        func cancel() {
-            reader?.cancel()
-            writer?.cancel()
-        }
-    }
 
     /// One question that c-ares carries around.
     private final class Pending {
@@ -84,7 +73,7 @@ private final class DNSWorker {
     // The library counts its users; it is not to go while any resolver lives.
     private static let isReady = ares_library_init(ARES_LIB_INIT_ALL) == ccares_success
 
-    init?(_ settings: DNSResolver.Settings, queue: DispatchQueue) {
+    init?(_ settings: DNSResolver.Settings, sockets: LaneSockets) {
         guard Self.isReady else { return nil }
         var options = ares_options()
         options.timeout = Int32(clamping: settings.timeout.wholeMilliseconds)
@@ -104,7 +93,7 @@ private final class DNSWorker {
             return ares_init_options(&channel, &options, mask)
         }
         guard status == ccares_success, let channel else { return nil }
-        (self.channel, self.queue, self.settings, self.box) = (channel, queue, settings, box)
+        (self.channel, self.sockets, self.settings, self.box) = (channel, sockets, settings, box)
         box.worker = self
         let list = settings.servers.map(\.description).joined(separator: ",")
         guard list.isEmpty || ares_set_servers_ports_csv(channel, list) == ccares_success else {
@@ -120,13 +109,11 @@ private final class DNSWorker {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        deadline = nil
         ares_destroy(channel)
-        timer?.cancel()
-        for watch in sockets.values { watch.cancel() }
-        sockets = [:]
     }
 
-    func ask(_ question: DNSQuestion, _ completion: @escaping @Sendable (DNSAnswer) -> Void) {
+    func ask(_ question: DNSQuestion, _ completion: @escaping @Sendable (DNSAnswer) -> Void, at now: Instant) {
         guard !isClosed, underWay < settings.maximumQuestions else { return completion(DNSAnswer(.failed)) }
         if let known = DNSAnswer(local: question, hostsFile: settings.hostsFile) { return completion(known) }
         underWay += 1
@@ -139,58 +126,66 @@ private final class DNSWorker {
             pending.worker.underWay -= 1
             pending.completion(answer)
         }, pending)
-        setTimer()
+        setDeadline(at: now)
     }
 
     // MARK: Sockets and time
 
-    private func watch(_ socket: ares_socket_t, _ readable: Bool, _ writable: Bool) {
-        var watch = sockets.removeValue(forKey: socket) ?? Watch(copy: SharedDescriptor(FileDescriptorOwner(dup(socket))))
-        guard readable || writable, watch.copy.raw >= 0 else { return watch.cancel() }
-        let keep: @Sendable () -> Void = { [copy = watch.copy] in withExtendedLifetime(copy) {} }
-        if readable, watch.reader == nil {
-            let source = DispatchSource.makeReadSource(fileDescriptor: watch.copy.raw, queue: queue)
-            source.setEventHandler(handler: handler(socket, ARES_SOCKET_BAD))
-            source.setCancelHandler(handler: keep)
-            source.activate()
-            watch.reader = source
+    /// c-ares tells what it waits for, and at last that it is about to close the socket.
+    private func watch(_ descriptor: ares_socket_t, _ readable: Bool, _ writable: Bool) {
+        let events: Poller.Events = readable ? (writable ? [.readable, .writable] : .readable) : (writable ? .writable : [])
+        if let socket = watched[descriptor] {
+            if events.isEmpty { forget(descriptor, socket) } else { try? sockets.change(descriptor, socket.token, to: events) }
+        } else if !events.isEmpty {
+            let socket = ResolverSocket(descriptor, of: self)
+            guard let token = try? sockets.watch(descriptor, for: events, socket) else { return }
+            socket.token = token
+            watched[descriptor] = socket
         }
-        if writable, watch.writer == nil {
-            let source = DispatchSource.makeWriteSource(fileDescriptor: watch.copy.raw, queue: queue)
-            source.setEventHandler(handler: handler(ARES_SOCKET_BAD, socket))
-            source.setCancelHandler(handler: keep)
-            source.activate()
-            watch.writer = source
-        } else if !writable {
-            watch.writer?.cancel()
-            watch.writer = nil
-        }
-        sockets[socket] = watch
     }
 
-    private func handler(_ readable: ares_socket_t, _ writable: ares_socket_t) -> @Sendable () -> Void {
-        let worker = Confined(self, to: queue)
-        return { worker.open()?.process(readable, writable) }
+    private func forget(_ descriptor: ares_socket_t, _ socket: ResolverSocket) {
+        watched[descriptor] = nil
+        sockets.forget(descriptor, socket.token)
     }
 
-    private func process(_ readable: ares_socket_t, _ writable: ares_socket_t) {
+    func ready(_ descriptor: ares_socket_t, _ events: Poller.Events, at now: Instant) {
+        let isOver = !events.isDisjoint(with: [.hungUp, .failed])
+        process(
+            readable: isOver || events.contains(.readable) ? descriptor : ARES_SOCKET_BAD, writable: events.contains(.writable) ? descriptor : ARES_SOCKET_BAD,
+            at: now)
+    }
+
+    func advance(to now: Instant) {
+        guard let deadline, deadline <= now else { return }
+        process(readable: ARES_SOCKET_BAD, writable: ARES_SOCKET_BAD, at: now)
+    }
+
+    private func process(readable: ares_socket_t, writable: ares_socket_t, at now: Instant) {
         guard !isClosed else { return }
         ares_process_fd(channel, readable, writable)
-        setTimer()
+        setDeadline(at: now)
     }
 
-    private func setTimer() {
-        timer?.cancel()
-        timer = nil
+    private func setDeadline(at now: Instant) {
+        deadline = nil
         guard !isClosed, underWay > 0 else { return }
         var limit = timeval(tv_sec: 1, tv_usec: 0), due = timeval()
         guard let next = ares_timeout(channel, &limit, &due) else { return }
-        let source = DispatchSource.makeTimerSource(queue: queue)
-        source.schedule(deadline: .now() + .milliseconds(max(1, next.pointee.tv_sec * 1_000 + next.pointee.tv_usec / 1_000)))
-        source.setEventHandler(handler: handler(ARES_SOCKET_BAD, ARES_SOCKET_BAD))
-        source.activate()
-        timer = source
+        deadline = now + .milliseconds(max(1, next.pointee.tv_sec * 1_000 + next.pointee.tv_usec / 1_000))
     }
+}
+
+/// A socket of c-ares, which owns and closes it.
+private final class ResolverSocket: LaneSocket {
+    private let descriptor: ares_socket_t
+    private unowned let worker: DNSWorker
+    /// Given when the poller has it.
+    var token: SocketToken!
+
+    init(_ descriptor: ares_socket_t, of worker: DNSWorker) { (self.descriptor, self.worker) = (descriptor, worker) }
+
+    func ready(_ events: Poller.Events, at now: Instant) { worker.ready(descriptor, events, at: now) }
 }
 
 // What comes back.

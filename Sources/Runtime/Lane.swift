@@ -11,8 +11,10 @@ public protocol LaneResident: AnyObject, SendableMetatype {
 
 /// The side of a lane that sockets and other sources of events need: its queue, and a way in.
 public protocol LaneDoor: AnyObject, Sendable {
-    /// The lane's serial queue, for Dispatch sources.
+    /// The lane's serial queue.
     nonisolated var queue: DispatchQueue { get }
+    /// What watches the lane's sockets.
+    nonisolated var sockets: LaneSockets { get }
     /// Does `work` as one turn of the lane and sets the lane's alarm afterwards. Only on the lane's queue, and not inside another turn.
     nonisolated func turn(_ work: (_ now: Instant) -> Void)
 }
@@ -23,7 +25,9 @@ public protocol LaneDoor: AnyObject, Sendable {
 /// alarm. The clock is read once per turn; when the turn is over the alarm is set to the resident's deadline. Nothing here awaits.
 public actor Lane<Resident: LaneResident>: LaneDoor {
     private let executor: QueueExecutor
-    private var alarm: LaneAlarm
+    public nonisolated let sockets: LaneSockets
+    /// The alarm of a lane without a poller.
+    private var timer: LaneTimer?
     private var resident: Resident?
     /// What the alarm is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call per message).
     private var armed: Instant?
@@ -35,14 +39,15 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     ///
     /// The resident may keep the lane it is given, weakly or unowned, to post to itself and to make sockets.
     ///
-    /// - Parameter hasAlarmThread: whether a thread of its own waits for what is due, which is cheaper where that is often: a server's signalling.
+    /// - Parameter hasPoller: whether the lane's poller, which is also its alarm, starts with the lane and not with its first socket. Cheaper than a
+    ///   Dispatch timer where something is often due, as on a server's signalling lane.
     public init<Failure: Error>(
-        label: String, hasAlarmThread: Bool = false, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
+        label: String, hasPoller: Bool = false, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
     ) throws(Failure) {
         let queue = DispatchQueue(label: label)
         executor = QueueExecutor(queue: queue)
-        alarm = LaneAlarm(on: queue, hasThread: hasAlarmThread)
-        try queue.sync { self.assumeIsolated { $0.settle(make) } }.get()
+        sockets = LaneSockets(on: queue)
+        try queue.sync { self.assumeIsolated { $0.settle(hasPoller: hasPoller, make) } }.get()
     }
 
     /// A lane on a serial queue that somebody else owns, as the main queue of an app is. To be called on that queue.
@@ -50,11 +55,11 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         on queue: DispatchQueue, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
     ) throws(Failure) {
         executor = QueueExecutor(queue: queue)
-        alarm = LaneAlarm(on: queue, hasThread: false)
-        try assumeIsolated { $0.settle(make) }.get()
+        sockets = LaneSockets(on: queue)
+        try assumeIsolated { $0.settle(hasPoller: false, make) }.get()
     }
 
-    deinit { alarm.cancel() }
+    deinit { timer?.cancel() }
 
     /// Enters on the lane's own queue, also from inside of a turn. Returns nil when the lane was closed.
     public nonisolated func enter<Value: Sendable>(_ work: @Sendable (_ resident: Resident, _ now: Instant) -> Value) -> Value? {
@@ -94,28 +99,37 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
         queue.sync { self.assumeIsolated { $0.vacate() } }
     }
 
-    private func settle<Failure: Error>(_ make: @Sendable (Lane<Resident>, Instant) throws(Failure) -> Resident) -> Result<Void, Failure> {
-        startAlarm()
+    private func settle<Failure: Error>(
+        hasPoller: Bool, _ make: @Sendable (Lane<Resident>, Instant) throws(Failure) -> Resident
+    ) -> Result<Void, Failure> {
+        sockets.start { [weak self] ready in self?.visit(ready) }
+        if hasPoller { _ = sockets.startPoller() }
         let now = MonotonicClock.now
         do throws(Failure) {
             resident = try make(self, now)
         } catch {
-            alarm.cancel()
+            vacate()
             return .failure(error)
         }
         setAlarm(now)
         return .success(())
     }
 
-    private func startAlarm() {
-        let ring = { @Sendable [weak self] in self?.assumeIsolated { $0.ring() } ?? () }
-        guard !alarm.activate(on: queue, ring: ring) else { return }
-        alarm = LaneAlarm(on: queue, hasThread: false)
-        _ = alarm.activate(on: queue, ring: ring)
+    /// The poller's turn: what is due, then the sockets. The poller waits meanwhile.
+    private nonisolated func visit(_ ready: ReadySockets) {
+        queue.sync { assumeIsolated { $0.serve(ready) } }
+    }
+
+    private func serve(_ ready: ReadySockets) {
+        let now = MonotonicClock.now
+        if let armed, armed <= now { advance(to: now) }
+        sockets.deliver(ready, at: now)
+        setAlarm(now)
     }
 
     private func vacate() {
-        alarm.cancel()
+        timer?.cancel()
+        sockets.close()
         resident = nil
     }
 
@@ -138,11 +152,14 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     }
 
     private func ring() {
-        guard let resident else { return }
         let now = MonotonicClock.now
-        armed = nil
-        resident.advance(to: now)
+        advance(to: now)
         setAlarm(now)
+    }
+
+    private func advance(to now: Instant) {
+        armed = nil
+        resident?.advance(to: now)
     }
 
     private static var shortestWait: Duration { .microseconds(100) }
@@ -151,6 +168,33 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     private func setAlarm(_ now: Instant) {
         guard let deadline = resident?.deadline, deadline < armed ?? .distantFuture else { return }
         armed = deadline
-        alarm.set(to: deadline > now + Self.shortestWait ? deadline : MonotonicClock.now + Self.shortestWait, now: now)
+        let due = deadline > now + Self.shortestWait ? deadline : MonotonicClock.now + Self.shortestWait
+        if sockets.hasPoller { sockets.ring(at: due.nextHalfMillisecond) } else { setTimer(to: due, now: now) }
     }
+
+    private func setTimer(to due: Instant, now: Instant) {
+        if timer == nil { timer = LaneTimer(on: queue) { @Sendable [weak self] in self?.assumeIsolated { $0.ring() } } }
+        timer?.set(after: due - now)
+    }
+}
+
+/// A Dispatch timer. Unchecked: Dispatch's sources may be used from any thread, and do not say so.
+private struct LaneTimer: @unchecked Sendable {
+    private let source: any DispatchSourceTimer
+
+    init(on queue: DispatchQueue, ring: @escaping @Sendable () -> Void) {
+        source = DispatchSource.makeTimerSource(queue: queue)
+        source.setEventHandler(handler: ring)
+        source.activate()
+    }
+
+    /// It rings up to half a millisecond later.
+    func set(after time: Duration) { source.schedule(deadline: .now() + .nanoseconds(Int(time.wholeNanoseconds)), leeway: .microseconds(500)) }
+
+    func cancel() { source.cancel() }
+}
+
+extension Instant {
+    /// What is due close together is done in one turn.
+    fileprivate var nextHalfMillisecond: Instant { Instant(nanoseconds: nanoseconds / 500_000 * 500_000 &+ 500_000) }
 }

@@ -52,7 +52,7 @@ public final class PatientQueue: Sendable {
     private let bench = Bench()
 
     /// - Parameter name: of the thread; 15 bytes.
-    public init(name: String) throws(PumpError) {
+    public init(name: String) throws(PollerError) {
         try startThread { [bench] in
             clinux_name_thread(name)
             clinux_make_thread_patient()

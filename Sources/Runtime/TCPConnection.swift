@@ -1,12 +1,11 @@
 import CLinux
-import Dispatch
 import Glibc
 public import Primitives
 
 /// One TCP connection on the lane that made it: bytes in, bytes out, bounded in memory and in patience.
 ///
 /// It keeps no timer: its owner calls `advance(to:)` when `deadline` has come.
-public final class TCPConnection {
+public final class TCPConnection: LaneSocket {
     public struct Limits: Hashable, Sendable {
         /// How long a connection may take to stand.
         public var connectTimeout: Duration = .seconds(5)
@@ -74,11 +73,12 @@ public final class TCPConnection {
     private var unsent: [UInt8] = []
     private var unsentStart = 0
     private var unsentSince: Instant?
-    /// Nil when closed; the sources keep it until Dispatch has done with it.
-    private var descriptor: SharedDescriptor?
-    private let lane: any LaneDoor
-    private var reader: (any DispatchSourceRead)?
-    private var writer: (any DispatchSourceWrite)?
+    /// Nil when closed.
+    private var descriptor: FileDescriptorOwner?
+    private let sockets: LaneSockets
+    private var token: SocketToken?
+    /// What the poller is to report. A reset and an end in both directions are reported always.
+    private var wanted: Poller.Events
     private let receive: (TCPConnection, Event, Instant) -> Void
 
     /// Takes over a connection that a listener accepted.
@@ -88,7 +88,8 @@ public final class TCPConnection {
     ) {
         let (remote, local) = (accepted.remote, accepted.local)
         self.init(accepted.release(), remote: remote, local: local, state: .open, limits: limits, lane: lane, at: now, receive: receive)
-        read(from: lane)
+        // Refused the place in the poller's set, it ends at its first deadline as one that nothing is heard of.
+        try? watch()
     }
 
     /// Begins a connection. What is sent before it stands waits, within `limits.unsentBytes`.
@@ -102,7 +103,7 @@ public final class TCPConnection {
         let owner = try FileDescriptorOwner.tcp(connecting: remote, from: local)
         let address = owner.localAddress ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0)
         self.init(owner, remote: remote, local: address, state: .connecting(since: now), limits: limits, lane: lane, at: now, receive: receive)
-        waitToWrite()
+        do throws(PollerError) { try watch() } catch { throw .failed(operation: "watch", .tcp, remote, code: error.code) }
     }
 
     private init(
@@ -111,12 +112,14 @@ public final class TCPConnection {
     ) {
         // Messages are written whole; Nagle would hold back the second of two until the peer has acknowledged the first.
         _ = clinux_set_no_delay(owner.raw, 1)
-        descriptor = SharedDescriptor(owner)
-        (self.remote, self.local, self.state, self.limits, self.lane, self.receive) = (remote, local, state, limits, lane, receive)
+        descriptor = consume owner
+        (self.remote, self.local, self.state, self.limits, self.receive) = (remote, local, state, limits, receive)
+        sockets = lane.sockets
+        if case .connecting = state { wanted = .writable } else { wanted = .readable }
         lastActivity = now
     }
 
-    deinit { cancelSources() }
+    deinit { close() }
 
     public var isClosed: Bool { if case .closed = state { true } else { false } }
 
@@ -157,7 +160,7 @@ public final class TCPConnection {
         state = .closed
         unsent = []
         unsentStart = 0
-        cancelSources()
+        if let raw, let token { sockets.forget(raw, token) }
         descriptor = nil
     }
 
@@ -186,43 +189,47 @@ public final class TCPConnection {
 
 // What the kernel says.
 extension TCPConnection {
-    private func read(from lane: any LaneDoor) {
-        guard let descriptor else { return }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
-        let confined = Confined(self, to: lane.queue)
-        source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.drain(at: now) } }
-        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
-        source.activate()
-        reader = source
+    private var raw: Int32? { descriptor?.raw }
+
+    private func watch() throws(PollerError) {
+        guard let raw else { return }
+        token = try sockets.watch(raw, for: wanted, self)
     }
 
-    /// Made for each wait and cancelled after it: most writes never need one.
-    private func waitToWrite() {
-        guard let descriptor, writer == nil else { return }
-        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.raw, queue: lane.queue)
-        let confined = Confined(self, to: lane.queue)
-        source.setEventHandler { @Sendable [weak lane] in lane?.turn { now in confined.open()?.writable(at: now) } }
-        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
-        source.activate()
-        writer = source
+    private func want(_ events: Poller.Events) {
+        guard events != wanted, let raw, let token else { return }
+        wanted = events
+        try? sockets.change(raw, token, to: events)
     }
 
-    private func writable(at now: Instant) {
-        guard let descriptor else { return }
-        if case .connecting = state {
-            let code = clinux_pending_error(descriptor.raw)
-            guard code == 0 else { return end(.connectFailed(code: code), at: now) }
-            state = .open
-            lastActivity = now
-            read(from: lane)
-            receive(self, .connected, now)
-        }
+    func ready(_ events: Poller.Events, at now: Instant) {
+        if case .connecting = state { return connected(at: now) }
+        guard events.isDisjoint(with: [.hungUp, .failed]) else { return isReading ? drain(at: now) : lost(at: now) }
+        if events.contains(.readable) { drain(at: now) }
+        if events.contains(.writable) { flush(at: now) }
+    }
+
+    private func connected(at now: Instant) {
+        guard let raw else { return }
+        let code = clinux_pending_error(raw)
+        guard code == 0 else { return end(.connectFailed(code: code), at: now) }
+        state = .open
+        lastActivity = now
+        want(.readable)
+        receive(self, .connected, now)
         flush(at: now)
     }
 
+    /// Reset, or ended in both directions, while nothing is read any more: what waits for the peer is lost.
+    private func lost(at now: Instant) {
+        guard let raw, !isFinishing else { return end(.finished, at: now) }
+        let code = clinux_pending_error(raw)
+        end(.broken(code: code == 0 ? EPIPE : code), at: now)
+    }
+
     private func flush(at now: Instant) {
-        while let descriptor, unsentCount > 0 {
-            let count = unsent.withUnsafeBytes { Glibc.send(descriptor.raw, $0.baseAddress! + unsentStart, unsentCount, Int32(MSG_NOSIGNAL)) }
+        while let raw, unsentCount > 0 {
+            let count = unsent.withUnsafeBytes { Glibc.send(raw, $0.baseAddress! + unsentStart, unsentCount, Int32(MSG_NOSIGNAL)) }
             if count > 0 {
                 unsentStart += count
                 lastActivity = now
@@ -230,7 +237,7 @@ extension TCPConnection {
             } else if errno == EAGAIN {
                 unsentSince = unsentSince ?? now
                 compact()
-                return waitToWrite()
+                return want(wanted.union(.writable))
             } else if errno != EINTR {
                 return end(.broken(code: errno), at: now)
             }
@@ -238,11 +245,10 @@ extension TCPConnection {
         unsent = []
         unsentStart = 0
         unsentSince = nil
-        writer?.cancel()
-        writer = nil
-        guard isFinishing, let descriptor else { return }
-        // Who is not read any more has finished before us.
-        if reader == nil { end(.finished, at: now) } else { shutdown(descriptor.raw, Int32(SHUT_WR)) }
+        want(wanted.subtracting(.writable))
+        guard isFinishing, let raw else { return }
+        // A peer that is not read any more has finished before us.
+        if wanted.contains(.readable) { shutdown(raw, Int32(SHUT_WR)) } else { end(.finished, at: now) }
     }
 
     /// Without this a peer that reads slowly but for ever would let the buffer grow for ever.
@@ -254,10 +260,10 @@ extension TCPConnection {
 
     private func drain(at now: Instant) {
         for _ in 0..<Self.readsPerTurn {
-            guard let descriptor, isReading else { return }
+            guard let raw, isReading else { return }
             var failure: Int32 = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: Self.readLength) { buffer, filled in
-                let count = recv(descriptor.raw, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+                let count = recv(raw, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
                 failure = count < 0 ? errno : 0
                 filled = max(count, 0)
             }
@@ -276,19 +282,12 @@ extension TCPConnection {
     private func peerFinished(at now: Instant) {
         guard !isFinishing else { return end(.finished, at: now) }
         state = .peerFinished
-        reader?.cancel()
-        reader = nil
+        want(wanted.subtracting(.readable))
         receive(self, .peerFinished, now)
     }
 
     private func end(_ reason: End, at now: Instant) {
         close()
         receive(self, .ended(reason), now)
-    }
-
-    private func cancelSources() {
-        reader?.cancel()
-        writer?.cancel()
-        (reader, writer) = (nil, nil)
     }
 }

@@ -4,7 +4,7 @@ import Glibc
 public import Primitives
 
 /// A listening TCP socket on the lane that made it.
-public final class TCPListener {
+public final class TCPListener: LaneSocket {
     /// A connection that was accepted and belongs to nobody yet; let go, it closes.
     public struct Accepted: ~Copyable {
         public let descriptor: FileDescriptorOwner
@@ -24,10 +24,10 @@ public final class TCPListener {
     public private(set) var timesFull = 0
     public static let pauseWhenFull: Duration = .milliseconds(100)
 
-    /// Nil when closed; the source keeps it until Dispatch has done with it.
-    private var descriptor: SharedDescriptor?
-    private var source: (any DispatchSourceRead)?
-    private var isPaused = false
+    /// Nil when closed.
+    private var descriptor: FileDescriptorOwner?
+    private let sockets: LaneSockets
+    private var token: SocketToken?
     private let accept: (consuming Accepted, Instant) -> Void
 
     /// Binds, listens and starts to accept. Call it on the lane.
@@ -38,63 +38,52 @@ public final class TCPListener {
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.tcp(listening: address, backlog: Int32(clamping: backlog))
         localAddress = owner.localAddress ?? address
-        let descriptor = SharedDescriptor(owner)
-        self.descriptor = descriptor
-        self.accept = accept
-        watch(descriptor, lane)
+        let raw = owner.raw
+        descriptor = consume owner
+        (sockets, self.accept) = (lane.sockets, accept)
+        do throws(PollerError) { token = try sockets.watch(raw, self) } catch {
+            throw .failed(operation: "watch", .tcp, localAddress, code: error.code)
+        }
     }
+
+    private var raw: Int32? { descriptor?.raw }
 
     /// Stops listening; connections that were accepted live on.
     public func close() {
-        resume()
-        source?.cancel()
-        source = nil
+        if let raw, let token { sockets.forget(raw, token) }
         descriptor = nil
     }
 
-    // A suspended source must not be let go.
     deinit { close() }
 
-    private func watch(_ descriptor: SharedDescriptor, _ lane: any LaneDoor) {
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.raw, queue: lane.queue)
-        let confined = Confined(self, to: lane.queue)
-        source.setEventHandler { @Sendable [weak lane] in
-            guard let lane else { return }
-            lane.turn { now in confined.open()?.drain(lane, at: now) }
-        }
-        source.setCancelHandler { @Sendable [descriptor] in withExtendedLifetime(descriptor) {} }
-        source.activate()
-        self.source = source
-    }
+    func ready(_ events: Poller.Events, at now: Instant) { drain(at: now) }
 
-    private func drain(_ lane: any LaneDoor, at now: Instant) {
+    private func drain(at now: Instant) {
         for _ in 0..<Self.connectionsPerTurn {
-            guard let descriptor else { return }
+            guard let raw else { return }
             var storage = sockaddr_storage()
-            let raw = clinux_accept(descriptor.raw, &storage)
-            guard raw >= 0 else {
-                if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause(lane) }
+            let accepted = clinux_accept(raw, &storage)
+            guard accepted >= 0 else {
+                if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 return
             }
-            let owner = FileDescriptorOwner(raw)
+            let owner = FileDescriptorOwner(accepted)
             guard let remote = SocketAddress(storage), let local = owner.localAddress else { continue }
             accept(Accepted(descriptor: owner, remote: remote, local: local), now)
         }
     }
 
     /// The backlog keeps the socket readable, and without a pause the lane would do nothing but fail to accept.
-    private func pause(_ lane: any LaneDoor) {
+    private func pause() {
         timesFull += 1
-        source?.suspend()
-        isPaused = true
-        let confined = Confined(self, to: lane.queue)
-        lane.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.pauseWhenFull.wholeNanoseconds))) { confined.open()?.resume() }
+        want([])
+        let confined = Confined(self, to: sockets.queue)
+        sockets.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.pauseWhenFull.wholeNanoseconds))) { confined.open()?.want(.readable) }
     }
 
-    private func resume() {
-        guard isPaused else { return }
-        isPaused = false
-        source?.resume()
+    private func want(_ events: Poller.Events) {
+        guard let raw, let token else { return }
+        try? sockets.change(raw, token, to: events)
     }
 }

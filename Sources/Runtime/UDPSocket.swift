@@ -1,13 +1,12 @@
 import CLinux
-import Dispatch
 import Glibc
 public import Primitives
 
 /// A UDP socket for signalling, on the lane that made it.
 ///
-/// A pump of its own waits for datagrams and enters the lane by `sync`: a datagram costs two thread switches and three system calls. As a
+/// The lane's poller waits for datagrams and enters the lane by `sync`: a datagram costs two thread switches and three system calls. As a
 /// Dispatch source it cost four and seven, and more processor time than all the rest of a small message.
-public final class UDPSocket {
+public final class UDPSocket: LaneSocket {
     /// One datagram, whole.
     public struct Datagram: Sendable {
         public var bytes: [UInt8]
@@ -45,10 +44,11 @@ public final class UDPSocket {
     // Several accesses for each datagram, which the compiler cannot prove apart.
     @exclusivity(unchecked) public private(set) var counts = Counts()
 
-    /// Nil when closed; the pump's thread keeps it until it ends.
-    @exclusivity(unchecked) private var descriptor: SharedDescriptor?
+    /// Nil when closed.
+    @exclusivity(unchecked) private var descriptor: FileDescriptorOwner?
     private let isWildcard: Bool
-    private let pump: MediaPump
+    private let sockets: LaneSockets
+    private var token: SocketToken?
     @exclusivity(unchecked) private var buffer = [UInt8](repeating: 0, count: longestDatagram)
     private let receive: (Datagram, Instant) -> Void
     private let undelivered: ([UInt8], Instant) -> Void
@@ -72,13 +72,11 @@ public final class UDPSocket {
         _ = clinux_set_returns(owner.raw, address.address.family.domain)
         if isWildcard { _ = clinux_set_packet_info(owner.raw, address.address.family.domain, 1) }
         localAddress = owner.localAddress ?? address
-        let descriptor = SharedDescriptor(owner)
-        self.descriptor = descriptor
+        sockets = lane.sockets
+        let raw = owner.raw
+        descriptor = consume owner
         (self.receive, self.undelivered) = (receive, undelivered)
-        do throws(PumpError) {
-            pump = try MediaPump()
-            try watch(descriptor, lane)
-        } catch {
+        do throws(PollerError) { token = try sockets.watch(raw, self) } catch {
             throw .failed(operation: "watch", .udp, localAddress, code: error.code)
         }
     }
@@ -88,12 +86,12 @@ public final class UDPSocket {
     /// - Parameter source: the local address to send from, where the socket is bound to the wildcard; nil lets the kernel choose.
     /// - Throws: when the kernel knows at once that it cannot be delivered (no route, too long). A full buffer is only counted.
     public func send(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress? = nil) throws(SocketError) {
-        guard let descriptor else { return }
+        guard let raw else { return }
         guard remote.address.family == localAddress.address.family else { throw .familyUnavailable(.udp, remote) }
         var status = -1, attempts = 0
         // The first failures may be those of other datagrams, which ICMP told since: the kernel gives them to whoever comes next.
         repeat {
-            status = trySending(bytes, to: remote, from: source, by: descriptor)
+            status = trySending(bytes, to: remote, from: source, by: raw)
             attempts += 1
         } while status < 0 && attempts < Self.sendAttempts && errno != EAGAIN && errno != ENOBUFS
         if status >= 0 {
@@ -106,39 +104,34 @@ public final class UDPSocket {
         }
     }
 
-    private func trySending(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress?, by descriptor: SharedDescriptor) -> Int {
+    private func trySending(_ bytes: [UInt8], to remote: SocketAddress, from source: IPAddress?, by raw: Int32) -> Int {
         remote.withSockaddr { address, length in
             guard isWildcard, let source, !source.isAny, source.family == remote.address.family else {
-                return clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, nil)
+                return clinux_send(raw, bytes, UInt(bytes.count), address, length, nil)
             }
             return withUnsafePointer(to: SocketAddress(source, port: 0).storage) {
-                clinux_send(descriptor.raw, bytes, UInt(bytes.count), address, length, $0)
+                clinux_send(raw, bytes, UInt(bytes.count), address, length, $0)
             }
         }
     }
 
-    /// Stops receiving and gives the port back, which takes the pump's thread a moment. The socket sends nothing afterwards.
+    private var raw: Int32? { descriptor?.raw }
+
+    /// Stops receiving and gives the port back. The socket sends nothing afterwards.
     public func close() {
-        pump.stop()
+        if let raw, let token { sockets.forget(raw, token) }
         descriptor = nil
     }
 
-    deinit { pump.stop() }
+    deinit { close() }
 
-    private func watch(_ descriptor: SharedDescriptor, _ lane: any LaneDoor) throws(PumpError) {
-        let confined = Confined(self, to: lane.queue)
-        try pump.watch(descriptor.raw, token: 0)
-        try pump.start(name: "sip-udp", batch: .immediate) { [weak lane, descriptor] tokens in
-            guard !tokens.isEmpty, let lane else { return nil }
-            lane.queue.sync { lane.turn { now in withExtendedLifetime(descriptor) { confined.open()?.drain(at: now) } } }
-            return nil
-        }
-    }
+    func ready(_ events: Poller.Events, at now: Instant) { drain(hasReturns: events.contains(.failed), at: now) }
 
-    private func drain(at now: Instant) {
-        var taken = 0, hasReturns = false
-        reading: while taken < Self.datagramsPerTurn, let descriptor {
-            switch next(from: descriptor) {
+    /// - Parameter hasReturns: whether an ICMP message waits in its own queue, which wakes as long as something is in it.
+    private func drain(hasReturns: Bool, at now: Instant) {
+        var taken = 0, hasReturns = hasReturns
+        reading: while taken < Self.datagramsPerTurn, let raw {
+            switch next(from: raw) {
             case .whole(let datagram): receive(datagram, now)
             case .unusable: break
             case .returned: hasReturns = true
@@ -146,15 +139,14 @@ public final class UDPSocket {
             }
             taken += 1
         }
-        // Woken, and nothing there: then it is the other queue, which wakes as long as something is in it.
-        if hasReturns || taken == 0 { drainReturns(at: now) }
+        if hasReturns { drainReturns(at: now) }
     }
 
     private func drainReturns(at now: Instant) {
         for _ in 0..<Self.returnsPerTurn {
-            guard let descriptor else { return }
+            guard let raw else { return }
             var unreachable: Int32 = 0
-            let count = buffer.withUnsafeMutableBytes { clinux_receive_return(descriptor.raw, $0.baseAddress, UInt($0.count), &unreachable) }
+            let count = buffer.withUnsafeMutableBytes { clinux_receive_return(raw, $0.baseAddress, UInt($0.count), &unreachable) }
             guard count >= 0 else { return }
             guard unreachable != 0 else { continue }
             counts.undelivered += 1
@@ -167,11 +159,11 @@ public final class UDPSocket {
 
     private enum Received { case whole(Datagram), unusable, returned, nothing }
 
-    private func next(from descriptor: SharedDescriptor) -> Received {
+    private func next(from raw: Int32) -> Received {
         var from = sockaddr_storage()
         var to = sockaddr_storage()
         var truncated: Int32 = 0, waited: Int64 = 0
-        let count = buffer.withUnsafeMutableBytes { clinux_receive(descriptor.raw, $0.baseAddress, UInt($0.count), &from, &to, &truncated, &waited) }
+        let count = buffer.withUnsafeMutableBytes { clinux_receive(raw, $0.baseAddress, UInt($0.count), &from, &to, &truncated, &waited) }
         guard count >= 0 else { return failure(errno) }
         guard truncated == 0, let source = SocketAddress(from) else {
             counts.oversized += 1

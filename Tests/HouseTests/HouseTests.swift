@@ -71,13 +71,32 @@ import Testing
         for line in Self.imports where Self.withoutFoundation.contains(line.target) { #expect(line.module != "Foundation", "\(line)") }
     }
 
-    @Test func `only Runtime talks to OpenSSL and to Dispatch sockets`() throws {
+    @Test func `only Runtime talks to OpenSSL and to the DNS`() {
         for line in Self.imports where ["COpenSSL", "CCAres"].contains(line.module) { #expect(line.target == "Runtime", "\(line)") }
-        #expect(try Self.files(containing: "makeReadSource", of: ["Runtime"]).isEmpty == false, "the search finds what is there")
-        let others = Self.targets.filter { $0 != "Runtime" }
+    }
+
+    /// A peer that resets its connection makes libdispatch read freed memory (swift-corelibs-libdispatch issue 949).
+    @Test func `no Dispatch source watches a descriptor`() throws {
+        #expect(try Self.files(containing: "makeTimerSource", of: ["Runtime"]).isEmpty == false, "the search finds what is there")
         for call in ["makeReadSource", "makeWriteSource", "DispatchIO("] {
-            #expect(try Self.files(containing: call, of: others).isEmpty)
+            #expect(try Self.files(containing: call, of: Self.targets).isEmpty)
         }
+    }
+
+    /// Tests that wait for the machine must not stand beside tests that take every core of it.
+    @Test func `tests with real sockets, threads or clocks are in RealTime`() throws {
+        let signs = ["DispatchQueue", "DispatchSemaphore", "Thread.", "Bench.lane(", "Lane<", "MonotonicClock", "ContinuousClock", "socket(AF_"]
+        /// These run in a part of `scripts/test` for themselves.
+        let apart = ["InteropTests", "RehearsalTests", "hookswitchTests", "WorkbenchTests", "RequirementTests", "Benchmarks", "HouseTests"]
+        let folder = Self.root.appending(path: "Tests"), names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        var judged = 0
+        for name in names where name.hasSuffix("Tests.swift") && !apart.contains(where: { name.hasPrefix($0 + "/") }) {
+            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            guard let sign = signs.first(where: text.contains) else { continue }
+            judged += 1
+            #expect(text.contains("extension RealTime {"), "\(name) has \(sign)")
+        }
+        #expect(judged > 10)
     }
 
     private static func files(containing text: String, of targets: [String]) throws -> [String] {

@@ -6,7 +6,7 @@ import Testing
 @testable import Store
 
 @Suite struct DirectoryStoreTests {
-    let folder = SQLiteStoreTests.Folder()
+    let folder = RealTime.SQLiteStoreTests.Folder()
 
     private func open() throws -> SQLiteStore { try SQLiteStore(path: folder.path, recents: 1) { _ in } }
 

@@ -42,7 +42,7 @@ public enum LivePhoneError: Error, CustomStringConvertible {
     /// This machine has no way to the server.
     case noRoute(SocketAddress)
     case socket(SocketError)
-    case media(PumpError)
+    case media(PollerError)
     case tls(TLSError)
 
     public var description: String {
@@ -115,7 +115,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
 
     private static func media(_ settings: LivePhoneSettings, _ lane: Lane<SignallingHost<Client>>) throws(LivePhoneError) -> MediaLanes {
         let media = MediaSettings(ports: settings.mediaPorts, lanes: settings.mediaLanes, batch: settings.isPunctual ? .punctual : .immediate)
-        do throws(PumpError) {
+        do throws(PollerError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.phone.receive(event, of: leg, at: now) }
             }

@@ -40,7 +40,7 @@ final class LoadLedger: Sendable {
 
     init(judgesSteps: Bool) throws(LivePhoneError) {
         self.judgesSteps = judgesSteps
-        do throws(PumpError) { queue = try PatientQueue(name: "judge") } catch { throw .media(error) }
+        do throws(PollerError) { queue = try PatientQueue(name: "judge") } catch { throw .media(error) }
     }
 
     func hear(_ event: LoadClient.Event, at now: Instant) {

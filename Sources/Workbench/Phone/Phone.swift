@@ -113,7 +113,7 @@ public final class Phone {
     /// How late the sound of all calls left since the last time; empty where nobody measures it.
     func takePacing() -> Lateness { (plane as? MediaLanes)?.takePacing() ?? Lateness() }
     /// What the scheduler gives to the threads that send.
-    var urgency: MediaPump.Urgency { (plane as? MediaLanes)?.urgency ?? .normal }
+    var urgency: Poller.Urgency { (plane as? MediaLanes)?.urgency ?? .normal }
     func measurePacing() { (plane as? MediaLanes)?.measurePacing() }
 
     /// Of the media of a call so far; nil where there is none.

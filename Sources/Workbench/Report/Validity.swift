@@ -53,7 +53,7 @@ public struct Validity: Codable, Hashable, Sendable {
 public struct ValidityEvidence: Sendable {
     public var packets = Lateness()
     public var calls = Lateness()
-    public var urgency = MediaPump.Urgency.normal
+    public var urgency = Poller.Urgency.normal
     public var punctuality: PunctualityFigures?
     public var before: MachineReading
     public var after: MachineReading
@@ -120,7 +120,7 @@ extension Validity {
     }
 }
 
-extension MediaPump.Urgency {
+extension Poller.Urgency {
     fileprivate var text: String {
         switch self {
         case .normal: "normal"

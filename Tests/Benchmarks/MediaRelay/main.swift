@@ -16,7 +16,7 @@ let arguments = CommandLine.arguments.dropFirst().map { Int($0) ?? -1 }
 guard arguments.count == 4, let far = UInt16(exactly: arguments[0]), arguments[1] > 0, arguments[2] > 0 else {
     fatalError("usage: media-relay FAR_FIRST_PORT CALLS LANES BATCH")
 }
-let batch: MediaPump.Batch = arguments[3] < 0 ? .automatic : arguments[3] == 0 ? .immediate : .every(.microseconds(arguments[3]))
+let batch: Poller.Batch = arguments[3] < 0 ? .automatic : arguments[3] == 0 ? .immediate : .every(.microseconds(arguments[3]))
 let plane = try MediaLanes(settings: MediaSettings(ports: 10_000...29_999, lanes: arguments[2], batch: batch)) { _, _ in }
 _ = clinux_raise_descriptor_limit()
 

@@ -39,18 +39,36 @@ struct NoiseSource {
 final class TCPPeer: Sendable {
     private let socket: Int32
 
-    init(port: UInt16) throws {
+    /// - Parameter source: the IPv4 address to call from; nil: the kernel's choice.
+    init(port: UInt16, from source: UInt32? = nil) throws {
         socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in(port: port)
-        let result = withUnsafePointer(to: &address) { [socket] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        if let source {
+            var local = sockaddr_in(port: 0)
+            local.sin_addr.s_addr = source.bigEndian
+            guard Self.with(&local, { [socket] in bind(socket, $0, $1) }) == 0 else { throw Unmet("no such address: \(String(cString: strerror(errno)))") }
         }
-        if result != 0 { throw Unmet("no connection to \(port): \(String(cString: strerror(errno)))") }
+        var address = sockaddr_in(port: port)
+        if Self.with(&address, { [socket] in connect(socket, $0, $1) }) != 0 { throw Unmet("no connection to \(port): \(String(cString: strerror(errno)))") }
     }
+
+    init(adopting socket: Int32) { self.socket = socket }
 
     deinit { close(socket) }
 
+    private static func with(_ address: inout sockaddr_in, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+
     func send(_ bytes: [UInt8]) { _ = Foundation.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+
+    /// Sends, and closes so that the peer sees a reset when this object goes.
+    func reset(after bytes: [UInt8]) {
+        if !bytes.isEmpty { send(bytes) }
+        var abrupt = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(socket, SOL_SOCKET, SO_LINGER, &abrupt, socklen_t(MemoryLayout<linger>.size))
+    }
 }
 
 /// A file system of a few kilobytes, in memory.

@@ -44,12 +44,15 @@ final class UDPPeer: Sendable {
         return receive { $0.hasPrefix("SIP/2.0") && $0.contains(tag) }?.split(separator: "\r\n").first.map(String.init)
     }
 
-    func request(_ method: String, _ user: String, _ gateway: Gateway, from caller: String = "tester", callID: String, headers: [String] = [], body: String = "") -> String {
+    func request(
+        _ method: String, _ user: String, _ gateway: Gateway, from caller: String = "tester", callID: String, contact: String? = nil, headers: [String] = [],
+        body: String = ""
+    ) -> String {
         let lines =
             [
                 "\(method) sip:\(user)@\(gateway.address) SIP/2.0", "Via: SIP/2.0/UDP 127.0.0.1:\(port);rport;branch=z9hG4bK\(callID)",
                 "From: <sip:\(caller)@127.0.0.1>;tag=\(callID)", "To: <sip:\(user)@127.0.0.1>", "Call-ID: \(callID)", "CSeq: 1 \(method)", "Max-Forwards: 70",
-                "Contact: <sip:\(caller)@127.0.0.1:\(port)>",
+                contact ?? "Contact: <sip:\(caller)@127.0.0.1:\(port)>",
             ] + headers + ["Content-Length: \(body.utf8.count)", "", body]
         return lines.joined(separator: "\r\n")
     }

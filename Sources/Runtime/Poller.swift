@@ -3,15 +3,39 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// The thread that waits for all sockets of one media lane and hands what is ready to it, in batches.
+/// The thread that waits for all sockets of one lane and hands what is ready to it, in batches.
 ///
-/// It waits in epoll, without waking while there is nothing to read and nothing is due, and calls `drain` with the tokens of the ready
-/// sockets; `drain` enters the lane, does the work and says when it wants to be called at the latest. Under load the pump
-/// lets packets gather for a moment before it looks again: a wake-up costs more than a packet.
+/// It waits in epoll, without waking while there is nothing to do and nothing is due, and calls `drain` with the ready sockets; `drain` enters the
+/// lane, does the work and says when it wants to be called at the latest. Under load the poller lets packets gather for a moment before it looks
+/// again: a wake-up costs more than a packet.
 ///
-/// The pump owns no socket. One that is closed leaves the set by itself; tokens of a batch that was already read may then come late, so
+/// The poller owns no socket. A closed socket leaves the set by itself; its token may still come in a batch that was read before, so
 /// the lane must be able to tell an old token from a new one.
-public final class MediaPump: Sendable {
+///
+/// No Dispatch source watches a socket: when a TCP peer resets its connection, libdispatch frees the source's note on one thread while its manager
+/// thread may still read it (swift-corelibs-libdispatch issue 949), and the process dies.
+public final class Poller: Sendable {
+    /// The conditions of a socket that the kernel reports (epoll(7)).
+    public struct Events: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// Bytes or connections wait to be read, or the peer has finished.
+        public static let readable = Events(rawValue: EPOLLIN.rawValue)
+        /// The kernel takes bytes again, or a connection that was begun stands or has failed.
+        public static let writable = Events(rawValue: EPOLLOUT.rawValue)
+        /// The connection is gone in both directions (EPOLLHUP). Reported whether wanted or not.
+        public static let hungUp = Events(rawValue: EPOLLHUP.rawValue)
+        /// An error waits at the socket (EPOLLERR). Reported whether wanted or not.
+        public static let failed = Events(rawValue: EPOLLERR.rawValue)
+    }
+
+    /// A socket of a batch, and what the kernel says of it.
+    public struct Ready: Sendable {
+        public let token: UInt64
+        public let events: Events
+    }
+
     /// How long packets may gather.
     public enum Batch: Hashable, Sendable {
         /// Not at all below about 3,000 packets a second, 1 ms above.
@@ -25,9 +49,9 @@ public final class MediaPump: Sendable {
         case punctual
     }
 
-    /// What the scheduler gives the thread of a pump.
+    /// What the scheduler gives the thread of a poller.
     public enum Urgency: Int, Hashable, Sendable {
-        /// No more than others; or the pump does not ask for more.
+        /// No more than others; or the poller does not ask for more.
         case normal
         /// More time than others (nice -15).
         case nice
@@ -40,35 +64,35 @@ public final class MediaPump: Sendable {
 
     private let epoll: Int32
     /// Two ends of a connected pair: what is written into the first wakes the wait on the second.
-    private let bell: (rope: Int32, clapper: Int32)
+    private let wakeUpPipe: (writing: Int32, reading: Int32)
     /// Rings when something is due. A wait with a time of its own would set and take back a timer of the kernel for each packet.
     private let alarm: Int32
     private let stopped = Atomic(false)
     private let granted = Atomic(Urgency.normal.rawValue)
 
     /// Makes the set. Nothing runs until `start`.
-    public init() throws(PumpError) {
+    public init() throws(PollerError) {
         epoll = epoll_create1(Int32(O_CLOEXEC))
         var ends: [Int32] = [-1, -1]
         let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         let paired = socketpair(AF_UNIX, Int32(type), 0, &ends)
-        bell = (ends[0], ends[1])
+        wakeUpPipe = (ends[0], ends[1])
         alarm = clinux_alarm()
-        guard epoll >= 0, paired == 0, alarm >= 0 else { throw PumpError(code: errno) }
-        try watch(bell.clapper, token: Self.bellToken)
+        guard epoll >= 0, paired == 0, alarm >= 0 else { throw PollerError(code: errno) }
+        try watch(wakeUpPipe.reading, token: Self.wakeUpToken, for: .readable)
         // Told once for each time that it rings: it need not be read.
-        try watch(alarm, token: Self.alarmToken, EPOLLIN.rawValue | EPOLLET.rawValue)
+        try watch(alarm, token: Self.alarmToken, for: Events(rawValue: EPOLLIN.rawValue | EPOLLET.rawValue))
     }
 
-    /// Starts the thread; once only. It holds the pump and `drain` until it ends after `stop`.
+    /// Starts the thread; once only. It holds the poller and `drain` until it ends after `stop`.
     ///
     /// - Parameters:
     ///   - name: of the thread; 15 bytes.
-    ///   - drain: called on the pump's thread, never twice at a time. Gets the tokens of the sockets that have something to read (none when
+    ///   - drain: called on the poller's thread, never twice at a time. Gets the sockets that are ready (none when
     ///     it is only time) and returns when it must be called again even if nothing arrives; nil for no such time.
     public func start(
-        name: String, batch: Batch = .automatic, drain: @escaping @Sendable (UnsafeBufferPointer<UInt64>) -> Instant?
-    ) throws(PumpError) {
+        name: String, batch: Batch = .automatic, drain: @escaping @Sendable (UnsafeBufferPointer<Ready>) -> Instant?
+    ) throws(PollerError) {
         try startThread { [self] in
             clinux_name_thread(name)
             if batch == .punctual { granted.store(Int(clinux_make_thread_urgent()), ordering: .relaxed) }
@@ -76,21 +100,26 @@ public final class MediaPump: Sendable {
         }
     }
 
-    /// What was granted to a punctual pump when it started.
+    /// What was granted to a punctual poller when it started.
     public var urgency: Urgency { Urgency(rawValue: granted.load(ordering: .relaxed)) ?? .normal }
 
     deinit {
-        for descriptor in [epoll, bell.rope, bell.clapper, alarm] where descriptor >= 0 { close(descriptor) }
+        for descriptor in [epoll, wakeUpPipe.writing, wakeUpPipe.reading, alarm] where descriptor >= 0 { close(descriptor) }
     }
 
     /// Reports `socket` from now on under `token`, which must be less than `UInt64.max - 1`. From any thread. Closing the socket ends it.
-    public func watch(_ socket: Int32, token: UInt64) throws(PumpError) { try watch(socket, token: token, EPOLLIN.rawValue) }
+    public func watch(_ socket: Int32, token: UInt64, for events: Events = .readable) throws(PollerError) {
+        try control(EPOLL_CTL_ADD, socket, token, events)
+    }
 
-    private func watch(_ socket: Int32, token: UInt64, _ events: UInt32) throws(PumpError) {
+    /// Wants other events of a watched socket. From any thread.
+    public func change(_ socket: Int32, token: UInt64, to events: Events) throws(PollerError) { try control(EPOLL_CTL_MOD, socket, token, events) }
+
+    private func control(_ operation: Int32, _ socket: Int32, _ token: UInt64, _ events: Events) throws(PollerError) {
         var event = epoll_event()
-        event.events = events
+        event.events = events.rawValue
         event.data.u64 = token
-        guard epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event) == 0 else { throw PumpError(code: errno) }
+        guard epoll_ctl(epoll, operation, socket, &event) == 0 else { throw PollerError(code: errno) }
     }
 
     /// Reports `socket` no more. A batch that was read before may still name it.
@@ -99,10 +128,10 @@ public final class MediaPump: Sendable {
     /// Ends a wait at once, because something became due earlier than `drain` last said. From any thread.
     public func wake() {
         var ring: UInt8 = 1
-        _ = Glibc.send(bell.rope, &ring, 1, Int32(MSG_NOSIGNAL))
+        _ = Glibc.send(wakeUpPipe.writing, &ring, 1, Int32(MSG_NOSIGNAL))
     }
 
-    /// Has `drain` called at this time, in place of the one that was set before: for a pump whose `drain` never says when. From any thread.
+    /// Has `drain` called at this time, in place of the one that was set before: for a poller whose `drain` never says when. From any thread.
     func ring(at instant: Instant) { _ = clinux_set_alarm(alarm, max(1, instant.nanoseconds)) }
 
     /// Lets the thread end. It does not wait for it: one more `drain` may come.
@@ -111,16 +140,16 @@ public final class MediaPump: Sendable {
         wake()
     }
 
-    private static let bellToken = UInt64.max
+    private static let wakeUpToken = UInt64.max
     private static let alarmToken = UInt64.max - 1
 
-    private func run(pacer initial: Pacer, drain: (UnsafeBufferPointer<UInt64>) -> Instant?) {
+    private func run(pacer initial: Pacer, drain: (UnsafeBufferPointer<Ready>) -> Instant?) {
         var pacer = initial
         let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: Self.batchLimit)
-        let tokens = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: Self.batchLimit)
+        let ready = UnsafeMutableBufferPointer<Ready>.allocate(capacity: Self.batchLimit)
         defer {
             events.deallocate()
-            tokens.deallocate()
+            ready.deallocate()
         }
         var deadline: Instant?
         var rings: Instant?
@@ -128,29 +157,29 @@ public final class MediaPump: Sendable {
             let isDue = pacer.isPunctual && sleepThroughLastMillisecond(until: deadline)
             if !isDue, let deadline { setAlarm(&rings, to: pacer.isPunctual ? deadline : deadline.nextMillisecond) }
             let reported = clinux_epoll_wait(epoll, events.baseAddress, Int32(events.count), isDue ? 0 : -1)
-            let ready = collect(events, reported: Int(max(0, reported)), into: tokens, &rings)
-            deadline = drain(UnsafeBufferPointer(rebasing: tokens[..<ready]))
-            if let pause = pacer.pause(after: ready, at: MonotonicClock.now) { sleep(until: min(pause, deadline ?? pause)) }
+            let count = collect(events, reported: Int(max(0, reported)), into: ready, &rings)
+            deadline = drain(UnsafeBufferPointer(rebasing: ready[..<count]))
+            if let pause = pacer.pause(after: count, at: MonotonicClock.now) { sleep(until: min(pause, deadline ?? pause)) }
         }
     }
 
-    /// Copies the sockets' tokens and silences the bell.
+    /// Copies what is said of sockets, and empties the wake-up pipe.
     private func collect(
-        _ events: UnsafeMutableBufferPointer<epoll_event>, reported: Int, into tokens: UnsafeMutableBufferPointer<UInt64>, _ rings: inout Instant?
+        _ events: UnsafeMutableBufferPointer<epoll_event>, reported: Int, into ready: UnsafeMutableBufferPointer<Ready>, _ rings: inout Instant?
     ) -> Int {
-        var ready = 0
+        var count = 0
         for index in 0..<reported {
             switch events[index].data.u64 {
-            case Self.bellToken:
-                var pulls: UInt64 = 0
-                _ = read(bell.clapper, &pulls, 8)
+            case Self.wakeUpToken:
+                var bytes: UInt64 = 0
+                _ = read(wakeUpPipe.reading, &bytes, 8)
             case Self.alarmToken: rings = nil
             case let token:
-                tokens[ready] = token
-                ready += 1
+                ready[count] = Ready(token: token, events: Events(rawValue: events[index].events))
+                count += 1
             }
         }
-        return ready
+        return count
     }
 
     /// One that rings too early stays: it costs a look, and moving it each time would cost more.
@@ -180,11 +209,11 @@ extension Instant {
 }
 
 /// The operating system refused a descriptor, a thread or a place in the set; `code` is its errno.
-public struct PumpError: Error, Hashable, Sendable {
+public struct PollerError: Error, Hashable, Sendable {
     public let code: Int32
 }
 
-/// Decides whether the pump rests after a batch, from how many sockets were ready lately. A value; told the time.
+/// Decides whether the poller rests after a batch, from how many sockets were ready lately. A value; told the time.
 struct Pacer: Sendable {
     /// Packets a second above which `automatic` begins to gather, and below which it ends again.
     static let upper = 3_000, lower = 2_000
@@ -192,13 +221,13 @@ struct Pacer: Sendable {
     static var rest: UInt64 { 1_000_000 }
     private static var window: UInt64 { 50_000_000 }
 
-    private let batch: MediaPump.Batch
+    private let batch: Poller.Batch
     var isPunctual: Bool { batch == .punctual }
     private var windowStart = Instant.zero
     private var seen = 0
     private(set) var gathers = false
 
-    init(_ batch: MediaPump.Batch) { self.batch = batch }
+    init(_ batch: Poller.Batch) { self.batch = batch }
 
     /// Until when to rest after a batch of so many; nil for not at all. A batch for a timer alone needs no rest.
     mutating func pause(after ready: Int, at now: @autoclosure () -> Instant) -> Instant? {
@@ -223,7 +252,7 @@ struct Pacer: Sendable {
 }
 
 /// A detached thread of its own.
-func startThread(_ work: @escaping @Sendable () -> Void) throws(PumpError) {
+func startThread(_ work: @escaping @Sendable () -> Void) throws(PollerError) {
     final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -236,7 +265,7 @@ func startThread(_ work: @escaping @Sendable () -> Void) throws(PumpError) {
     }, box.toOpaque())
     guard code == 0 else {
         box.release()
-        throw PumpError(code: code)
+        throw PollerError(code: code)
     }
     pthread_detach(thread)
 }
