@@ -1,10 +1,12 @@
 import Gateway
 import Media
+import Primitives
 import Runtime
 import UserAgent
 
 extension PrometheusText {
-    /// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here, never a number or a name.
+    /// All figures of a gateway. Labels have a bounded number of values: causes, reasons and kinds that are written down here. A number or a name is in one
+    /// family alone, and there are twenty of them at most: those whose passwords are being tried.
     public init(_ figures: GatewayFigures, usage: ProcessResources.Usage = ProcessResources.usage) {
         self.init()
         addNow(figures)
@@ -35,6 +37,8 @@ extension PrometheusText {
     private mutating func addCalls(_ figures: GatewayFigures) {
         add("hookswitch_calls_ended_total", .counter, "Calls that ended, by how.", by: "reason", Self.reasons.map { ($0, figures.ends[$0] ?? 0) })
         add("hookswitch_refused_total", .counter, "What was turned away, by cause.", by: "cause", figures.refusals.map { ($0.cause, $0.count) })
+        let guessed = figures.throttled.map { (labels: ["user": $0.user.description, "source": $0.source.description] as KeyValuePairs, value: $0.count) }
+        add("hookswitch_wrong_passwords", .gauge, "Wrong passwords of this minute, where they are too many: a user that is none of ours is empty.", guessed)
         add("hookswitch_events_total", .counter, "Events of the journal, by kind.", by: "kind", figures.events.map { ($0.kind.rawValue, $0.count) })
         add("hookswitch_violations_total", .counter, "Broken rules of the contract.", figures.violations)
     }

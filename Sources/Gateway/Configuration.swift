@@ -90,7 +90,9 @@ public struct GatewayConfiguration: Sendable {
         /// Whether strangers get no answer at all: sources outside of `trusted`, `guests` and trunks, whose requests name no line of ours.
         public var isSilent = false
         /// The digest algorithms that devices may prove themselves with, in the order in which they are offered.
-        public var digests: [DigestAlgorithm] = [.md5, .sha256]
+        public var digests: [DigestAlgorithm] = [.sha256, .md5]
+        /// How many wrong passwords a minute are answered like the first one.
+        public var guesses = GuessLimits()
         /// Peers whose P-Asserted-Identity is believed, and that are told whom our callers are, also those that want it kept from others.
         public var asserting: [IPNetwork] = []
         public init() {}

@@ -71,6 +71,7 @@ extension Gateway {
         /// With the line of ours that it is, if any.
         case admitted(CallerIdentity, Line?)
         case challenged([(HeaderName, Text)])
+        /// Somebody else than From says.
         case forbidden
     }
 
@@ -92,9 +93,16 @@ extension Gateway {
             caller.isPrivate = caller.isPrivate || caller.isAnonymous
             caller.user = user
             return .admitted(named(caller, line), line)
-        case .challenge(let values): return .challenged(values.map { ("WWW-Authenticate", $0) })
-        case .forbidden: return .forbidden
+        case .challenge(let headers): return .challenged(headers)
         }
+    }
+
+    /// The journal has each until one is too many: whoever goes on guessing does not fill it.
+    func note(_ guess: WrongPassword, at now: Instant) {
+        guard guess.excess != .further else { return }
+        let cause: JournalEvent.Value = guess.excess == .none ? "wrong-password" : "throttled"
+        journal.record(.accessRefused, at: now, [.cause: cause, .user: .init(guess.user), .remote: .init("\(guess.source)"), .count: .init(guess.count)])
+        if guess.excess == .first { onGuessing?(guess) }
     }
 
     /// Whom a request is from: the asserted identity where its source is believed (RFC 3325 §5), else From.

@@ -40,6 +40,8 @@ public final class Gateway: SignallingEndpoint {
         public var recordings: RecordingWriter?
         /// Hears what becomes of trunks where it changes, for the log.
         public var onTrunk: ((TrunkNotice) -> Void)?
+        /// Told of the first wrong password of a minute that is one too many.
+        public var onGuessing: ((WrongPassword) -> Void)?
         /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
         public var push: ((PushMessage) -> Void)?
 
@@ -91,6 +93,7 @@ public final class Gateway: SignallingEndpoint {
     let directories: CallDirectories?
     let push: ((PushMessage) -> Void)?
     let onTrunk: ((TrunkNotice) -> Void)?
+    let onGuessing: ((WrongPassword) -> Void)?
     let store: (any LineStore)?
     let recordings: RecordingWriter?
     private let clock: InlineHost
@@ -141,7 +144,7 @@ public final class Gateway: SignallingEndpoint {
         directories = environment.directories
         (store, recordings) = (environment.store, environment.recordings)
         push = configuration.push.isOn ? environment.push : nil
-        onTrunk = environment.onTrunk
+        (onTrunk, onGuessing) = (environment.onTrunk, environment.onGuessing)
         random = environment.random
         timers = TimerWheel(at: now)
         doorkeeper = Doorkeeper(configuration.limits)
@@ -170,9 +173,11 @@ public final class Gateway: SignallingEndpoint {
         userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
         registrarConfiguration.algorithms = configuration.access.digests
+        registrarConfiguration.guesses = configuration.access.guesses
         registrar = Registrar(
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
+        registrar.authenticator.onWrongPassword = { [unowned self] guess, now in note(guess, at: now) }
         let listener = AgentListener(self)
         agentListener = listener
         userAgent.delegate = listener
@@ -378,7 +383,7 @@ public final class Gateway: SignallingEndpoint {
     func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
         GatewayFigures(
             now: counts(at: now), registrar: registrar.counts, transports: transports, watchedSources: doorkeeper.sourceCount, isDraining: isDraining,
-            questions: questions.count, refusals: allRefusals, events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.name.description, $0.value) }),
+            questions: questions.count, refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now), events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.name.description, $0.value) }),
             media: mediaTotals, violations: journal.violations, journal: file)
     }
 

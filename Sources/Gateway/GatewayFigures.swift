@@ -1,4 +1,5 @@
 import Media
+public import Primitives
 import UserAgent
 
 /// What a gateway holds now, and what it has done and refused since it started: all that somebody who watches it asks for.
@@ -13,6 +14,8 @@ public struct GatewayFigures: Sendable {
     public var questions: Int
     /// What was turned away, by cause; every cause there is.
     public var refusals: [(cause: String, count: UInt64)]
+    /// Users with too many wrong passwords in this minute, and where those come from; at most twenty.
+    public var throttled: [(user: Text, source: IPAddress, count: Int)]
     /// Events of the journal, by kind; every kind there is.
     public var events: [(kind: JournalEvent.Kind, count: UInt64)]
     /// Calls that ended, by how.

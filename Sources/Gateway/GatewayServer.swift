@@ -56,6 +56,8 @@ public final class GatewayServer: Sendable {
         case trunk(TrunkNotice)
         /// A push that nobody took, for a device of this line. Which device is not said: who knows what it is pushed by can push to it.
         case push(line: String, cause: String)
+        /// Somebody, or a device that nobody has looked after, tries passwords.
+        case guessing(WrongPassword)
     }
 
     /// Why it could not start. The description is one sentence for a person.
@@ -179,6 +181,7 @@ public final class GatewayServer: Sendable {
             }
         }
         environment.onTrunk = { notice(.trunk($0)) }
+        environment.onGuessing = { notice(.guessing($0)) }
         (environment.directories, environment.store, environment.kept) = (settings.callDirectories, settings.store, settings.kept)
         if settings.gateway.lines.contains(where: { $0.recording != nil }) {
             environment.recordings = RecordingWriter(clock: { MonotonicClock.now }) { [weak lane] failure in

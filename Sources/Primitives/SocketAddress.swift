@@ -20,6 +20,8 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     public var isAny: Bool { high == 0 && low == 0 }
     public var isLoopback: Bool { family == .v4 ? low >> 24 == 127 : high == 0 && low == 1 }
+    /// All addresses that one client has: an IPv4 address alone, and of IPv6 the /64 network.
+    public var clientNetwork: IPAddress { family == .v6 ? IPAddress(v6High: high, low: 0) : self }
     /// Multicast, or the broadcast of IPv4: no machine's own.
     public var isForSeveral: Bool { isMulticast || family == .v4 && low == 0xFFFF_FFFF }
     public var isMulticast: Bool { family == .v4 ? low >> 28 == 0xE : high >> 56 == 0xFF }

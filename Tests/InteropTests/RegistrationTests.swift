@@ -12,12 +12,12 @@ extension Calls {
             try await right.waitUntilRegistered()
             let wrong = try await Baresip.start(
                 .init(user: "1002", password: "guess", codecs: ["pcmu"], port: gateway.clientPort(60), mediaPort: gateway.clientPort(70), source: source), at: gateway)
-            try await wrong.program.line(containing: "403 Forbidden")
+            try await wrong.program.line(containing: "401 Unauthorized")
             #expect(!wrong.program.lines.all.contains { $0.contains("200 OK") })
             try await gateway.program.stopped()
         }
 
-        @Test(arguments: [("secret-1002", "200"), ("guess", "403")])
+        @Test(arguments: [("secret-1002", "200"), ("guess", "401")])
         func `sipp registers with the right password only`(password: String, status: String) async throws {
             let gateway = try await Gateway.start()
             try await Self.register(gateway, password: password, expires: 600, status: status)

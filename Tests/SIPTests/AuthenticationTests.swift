@@ -131,7 +131,21 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
         #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(59)) == .accepted)
         #expect(server.verify(answer(challenge, count: 2), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(60)) == .stale)
         var other = DigestServer(configuration: server.configuration, secret: [9], hash: openSSL)
-        #expect(other.verify(answer(challenge, count: 3), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale)
+        #expect(other.verify(answer(challenge, count: 3), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce)
+    }
+
+    @Test func `a nonce is for the network that asked`() {
+        var server = server()
+        let (one, other, sixth) = (IPAddress("192.0.2.1")!, IPAddress("192.0.2.2")!, IPAddress("2001:db8::1")!)
+        func verdict(for asker: IPAddress, from client: IPAddress?) -> DigestServer.Verdict {
+            let challenge = server.challenges(for: asker, at: start)[0]
+            return server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), from: client, at: start)
+        }
+        #expect(verdict(for: one, from: one) == .accepted)
+        #expect(verdict(for: one, from: other) == .unknownNonce)
+        #expect(verdict(for: one, from: nil) == .unknownNonce)
+        #expect(verdict(for: sixth, from: IPAddress("2001:db8::abcd:1")!) == .accepted, "one client has a /64")
+        #expect(verdict(for: sixth, from: IPAddress("2001:db8:0:1::1")!) == .unknownNonce)
     }
 
     @Test func `a nonce that was made up or changed is never taken`() {
@@ -142,10 +156,10 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
             var bytes = Array(genuine.bytes)
             bytes[index] = bytes[index] == 0x66 ? 0x30 : 0x66
             challenge.nonce = Text(bytes)
-            #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale, "digit \(index)")
+            #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce, "digit \(index)")
         }
         challenge.nonce = ""
-        #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .stale)
+        #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce)
         #expect(server.count == 0)
     }
 

@@ -22,7 +22,7 @@ import UserAgent
             if let value = request.headers[name], let credentials = try? DigestCredentials(parsing: value), let uri = request.requestURI {
                 switch server.verify(credentials, method: request.method, uri: uri, secret: secret, at: now) {
                 case .accepted: return nil
-                case .stale: isStale = true
+                case .stale, .unknownNonce: isStale = true
                 case .refused: break
                 }
             }

@@ -78,7 +78,7 @@ import Workbench
 
     @Test(arguments: [
         ("4444", 404, "404 Not Found, ended by the other side"),
-        ("9196 --register 1001 --password wrong", 0, "no call: the registration of 1001 failed with 403"),
+        ("9196 --register 1001 --password wrong", 0, "no call: the registration of 1001 failed with 401"),
     ])
     func `a call that fails is exit code 1, and says why`(arguments: String, status: Int, line: String) throws {
         let gateway = try EchoGateway()
@@ -155,7 +155,7 @@ import Workbench
         defer { gateway.server.stop() }
         let command = try #require(try Hookswitch.parseAsRoot(["answer", "--server", "\(gateway.address)", "--register", "1002", "--password", "x"]) as? Answer)
         let failure = try #require(throws: Failure.self) { try command.run() }
-        #expect(failure.exitCode == 1 && failure.message == "the registration was refused with 403")
+        #expect(failure.exitCode == 1 && failure.message == "the registration was refused with 401")
     }
 
     @Test func `an answerer takes one call, is busy for the next, and ends by itself`() throws {

@@ -15,6 +15,9 @@ extension JournalEvent {
         /// Requests are refused: `cause` (as in the counts of refusals: `legs`, `ports` ...), `remote` (the one that it is said of), `count` (of that cause since
         /// the start). Once in ten seconds for a cause.
         case overload = "overload"
+        /// A wrong password: `user` (as it was said), `remote`, `count` (of this user from there within a minute). `cause`: `wrong-password`, or `throttled` for the
+        /// first one too many; the ones after that are counted, and not written.
+        case accessRefused = "access.refused"
         /// A trunk: `cause` (`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`), [`remote`], [`status`], [`text`]
         /// (its servers, or the name that has none), [`count`] (seconds granted, or until the next attempt)
         case trunkState = "trunk.state"
@@ -165,6 +168,7 @@ extension JournalEvent {
         case error, code, cause, version
         case rule, count, text
         case incoming, outgoing, incomingBasis, outgoingBasis, oneWay
+        case user
     }
 }
 

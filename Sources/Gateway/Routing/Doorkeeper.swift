@@ -101,8 +101,7 @@ struct SourceRates {
 
     mutating func take(_ source: IPAddress, at now: Instant) -> Bool {
         guard let rate else { return true }
-        // Whoever has one address of an IPv6 subnet has them all.
-        let key = source.family == .v6 ? IPAddress(v6High: source.high, low: 0) : source
+        let key = source.clientNetwork
         let burst = max(2 * rate, 1)
         if buckets[key] == nil { makeRoom(rate, burst, at: now) }
         return buckets[key, default: Bucket(tokens: burst, at: now)].take(rate: rate, burst: burst, at: now)

@@ -4,7 +4,7 @@ import Primitives
 ///
 /// A nonce carries its expiry, a number and an authentication tag, so that asking costs no memory: only a nonce that was used
 /// rightly is remembered, with the highest count that it was used with, and only so many of those. When more are in use, the
-/// oldest are forgotten and their users are asked again.
+/// oldest are forgotten and their users are asked again. The tag covers the client's network: a nonce is worth nothing elsewhere.
 public struct DigestServer: Sendable {
     public struct Configuration: Sendable {
         public var realm: Text
@@ -28,8 +28,11 @@ public struct DigestServer: Sendable {
 
     public enum Verdict: Hashable, Sendable {
         case accepted
-        /// The password is right, the nonce is too old, used up or from before a restart: ask again with `stale=true`.
+        /// The password is right, and the nonce is too old or used up: ask again with `stale=true`.
         case stale
+        /// The nonce is not ours, was given to another network, or is from before a restart. The password was not looked at: ask again with `stale=true`
+        /// (RFC 7616 §3.3).
+        case unknownNonce
         case refused(Refusal)
     }
 
@@ -62,18 +65,24 @@ public struct DigestServer: Sendable {
     public var count: Int { uses.count }
 
     /// One challenge for each algorithm, the preferred one first, with the same nonce.
-    public mutating func challenges(stale: Bool = false, at now: Instant) -> [DigestChallenge] {
+    /// - Parameter client: whose network alone may use the nonce; nil: anybody.
+    public mutating func challenges(stale: Bool = false, for client: IPAddress? = nil, at now: Instant) -> [DigestChallenge] {
         issued += 1
-        let nonce = makeNonce(number: issued, expiry: now + configuration.nonceLifetime)
+        let nonce = makeNonce(number: issued, expiry: now + configuration.nonceLifetime, client)
         return configuration.algorithms.map { DigestChallenge(realm: configuration.realm, nonce: nonce, algorithm: $0, isStale: stale) }
     }
 
     /// Checks credentials that were sent with a request. Uses up their nonce count when they are right.
-    /// - Parameter secret: of the user whom the credentials name.
-    public mutating func verify(_ credentials: DigestCredentials, method: Method, uri: URI, secret: DigestSecret, at now: Instant) -> Verdict {
+    /// - Parameters:
+    ///   - secret: of the user whom the credentials name.
+    ///   - client: who sent them; nil where `challenges` was called for nobody in particular.
+    public mutating func verify(
+        _ credentials: DigestCredentials, method: Method, uri: URI, secret: DigestSecret, from client: IPAddress? = nil, at now: Instant
+    ) -> Verdict {
         guard credentials.realm == configuration.realm, configuration.algorithms.contains(credentials.algorithm), isMeant(credentials, for: uri),
             let quality = quality(of: credentials)
         else { return .refused(.mismatch) }
+        guard let nonce = readNonce(credentials.nonce, client) else { return .unknownNonce }
         let hashed = secret.hashed(
             credentials.algorithm, user: credentials.user, realm: credentials.realm, nonce: credentials.nonce, clientNonce: credentials.clientNonce, hash: hash)
         guard let hashedA1 = hashed else { return .refused(.mismatch) }
@@ -81,7 +90,7 @@ public struct DigestServer: Sendable {
             credentials.algorithm.hash, hashedA1: hashedA1, nonce: credentials.nonce, quality: quality.isUsed ? (quality.count, quality.clientNonce) : nil,
             method: method, uri: credentials.uri, hash: hash)
         guard Digest.isEqual(expected, credentials.response) else { return .refused(.wrongPassword) }
-        return use(credentials, at: now) ? .accepted : .stale
+        return use(nonce, credentials.count, at: now) ? .accepted : .stale
     }
 
     /// The digest's URI must be the request's, but for parameters, which some telephones leave out (RFC 3261 §22.4), and for those
@@ -100,10 +109,10 @@ public struct DigestServer: Sendable {
         return (true, count, clientNonce)
     }
 
-    /// Whether the nonce is ours, fresh, and used with a higher count than before; notes the count.
-    private mutating func use(_ credentials: DigestCredentials, at now: Instant) -> Bool {
-        guard let nonce = readNonce(credentials.nonce), nonce.expiry > now else { return false }
-        guard let count = credentials.count else { return true }
+    /// Whether the nonce is fresh, and used with a higher count than before; notes the count.
+    private mutating func use(_ nonce: (number: UInt64, expiry: Instant), _ count: UInt32?, at now: Instant) -> Bool {
+        guard nonce.expiry > now else { return false }
+        guard let count else { return true }
         if let use = uses[nonce.number] {
             guard count > use.count else { return false }
         } else {
@@ -125,16 +134,20 @@ public struct DigestServer: Sendable {
     }
 
     // A nonce is 16 digits of expiry, 16 of its number and 32 of its tag.
-    private func makeNonce(number: UInt64, expiry: Instant) -> Text {
+    private func makeNonce(number: UInt64, expiry: Instant, _ client: IPAddress?) -> Text {
         let stated = DigestCredentials.hexadecimal(expiry.nanoseconds) + DigestCredentials.hexadecimal(number)
-        return Text(stated + Digest.authenticationTag(key: secret, stated, hash: hash).prefix(32))
+        return Text(stated + tag(of: stated, client))
     }
 
-    private func readNonce(_ text: Text) -> (number: UInt64, expiry: Instant)? {
+    private func tag(of stated: [UInt8], _ client: IPAddress?) -> [UInt8] {
+        let network = (client?.clientNetwork).map { DigestCredentials.hexadecimal($0.high) + DigestCredentials.hexadecimal($0.low) } ?? []
+        return Array(Digest.authenticationTag(key: secret, stated + network, hash: hash).prefix(32))
+    }
+
+    private func readNonce(_ text: Text, _ client: IPAddress?) -> (number: UInt64, expiry: Instant)? {
         guard text.count == 64 else { return nil }
         let stated = Array(text.bytes.prefix(32))
-        let tag = Text(Array(Digest.authenticationTag(key: secret, stated, hash: hash).prefix(32)))
-        guard Digest.isEqual(tag, Text(text.bytes.suffix(32))) else { return nil }
+        guard Digest.isEqual(Text(tag(of: stated, client)), Text(text.bytes.suffix(32))) else { return nil }
         let numbers = [stated[..<16], stated[16...]].map { $0.reduce(0 as UInt64) { $0 << 4 | UInt64(hexadecimalDigit($1) ?? 0) } }
         return (numbers[1], Instant(nanoseconds: numbers[0]))
     }

@@ -1,40 +1,37 @@
 import Primitives
 
-/// Counts wrong passwords by where they came from, so that nobody tries them all: a source with too many in its window is not
-/// listened to until the window is over.
-struct GuessCounter {
+/// Counts wrong passwords by key, in windows of equal length. Bounded: with too many keys at once, the one whose window ends first is forgotten.
+struct GuessCounter<Key: Hashable & Sendable>: Sendable {
     private struct Window {
         var end: Instant
         var guesses: Int
     }
 
-    private let limit: Int
     private let length: Duration
-    private let sourceLimit: Int
-    private var windows: [IPAddress: Window] = [:]
-    /// The sources in the order in which their windows end: all windows are equally long. Those before `oldest` are gone.
-    private var order: [IPAddress] = []
+    private let keyLimit: Int
+    private var windows: [Key: Window] = [:]
+    /// The keys in the order in which their windows end. Those before `oldest` are gone.
+    private var order: [Key] = []
     private var oldest = 0
 
-    /// How many wrong passwords came in all, and how many requests were not listened to.
-    private(set) var guesses: UInt64 = 0
-    private(set) var refused: UInt64 = 0
+    init(per length: Duration, keys: Int = 10_000) { (self.length, keyLimit) = (length, keys) }
 
-    init(limit: Int, per length: Duration, sources: Int = 10_000) { (self.limit, self.length, sourceLimit) = (limit, length, sources) }
-
-    /// Sources that are counted at the moment.
+    /// Keys that are counted at the moment.
     var count: Int { windows.count }
 
-    /// Whether the source has used up its guesses. Asking counts.
-    mutating func isBlocked(_ source: IPAddress, at now: Instant) -> Bool {
-        guard let window = windows[Self.network(source)], window.end > now, window.guesses >= limit else { return false }
-        refused += 1
-        return true
+    /// Guesses of the key's window, and the time until it is over; 0 and zero without a window.
+    func guesses(of key: Key, at now: Instant) -> (count: Int, left: Duration) {
+        guard let window = windows[key], window.end > now else { return (0, .zero) }
+        return (window.guesses, window.end - now)
     }
 
-    mutating func guessed(_ source: IPAddress, at now: Instant) {
-        guesses += 1
-        let key = Self.network(source)
+    /// Keys with so many guesses or more in their window.
+    func keys(with least: Int, at now: Instant) -> [(key: Key, count: Int)] {
+        windows.compactMap { $0.value.end > now && $0.value.guesses >= least ? ($0.key, $0.value.guesses) : nil }
+    }
+
+    /// Counts another guess.
+    mutating func guessed(_ key: Key, at now: Instant) {
         if let window = windows[key], window.end > now {
             windows[key]?.guesses += 1
         } else {
@@ -44,19 +41,13 @@ struct GuessCounter {
         }
     }
 
-    /// Those whose windows are over; and with more sources at once than can be counted, the one whose window ends first.
     private mutating func forgetOld(at now: Instant) {
-        while oldest < order.count, let window = windows[order[oldest]], window.end <= now || windows.count >= sourceLimit {
+        while oldest < order.count, let window = windows[order[oldest]], window.end <= now || windows.count >= keyLimit {
             windows[order[oldest]] = nil
             oldest += 1
         }
         guard oldest > order.count / 2 else { return }
         order.removeFirst(oldest)
         oldest = 0
-    }
-
-    /// Whoever has one address of an IPv6 subnet has them all.
-    private static func network(_ source: IPAddress) -> IPAddress {
-        source.family == .v6 ? IPAddress(v6High: source.high, low: 0) : source
     }
 }

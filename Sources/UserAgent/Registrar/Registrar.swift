@@ -8,17 +8,16 @@ public struct RegistrarConfiguration: Sendable {
     public var limits: RegistrationBindings<Flow>.Limits
     /// Nonces live this long.
     public var nonceLifetime: Duration
-    /// Offered in this order; MD5 first, since sipp and old telephones look at the first challenge only.
+    /// Offered in this order, the preferred one first (RFC 8760 §2.4). MD5 comes last: JsSIP and SIP.js keep the last challenge alone, and know MD5 alone.
     public var algorithms: [DigestAlgorithm]
     /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
     public var users: Int
-    /// Wrong passwords from one source in a minute.
-    public var guessesPerMinute: Int
+    public var guesses = GuessLimits()
 
     public init(domain: Text) {
         self.domain = domain
-        (limits, nonceLifetime, algorithms) = (.init(), .seconds(300), [.md5, .sha256])
-        (users, guessesPerMinute) = (50_000, 20)
+        (limits, nonceLifetime, algorithms) = (.init(), .seconds(300), [.sha256, .md5])
+        users = 50_000
     }
 }
 
@@ -57,7 +56,7 @@ public final class Registrar {
         let digest = DigestServer.Configuration(
             realm: configuration.domain, algorithms: configuration.algorithms, nonceLifetime: configuration.nonceLifetime)
         authenticator = Authenticator(
-            configuration: digest, accounts: accounts, guessesPerMinute: configuration.guessesPerMinute, random: random, hash: hash)
+            configuration: digest, accounts: accounts, limits: configuration.guesses, random: random, hash: hash)
         (self.configuration, self.accounts) = (configuration, accounts)
     }
 
@@ -80,8 +79,8 @@ public final class Registrar {
         if accounts.account(of: user) != .open {
             switch authenticator.verify(request, from: flow.remote.address, at: now) {
             case .accepted(user): break
-            case .accepted, .forbidden: return .answer(to: request, status: 403)
-            case .challenge(let values): return .answer(to: request, status: 401, adding: values.map { (.wwwAuthenticate, $0) })
+            case .accepted: return .answer(to: request, status: 403)
+            case .challenge(let headers): return .answer(to: request, status: 401, adding: headers)
             }
         }
         return register(user, request, flow, now)

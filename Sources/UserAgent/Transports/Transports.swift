@@ -55,6 +55,8 @@ public final class Transports: SignallingNetwork {
         /// Connections that could not be opened or did not end in good order.
         public var failed = 0
         public var datagrams = UDPSocket.Counts()
+
+        public init() {}
     }
 
     public let configuration: Configuration

@@ -118,6 +118,8 @@ struct Serve: ParsableCommand {
                 case .reload(nil): if isBare { log.say(.notice, "there are no certificates and no directories to read again") }
                 case .trunk(let trunk): log.say(trunk.isTrouble ? .warning : .info, "\(trunk)")
                 case .push(let line, let cause): log.say(.warning, "a push for line \(line) failed: \(cause)", oncePer: "push for \(line): \(cause)")
+                case .guessing(let guess):
+                    log.say(.warning, "wrong passwords for \(guess.user) from \(guess.source): \(guess.count) within a minute", oncePer: "guesses from \(guess.source)")
                 case .reload(let error?): log.say(.error, "the certificates stay as they were: \(error)")
                 }
             }

@@ -111,6 +111,12 @@ struct Setting: Sendable {
         Setting(path: "access.digests", takes: "names", help: "digest algorithms offered to devices, in this order") {
             $0.gateway.access.digests = try $1.someOf("digest") { try $0.digest }
         },
+        Setting(path: "access.guesses-per-user", takes: "number", help: "wrong passwords a minute for one user from one address before the answers ask to come later (20)") {
+            $0.gateway.access.guesses.perUser = try $1.integer(1...1_000_000)
+        },
+        Setting(path: "access.guesses-per-source", takes: "number", help: "the same for all users from one address (200)") {
+            $0.gateway.access.guesses.perSource = try $1.integer(1...1_000_000)
+        },
         Setting(path: "access.asserting", takes: "networks", help: "peers whose P-Asserted-Identity is believed, and that are told ours") {
             $0.gateway.access.asserting = try $1.list { try $0.network }
         },
