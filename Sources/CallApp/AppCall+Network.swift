@@ -64,6 +64,8 @@ extension AppCall: InviteSessionDelegate {
     private func acknowledged(_ body: [UInt8]?) {
         defer { offerWhenPossible() }
         guard state == .connected, negotiation.state == .haveLocalOffer else { return }
+        // An offer of ours that the far end asked for and did not answer changes nothing of a session that stands.
+        if body == nil, negotiated != nil { return negotiation.rollback() }
         guard let body, let audio = try? negotiation.receive(answer: body) else {
             return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
         }

@@ -10,6 +10,8 @@ import UserAgent
 public struct GatewayConfiguration: Sendable {
     /// What this server is responsible for: the host part of addresses of record and of `From` towards devices.
     public var domain: Text = "localhost"
+    /// Further names that devices may register under, beside `domain` and any address (RFC 3261 §10.3); nil: any name.
+    public var aliases: [Text]?
     public var advertise = Advertise()
     public var media = Media()
     public var lines: [LineConfiguration] = []

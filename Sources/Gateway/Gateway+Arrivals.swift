@@ -29,6 +29,7 @@ extension Gateway {
     ) -> Bool {
         switch request.method {
         case .register:
+            guard isResponsible(for: request) else { return agent.respond(to: transaction, status: 404, at: now) }
             var response = registrar.handle(request, over: flow, at: now)
             // Telephones set their clocks by it (RFC 3261 §10.3 item 8).
             if response.status == 200 { response.headers.append(.date, date.header) }
@@ -45,6 +46,16 @@ extension Gateway {
             agent.respond(to: transaction, status: 503, headers: [(.retryAfter, Text(configuration.limits.retryAfter))], at: now)
             return true
         default: return false
+        }
+    }
+
+    /// A registrar answers for its own domains (RFC 3261 §10.3 items 1 and 5). A telephone that is configured by address passes: we do not know each
+    /// address that leads to us, such as that of a NAT before us.
+    private func isResponsible(for register: Message) -> Bool {
+        guard let aliases = configuration.aliases else { return true }
+        let names = [configuration.domain, "localhost"] + aliases
+        return [register.requestURI, register.to.uri].compactMap { $0?.host }.allSatisfy { host in
+            names.contains(where: host.equalsIgnoringCase) || IPAddress(host.withoutBrackets) != nil
         }
     }
 

@@ -51,14 +51,12 @@ extension Gateway {
         return (source?.configuration.headers ?? configuration.headers).passed(from: message)
     }
 
-    /// A 18x or a 200 of a callee, or a BYE: what it passes goes with what the other leg is told next. A 18x that passes something is told at once.
+    /// A 18x or a 200 of a callee, or a BYE: what it passes goes with what the other leg is told next.
     func passHeaders(of message: Message, from leg: Leg) {
         // Whom a call is transferred to tells nothing to the one who has it transferred.
         guard let other = peer(of: leg) ?? (message.isRequest ? nil : self.leg(ofBridge: leg)), other !== leg else { return }
         guard message.isRequest || ![.connected, .ended].contains(other.state) else { return }
         other.passedHeaders = headers(passedBy: message, from: leg.trunk, to: other)
-        guard let status = message.status, status < 200, other.state == .ringing, other.mayRing, !other.passedHeaders.isEmpty else { return }
-        other.session?.respond(status: 180, headers: other.passedHeaders, at: now)
     }
 
     /// In our domain, or in that in which a trunk knows us.

@@ -63,6 +63,11 @@ extension Gateway {
             let accepted = [HeaderName.accept, "Accept-Encoding", "Accept-Language"].flatMap { name in response.headers.all(name).map { (name, $0.printable) } }
             return _ = userAgent.respond(to: transaction, status: 415, headers: accepted, at: now)
         }
+        // Texts are not for that device, and that is so of the address that was asked for (RFC 3261 §21.4.6).
+        if status == 405, isDevice {
+            let allowed = response?.headers.all(.allow).map { (HeaderName.allow, $0.printable) } ?? []
+            return _ = userAgent.respond(to: transaction, status: 405, headers: allowed.isEmpty ? [(.allow, "INVITE, ACK, CANCEL, BYE, OPTIONS")] : allowed, at: now)
+        }
         // A 408 has no place here (RFC 4320 §4.2).
         let passed = EndCause.passing(status: status, response, isDevice: isDevice).status
         userAgent.respond(to: transaction, status: passed == 408 ? 480 : passed, at: now)

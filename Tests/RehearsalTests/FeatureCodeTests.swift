@@ -18,6 +18,7 @@ import Testing
             configuration.lines.append(other)
         }
         (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        stage.telephonesRing = true
         device.request("REGISTER", "sip:2000@hookswitch.test", call: "register", 1)
     }
 

@@ -165,7 +165,7 @@ import UserAgent
         let stage = Self.stage(), (caller, other) = try forward(stage, to: "sip:2001@\(Cast.domain)")
         other.answer(try other.received(.invite), 503)
         stage.run(seconds: 0.5)
-        #expect(caller.final(.invite, 1)?.status == 503)
+        #expect(caller.final(.invite, 1)?.status == 500)
         #expect(Set(other.heard.filter { $0.isRequest && $0.method == .invite }.map(\.callID)).count == 1)
         stage.expectQuiet()
     }
@@ -242,6 +242,17 @@ import UserAgent
         let own = Cast.gateway.address, stage = Self.stage(domain: Text("\(own)"))
         #expect(try ways(stage, to: "sip:x@\(own):5070;transport=tcp").map(\.remote) == [SocketAddress(own, port: 5070)])
         #expect(try ways(stage, to: "sip:2001@\(own);transport=tcp").map(\.remote) == [Cast.gateway])
+    }
+
+    /// Without a port our domain is an address of record, whatever port we listen on, where the user is a number of ours.
+    @Test func `a number of ours is reached where our domain is an address and our port another`() throws {
+        let here = SocketAddress(Cast.gateway.address, port: 5560), domain = Text("\(here.address)")
+        let stage = Stage { configuration, environment in
+            (configuration.domain, environment.listeners) = (domain, [.init(.udp, here)])
+        }
+        for uri in ["sip:2000@\(domain)", "sip:2000@\(domain);user=phone", "sip:2000@\(here)"] { #expect(try ways(stage, to: uri).map(\.remote) == [here], "\(uri)") }
+        #expect(try ways(stage, to: "sip:somebody@\(domain)").map(\.remote) == [Cast.gateway])
+        #expect(try ways(stage, to: "sip:2000@\(domain):5070").map(\.remote) == [SocketAddress(here.address, port: 5070)])
     }
 
     @Test func `a telephone that sent a call on cannot make another in its name`() throws {

@@ -29,6 +29,7 @@ import Testing
                 configuration.lines.append(line)
             }
             caller = RawPeer(stage, 9)
+            stage.telephonesRing = true
             phones = [RawPeer(stage, 31), RawPeer(stage, 32)]
         }
 
@@ -97,9 +98,9 @@ import Testing
         let group = Group()
         group.fallAsleep(0, 1)
         group.invite()
-        #expect(Set(group.pushes.map(\.line)) == ["2001", "2002"] && group.statuses.last == 180)
+        #expect(Set(group.pushes.map(\.line)) == ["2001", "2002"] && group.statuses.last == 100, "nobody rings yet")
         group.stage.run(seconds: 29)
-        #expect(group.statuses.last == 180)
+        #expect(group.statuses.last == 100)
         group.stage.run(seconds: 2)
         #expect(group.statuses.last == 480)
         group.register(0)
@@ -112,7 +113,7 @@ import Testing
         group.fallAsleep(0, 1)
         group.invite()
         for push in group.pushes {
-            #expect(group.statuses.last == 180)
+            #expect(group.statuses.last == 100)
             group.stage.gateway.pushFailed("the push service answered 410", for: push, at: group.stage.world.now)
             group.stage.run(seconds: 0.2)
         }

@@ -87,6 +87,7 @@ import UserAgent
             configuration.lines.append(line)
         }
         let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        stage.telephonesRing = true
         device.request("REGISTER", BridgedCall.line, call: "register", 1, from: "<\(BridgedCall.line)>")
         caller.request("INVITE", BridgedCall.line, call: "who", 1, body: caller.description(), from: sender)
         #expect(caller.heard.last?.status == status)
@@ -117,6 +118,18 @@ import UserAgent
             #expect(caller.final(.message, 1)?.status == told.status && caller.final(.message, 1)?.headers[.accept] == told.accept)
             stage.expectQuiet()
         }
+    }
+
+    /// It says that texts are not for that address (RFC 3261 §21.4.6), and a 503 would have our peers leave all of this gateway alone.
+    @Test(arguments: [(405, "INVITE, ACK", 405, "INVITE, ACK"), (405, nil, 405, "INVITE, ACK, CANCEL, BYE, OPTIONS"), (503, nil, 500, nil)] as [(Int, Text?, Int, Text?)])
+    func `a telephone that takes no texts says so, and one that is out of order is not the gateway`(status: Int, allow: Text?, told: Int, allowed: Text?) throws {
+        let stage = Stage()
+        let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"])
+        device.answer(try device.received(.message), status, headers: allow.map { [(.allow, $0)] } ?? [])
+        #expect(caller.final(.message, 1)?.status == told && caller.final(.message, 1)?.headers[.allow] == allowed)
+        stage.expectQuiet()
     }
 
     @Test(arguments: ["<tel:->", "<tel:()>", "<sip:-@peer.test;user=phone>"])

@@ -102,6 +102,16 @@ import Testing
             #expect(play.stage.events(.remoteHold).count == 1)
             play.hangUp(MappingPlay.echo)
         },
+        MappingRow("re-INVITE without a description whose ACK has none either: everything is as before") { play in
+            echo(play)
+            play.caller.request("INVITE", MappingPlay.echo, call: "row", 2, toTag: play.tag)
+            play.caller.request("ACK", MappingPlay.echo, call: "row", 2, toTag: play.tag)
+            play.stage.run(seconds: 1)
+            #expect(play.stage.events(.callEnded).isEmpty && play.caller.request(.bye) == nil && started(play) == 1)
+            reoffer(play, 3, play.caller.description(version: 2))
+            #expect(play.caller.final(.invite, 3)?.status == 200, "and another offer is taken")
+            play.hangUp(MappingPlay.echo)
+        },
         MappingRow("an offer that cannot be taken: 488 with Warning, and the session is as it was") { play in
             echo(play)
             play.caller.request("INVITE", MappingPlay.echo, call: "row", 2, toTag: play.tag, body: play.caller.description("18", version: 2))

@@ -24,11 +24,39 @@ import Testing
         MappingRow("I3: 180 without a description, and again every minute") { play in
             play.invite()
             let ringing = { play.caller.heard.filter { $0.status == 180 } }
+            #expect(ringing().isEmpty && play.stage.events(.reportIncomingAccepted).count == 1, "reported, and nothing rings yet")
+            play.device.answer(try play.called, 180)
             #expect(ringing().count == 1 && ringing()[0].body.isEmpty)
             play.device.answer(try play.called, 180)
+            #expect(ringing().count == 1)
             play.stage.run(seconds: 61)
             #expect(ringing().count == 2)
             play.cancel()
+        },
+        MappingRow("I3: a telephone that says nothing does not ring for its caller") { play in
+            play.invite()
+            play.stage.run(seconds: 40)
+            #expect(Set(play.caller.heard.compactMap(\.status)) == [100, 408])
+        },
+        MappingRow("I3: a progress without ringing (183) is heard as ringing, a call that is sent on (181) is not") { play in
+            play.invite()
+            play.device.answer(try play.called, 181)
+            #expect(play.caller.heard.last?.status == 100)
+            play.device.answer(try play.called, 183)
+            #expect(play.caller.heard.last?.status == 180)
+            play.cancel()
+        },
+        MappingRow("I3: the second of two telephones rings, the first is silent") { play in
+            play.registerSecond()
+            play.invite()
+            play.second.answer(play.second.request(.invite), 180)
+            #expect(play.caller.heard.last?.status == 180)
+            play.cancel()
+        },
+        MappingRow("I3: answered without ringing") { play in
+            try play.talk()
+            #expect(play.caller.heard.compactMap(\.status) == [100, 200])
+            play.hangUp()
         },
         MappingRow("I5, I6: answered: configured, opened, 200, fulfilled, activated, started") { play in
             play.invite()

@@ -27,6 +27,7 @@ import UserAgent
             (environment.store, environment.kept) = (store, kept)
             adapt(&configuration, &environment)
         }
+        stage.telephonesRing = true
         return (stage, store)
     }
 

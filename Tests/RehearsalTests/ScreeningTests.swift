@@ -22,6 +22,7 @@ import Testing
                 environment.directories = directories
             }
             (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+            stage.telephonesRing = true
             if registers { device.request("REGISTER", "sip:2000@hookswitch.test", call: "register", 1) }
         }
 

@@ -22,6 +22,8 @@ final class Stage {
     /// What the name system knows; each question takes a while.
     var zone: [DNSQuestion: DNSAnswer] = [:]
     private(set) var questions: [DNSQuestion] = []
+    /// Whether each peer answers an INVITE with 180 by itself, as a telephone does.
+    var telephonesRing = false
 
     /// Lines: 2000 for devices without a password, 9196 echo; and what the test makes of them.
     convenience init(_ configure: (inout GatewayConfiguration) -> Void, zone: [DNSQuestion: DNSAnswer] = [:]) {
@@ -108,7 +110,17 @@ final class RawPeer: Inhabitant {
     var deadline: Instant? { nil }
     func advance(to now: Instant) {}
     func failed(_ flow: Flow, at now: Instant) {}
-    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { if let message = try? Message(parsing: bytes) { heard.append(message) } }
+    func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
+        guard let message = try? Message(parsing: bytes) else { return }
+        heard.append(message)
+        if stage.telephonesRing, message.isRequest, message.method == .invite, message.to.tag == nil { ring(message) }
+    }
+
+    private func ring(_ invite: Message) {
+        var response = Message.response(to: invite, status: 180, toTag: tag)
+        response.headers.append(.contact, Text("<sip:peer@\(address)>"))
+        stage.network.send(response.serialized(), over: Flow(transport: .udp, local: address, remote: Cast.gateway))
+    }
 
     /// The last request of a method; there must be one.
     func received(_ method: SIP.Method, _ location: SourceLocation = #_sourceLocation) throws -> Message {

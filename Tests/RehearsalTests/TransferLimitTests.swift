@@ -39,6 +39,7 @@ import Testing
     }
 
     private func ring(_ number: String, _ sequence: Int, by other: RawPeer) -> Int? {
+        stage.telephonesRing = true
         other.request("INVITE", number, call: "n\(sequence)", sequence, body: other.description("0"))
         return other.heard.last { $0.method == .invite && $0.cseq.number == UInt32(sequence) }?.status
     }

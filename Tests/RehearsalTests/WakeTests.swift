@@ -26,6 +26,7 @@ import Testing
             configuration.lines.append(other)
         }
         (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
+        stage.telephonesRing = true
     }
 
     private func over(_ location: SourceLocation = #_sourceLocation) {
@@ -355,6 +356,7 @@ import Testing
             environment.push = { pushes.sent.append($0) }
         }
         let caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        stage.telephonesRing = true
         func invite(_ call: String) { caller.request("INVITE", "sip:2000@hookswitch.test", call: call, 1, body: caller.description()) }
         device.request("REGISTER", "sip:2000@hookswitch.test", call: "register", 1, contact: Self.contact)
         invite("awake")

@@ -228,6 +228,82 @@ import Workbench
     }
 }
 
+/// An answer that comes before the 2xx, and an offer that gets none.
+@Suite struct EarlyAnswerTests {
+    private let far = Flow(transport: .udp, local: Room.address(1), remote: Room.address(2))
+
+    private var pair: Pair {
+        var script = CallScript()
+        script.source = .tone(Tone(440))
+        return Pair(calling: script)
+    }
+
+    private func description(_ port: Int) -> [UInt8] {
+        Array("v=0\r\no=- 1 1 IN IP4 10.0.0.2\r\ns=-\r\nc=IN IP4 10.0.0.2\r\nt=0 0\r\nm=audio \(port) RTP/AVP 0\r\na=sendrecv\r\n".utf8)
+    }
+
+    private func response(_ request: Message, _ status: Int, _ headers: [(HeaderName, Text)] = [], body: [UInt8] = []) -> Message {
+        var response = Message.response(to: request, status: status, toTag: "callee")
+        for (name, value) in [(HeaderName.contact, "<sip:callee@10.0.0.2>" as Text)] + headers { response.headers.append(name, value) }
+        if !body.isEmpty { response.headers.append(.contentType, "application/sdp") }
+        response.body = body
+        return response
+    }
+
+    /// A call to a callee that answers in a reliable 183 and sends an empty 200.
+    private func talk(_ pair: Pair) throws -> Message {
+        var invite: Message?, acknowledgements = 0
+        pair.room.place(at: Room.address(2)) { request, _ in
+            guard request.isRequest else { return nil }
+            switch request.method {
+            case .invite:
+                invite = request
+                return response(request, 183, [(.require, "100rel"), ("RSeq", "1")], body: description(4_000))
+            case .ack:
+                acknowledgements += 1
+                return nil
+            default: return response(request, 200)
+            }
+        }
+        pair.start()
+        pair.room.run(seconds: 1)
+        let asked = try #require(invite)
+        pair.callerSeat.phone.agent.receive(response(asked, 200).serialized(), over: far, at: pair.room.now)
+        pair.room.run(seconds: 0.5)
+        #expect(acknowledgements == 1)
+        return asked
+    }
+
+    @Test func `the answer of a reliable 183 counts where the 200 has none`() throws {
+        let pair = pair
+        _ = try talk(pair)
+        #expect(!pair.room.log.contains("caller BYE"))
+        #expect(try #require(pair.room.log.firstIndex(of: "caller bind")) < #require(pair.room.log.firstIndex(of: "caller ACK")))
+        #expect(pair.room.log.contains("caller PRACK") && pair.room.log.contains("caller rtp"))
+    }
+
+    @Test func `a re-INVITE without an offer whose ACK brings no answer changes nothing`() throws {
+        let pair = pair, invite = try talk(pair)
+        func request(_ method: String, branch: String) -> [UInt8] {
+            let lines = [
+                "\(method) \(invite.contact?.uri.text ?? .empty) SIP/2.0", "Via: SIP/2.0/UDP 10.0.0.2:5060;branch=z9hG4bK\(branch)", "From: \(invite.to.text);tag=callee",
+                "To: \(invite.from.text)", "Call-ID: \(invite.callID)", "CSeq: \(method == "BYE" ? 2 : 1) \(method)", "Contact: <sip:callee@10.0.0.2>", "Max-Forwards: 70", "Content-Length: 0", "", "",
+            ]
+            return Array(lines.joined(separator: "\r\n").utf8)
+        }
+        pair.callerSeat.phone.agent.receive(request("INVITE", branch: "re"), over: far, at: pair.room.now)
+        pair.room.run(seconds: 0.1)
+        #expect(pair.room.log.contains("caller 200 INVITE"))
+        pair.callerSeat.phone.agent.receive(request("ACK", branch: "ack"), over: far, at: pair.room.now)
+        pair.room.run(seconds: 1)
+        #expect(!pair.room.log.contains("caller BYE") && pair.finished == nil)
+        pair.callerSeat.phone.agent.receive(request("BYE", branch: "bye"), over: far, at: pair.room.now)
+        pair.room.run(seconds: 40)
+        let record = try #require(pair.finished?.record)
+        #expect(record.failure == nil && record.endedBy == .them && record.status == 200)
+    }
+}
+
 /// A caller that leaves the offer to the callee and answers it in its ACK.
 private final class LateOfferer: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {

@@ -245,6 +245,15 @@ import UserAgent
         #expect(loaded.gateway.media.ports == 21000...21099)
     }
 
+    @Test(arguments: [
+        ("", "localhost", nil), ("domain: any", "localhost", nil), ("domain: a.test", "a.test", []), ("domain: [a.test, b.test]", "a.test", ["b.test"]),
+        ("domain: [a.test, any]", "a.test", nil),
+    ] as [(String, Text, [Text]?)])
+    func `the first domain is ours, and devices register under the others, too`(yaml: String, domain: Text, aliases: [Text]?) throws {
+        let gateway = try load(yaml).gateway
+        #expect(gateway.domain == domain && gateway.aliases == aliases)
+    }
+
     @Test func `a list of directories replaces that of a weaker source, and not the other list`() throws {
         let yaml = "directories: { block: [spam=a.csv, both=b.csv], identify: [both=c.csv] }"
         let loaded = try load(yaml, environment: ["HOOKSWITCH_DIRECTORIES_BLOCK": "other=d.csv"])

@@ -51,7 +51,10 @@ extension Leg: InviteSessionDelegate {
     private func acknowledged(_ body: [UInt8]?) {
         defer { offerWhenPossible() }
         guard state == .connected, negotiation.state == .haveLocalOffer else { return }
-        guard let body else { return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true) }
+        guard let body else {
+            // An offer of ours that the far end asked for and did not answer changes nothing of a session that stands.
+            return negotiated == nil ? endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true) : negotiation.rollback()
+        }
         do throws(NegotiationError) {
             let audio = try negotiation.receive(answer: body)
             if negotiated == nil { agreeLate(audio) } else { adopt(audio) }
@@ -68,13 +71,13 @@ extension Leg: InviteSessionDelegate {
     private func progressed(_ response: Message) {
         guard state == .calling || state == .early, let status = response.status else { return }
         if status == 199 { return forgetFork(response.to.tag) }
+        gateway.passHeaders(of: response, from: self)
+        gateway.rings(self, response)
         if state == .calling {
             state = .early
-            gateway.rings(self)
             gateway.tellTransferor(ofTarget: self, status)
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
-        gateway.passHeaders(of: response, from: self)
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(status)])
         guard let tag = response.to.tag?.detached, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }

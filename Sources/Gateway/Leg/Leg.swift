@@ -40,6 +40,8 @@ final class Leg {
     var trunk: Trunk?
     /// What the other leg's last message adds to our next one.
     var passedHeaders: [(HeaderName, Text)] = []
+    /// Incoming: the caller was sent 180.
+    var isAlerted = false
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
     var session: InviteSession?

@@ -31,13 +31,16 @@ extension Gateway {
         return Flow(transport: listener.transport, local: listener.address, remote: listener.reachable, peer: peer)
     }
 
-    /// A name means all that we listen to, or what has its port. An address may be that of others as well, and means what has just its port.
+    /// A name means all that we listen to, or what has its port. An address may be that of others as well, and means what has just its port; without a port
+    /// it means us where the user is a number of ours: it is an address of record then.
     private func isMeant(_ listener: Transports.Listener, by uri: URI) -> Bool {
         let own = listener.address
         guard let address = uri.targetAddress else { return uri.port == nil || uri.port == own.port }
-        guard own.port == uri.port ?? listener.transport.standardPort else { return false }
+        guard own.port == uri.port ?? listener.transport.standardPort || uri.port == nil && isNumberOfOurs(uri) else { return false }
         return own.address == address || own.address.isAny && own.address.family == address.family || configuration.advertise.address == address
     }
+
+    private func isNumberOfOurs(_ uri: URI) -> Bool { routing.dialledNumber(uri).flatMap { routing.line(for: $0, host: uri.host) } != nil }
 
     /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses first.
     func locate(_ uri: URI, after flow: Flow, completion: @escaping ([Flow], Instant) -> Void) {

@@ -6,15 +6,19 @@ import UserAgent
 
 /// What rings when an incoming call was accepted: the line's devices or trunk, the members of a ring group in their order, a script.
 extension Gateway {
-    /// 180, and then whoever the line has: its application answers, its devices or its trunk are called.
+    /// The application or the script of the line answers, or its devices, its trunk or its group are called. An application has nobody who could ring: its
+    /// caller gets 180 at once. Any other caller gets 180 when the first callee rings.
     func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
         leg.state = .ringing
         if leg.replaced != nil { return leg.line.calls.answer(leg.uuid) }
-        if leg.mayRing { leg.session?.respond(status: 180, at: now) }
         switch leg.line.configuration.endpoint {
-        case .application: leg.line.calls.answer(leg.uuid)
-        case .script(let script): follow(script, leg)
+        case .application:
+            alert(leg)
+            leg.line.calls.answer(leg.uuid)
+        case .script(let script):
+            alert(leg)
+            follow(script, leg)
         case .devices, .trunk:
             open(leg, isGroup: false)
             join(callees, to: leg)
@@ -51,11 +55,23 @@ extension Gateway {
 
     // MARK: Forks
 
-    /// A callee rings, and it is not the only one: the caller has an early dialog with each, where it hears of their ends.
-    func rings(_ leg: Leg) {
-        guard let bridge = leg.bridge, isCalling(bridge), callees(of: bridge).count > 1 || hunts[bridge] != nil, let caller = self.leg(bridge) else { return }
-        guard caller.state == .ringing, leg.forkTag == nil else { return }
-        leg.forkTag = caller.session?.ringFork(at: now)
+    /// A callee rings (18x): the caller is told, once, and again where the response passes headers.
+    func rings(_ leg: Leg, _ response: Message) {
+        guard let bridge = leg.bridge, isCalling(bridge), let caller = self.leg(bridge), caller.state == .ringing else { return }
+        if response.status != 181, !caller.isAlerted || !caller.passedHeaders.isEmpty { alert(caller) }
+        if callees(of: bridge).count > 1 || hunts[bridge] != nil { ringFork(leg, caller) }
+    }
+
+    /// 180.
+    private func alert(_ caller: Leg) {
+        guard caller.mayRing else { return }
+        caller.isAlerted = true
+        caller.session?.respond(status: 180, headers: caller.passedHeaders, at: now)
+    }
+
+    /// It is not the only one: the caller has an early dialog with each, where it hears of their ends.
+    private func ringFork(_ leg: Leg, _ caller: Leg) {
+        if leg.forkTag == nil { leg.forkTag = caller.session?.ringFork(at: now) }
     }
 
     func forkEnded(_ leg: Leg, _ cause: EndCause) {

@@ -64,16 +64,25 @@ extension PhoneCall: InviteSessionDelegate {
     private func receiveProvisional(_ response: Message, at now: Instant) {
         guard let status = response.status else { return }
         record.ringing = record.ringing ?? now
-        if !response.content.isEmpty { record.earlyMediaIgnored = true }
+        if !response.content.isEmpty { note(early: response) }
         report(.ringing(status: status), at: now)
+    }
+
+    /// A description in a 18x opens nothing. It is the answer where the 2xx has none (RFC 3261 §13.2.1).
+    private func note(early response: Message) {
+        record.earlyMediaIgnored = true
+        guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < 16 else { return }
+        earlyAnswers[tag.detached] = response.body
     }
 
     private func receiveAcceptance(_ response: Message, at now: Instant) {
         (record.status, record.reason) = (response.status ?? 200, response.reasonPhrase?.printable ?? .empty)
         guard state == .inviting, let session else { return session?.bye(at: now) ?? () }   // it crossed our CANCEL
         record.answered = now
+        let early = response.to.tag.flatMap { earlyAnswers.removeValue(forKey: $0) } ?? []
+        earlyAnswers = [:]
         do {
-            let audio = try negotiation.receive(answer: response.body)
+            let audio = try negotiation.receive(answer: response.body.isEmpty ? early : response.body)
             try open(audio, at: now)
         } catch {
             record.endedBy = .us
@@ -85,6 +94,8 @@ extension PhoneCall: InviteSessionDelegate {
 
     private func receiveAcknowledgement(_ body: [UInt8]?, at now: Instant) {
         guard state == .answered || state == .connected else { return }
+        // An offer of ours that the other side asked for and did not answer changes nothing of a session that stands.
+        if body == nil, state == .connected, negotiation.state == .haveLocalOffer, wishesHold == nil { return negotiation.rollback() }
         do {
             if negotiation.state == .haveLocalOffer, wishesHold == nil {
                 let audio = try negotiation.receive(answer: body ?? [])

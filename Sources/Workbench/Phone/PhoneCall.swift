@@ -54,6 +54,8 @@ public final class PhoneCall {
     let script: CallScript
     var media: CallMedia
     var negotiation: OfferAnswer
+    /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
+    var earlyAnswers: [Text: [UInt8]] = [:]
     /// What we have asked for by a re-INVITE that is not answered: to hold or not.
     var wishesHold: Bool?
     var isHeld = false

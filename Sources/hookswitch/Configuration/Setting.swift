@@ -32,7 +32,14 @@ struct Setting: Sendable {
     static let all: [Setting] = basic + refusals + directories + features
 
     private static let basic: [Setting] = [
-        Setting(path: "domain", takes: "name", help: "what this server is responsible for") { $0.gateway.domain = try $1.host },
+        Setting(
+            path: "domain", takes: "names|any",
+            help: "what this server is responsible for: devices register under these names, or an address; with 'any' among them under any name (any)"
+        ) {
+            let names = try $1.someOf("name") { try $0.host }, own = names.filter { $0 != "any" }
+            if let domain = own.first { $0.gateway.domain = domain }
+            $0.gateway.aliases = own.count < names.count ? nil : Array(own.dropFirst())
+        },
         Setting(path: "sip.udp", takes: "addresses", help: "UDP sockets for SIP") { $0.udp = try $1.list { try $0.listening(5060) } },
         Setting(path: "sip.tcp", takes: "addresses", help: "TCP sockets for SIP") { $0.tcp = try $1.list { try $0.listening(5060) } },
         Setting(path: "sip.tcp-above", takes: "bytes", help: "longer requests go over TCP instead of UDP (1300); none: never") {
