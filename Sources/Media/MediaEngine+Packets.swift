@@ -26,12 +26,20 @@ extension MediaEngine {
         guard datagram.isWhole else { return leg.refused.malformed += 1 }
         if takesHandshake(whole, from: datagram.sender, on: leg, channel, at: now) { return }
         let kind = MediaPacketKind(UnsafeRawBufferPointer(whole))
+        if let protection = leg.protection, protection.receiver == nil { greet(datagram.sender, on: leg, channel, at: now) }
+        if kind == .other, KeepAlive.isOne(UnsafeRawBufferPointer(whole)) { return keptAlive(by: datagram.sender, leg, at: now) }
         guard let packet = opened(whole, kind, on: leg) else { return }
         switch (kind, channel) {
         case (.rtp, .rtp): takeRTP(packet, from: datagram.sender, on: leg, at: now)
         case (.rtcp, .rtp) where leg.rtcpSocket == nil || leg.plan.audio.rtcpMux, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
         default: leg.refused.malformed += 1
         }
+    }
+
+    /// No media, and no fault either: the far end is there.
+    private func keptAlive(by sender: SocketAddress, _ leg: MediaLeg, at now: Instant) {
+        leg.keepAlives += 1
+        if leg.latch.source == sender { (leg.lastSign, leg.isSilent) = (now, false) }
     }
 
     private func takeRTP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {

@@ -77,6 +77,7 @@ final class MediaLeg {
     var timers = LegTimers()
 
     @exclusivity(unchecked) var refused = RefusedPackets()
+    var keepAlives: UInt64 = 0
     /// Before the last start; nil where nothing was.
     private var past: Boxed<(sent: PacketTimes, received: PacketTimes)>?
     private(set) var started = Instant.zero
@@ -228,7 +229,7 @@ final class MediaLeg {
         (statistics.incoming, statistics.outgoing) = (incomingVerdict(at: now), outgoingVerdict(at: now))
         (statistics.firstSent, statistics.lastSent) = (total.sent.first, total.sent.last)
         (statistics.firstReceived, statistics.lastReceived) = (total.received.first, total.received.last)
-        statistics.refused = refused
+        (statistics.refused, statistics.keepAlives) = (refused, keepAlives)
         statistics.lateFrames = lateFrames
         statistics.playout = playout
         statistics.peerMetrics = rtcp.peerMetrics

@@ -20,6 +20,8 @@ public struct MediaStatistics: Hashable, Sendable {
     public var firstSent: Instant?, lastSent: Instant?
     public var firstReceived: Instant?, lastReceived: Instant?
     public var refused = RefusedPackets()
+    /// Datagrams that keep a NAT open and hold nothing (RFC 6263 §4).
+    public var keepAlives: UInt64 = 0
     /// Frames made here that left a frame or more too late.
     public var lateFrames: UInt64 = 0
     /// Nil where nothing that was received was decoded.

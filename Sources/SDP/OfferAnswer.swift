@@ -31,6 +31,8 @@ public struct OfferAnswer: Sendable {
         /// Milliseconds of sound per packet that it likes to receive, 10 to 120, and the most that it takes: for the offer to the other leg of a bridge.
         public var ptime: Int
         public var maxptime: Int?
+        /// Where it says that it takes RTP; nil where the stream is removed.
+        public var address: IPAddress?
     }
 
     public private(set) var state = State.stable
@@ -128,7 +130,7 @@ public struct OfferAnswer: Sendable {
             hasComfortNoise: offered.contains(where: \.isComfortNoise),
             hold: remote?.hold ?? .none, multiplexes: remote?.offersMux ?? false,
             startsICE: remote?.ice.credentials.map { $0 != session.ice } ?? false, removesAudio: remote == nil,
-            ptime: remote.map { packetTime($0, nil) } ?? local.ptime, maxptime: remote?.longestPacket)
+            ptime: remote.map { packetTime($0, nil) } ?? local.ptime, maxptime: remote?.longestPacket, address: remote?.rtp.address)
     }
 
     /// Answers the open offer; the exchange is then done.

@@ -162,6 +162,39 @@ private struct Checker {
         #expect(try bench.statistics(leg).refused.stranger == 1)
     }
 
+    /// A browser that is called sends its hello a second before it nominates (measured with Chromium: 1.7 s of silence).
+    @Test mutating func `a handshake is taken from a checked address before anything is nominated, and media goes there`() throws {
+        let identity = DTLSIdentity(), unchecked = SocketAddress("203.0.113.66:5")!
+        let leg = try open(.tone(.dial))
+        try bench.update(leg) { $0.audio.security = .dtls(begins: false, peer: Fingerprint(.sha256, identity.fingerprint)!) }
+        try bench.start(leg)
+        let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let hello = far.start()
+        for case .send(let datagram) in hello { bench.arrive(datagram, from: elsewhere, at: 20_000) }
+        #expect(bench.network.take(to: elsewhere).isEmpty, "nobody has vouched for it yet")
+        bench.arrive(checker.request(nominates: false), from: elsewhere, at: 20_000)
+        bench.network.sent = []
+        for case .send(let datagram) in hello {
+            bench.arrive(datagram, from: unchecked, at: 20_000)
+            #expect(bench.network.sent.isEmpty)
+        }
+        var pending = hello, isEstablished = false
+        for _ in 0..<10 where !isEstablished {
+            for case .send(let datagram) in pending { bench.arrive(datagram, from: elsewhere, at: 20_000) }
+            pending = bench.network.take(to: elsewhere).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } }
+            isEstablished = pending.contains { if case .established = $0 { true } else { false } }
+        }
+        #expect(isEstablished)
+        for case .send(let datagram) in pending { bench.arrive(datagram, from: elsewhere, at: 20_000) }
+        bench.pass(.milliseconds(100))
+        #expect(bench.heard(by: elsewhere).count >= 4)
+        let nominated = SocketAddress("203.0.113.9:7002")!
+        bench.arrive(checker.request(nominates: true, transaction: 2), from: nominated, at: 20_000)
+        bench.network.sent = []
+        bench.pass(.milliseconds(100))
+        #expect(bench.heard(by: elsewhere).isEmpty && bench.heard(by: nominated).count >= 4)
+    }
+
     @Test mutating func `a handshake waits for the nomination, and is taken from there alone`() throws {
         let identity = DTLSIdentity()
         let leg = try open()

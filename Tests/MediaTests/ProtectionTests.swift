@@ -332,6 +332,27 @@ private struct SecureFarEnd {
         #expect(try bench.statistics(leg).refused.stranger > (isNatted && isFirst ? 0 : 50))
     }
 
+    /// A far end behind a NAT that waits for our hello sends nothing but what keeps its NAT open.
+    @Test(arguments: [[], [13, 10], [0, 0x11, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)] as [[UInt8]])
+    mutating func `a hello goes also to where the far end was seen`(datagram: [UInt8]) throws {
+        let identity = DTLSIdentity(), leg = try open(begins: true, identity)
+        #expect(!bench.network.take(to: alice.address).isEmpty && bench.network.take(to: Self.natted).isEmpty)
+        bench.arrive(datagram, from: Self.natted, at: 20_000)
+        let hello = bench.network.take(to: Self.natted)
+        for _ in 0..<20 { bench.arrive(datagram, from: Self.natted, at: 20_000) }
+        #expect(!hello.isEmpty && bench.network.take(to: Self.natted).isEmpty, "once in a while, whatever comes")
+        bench.pass(.milliseconds(60))
+        bench.arrive(datagram, from: Self.natted, at: 20_000)
+        #expect(bench.network.take(to: Self.natted) == hello, "as long as nobody answers")
+        let far = DTLSAssociation(identity, begins: false, peer: DTLSIdentity.ofThisProcess.fingerprint)
+        let answer = hello.flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } }
+        let keys = try #require(shakeHands(far, answer, from: Self.natted))
+        let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
+        bench.arrive(try secure.sealed(alice.packet(0)), from: Self.natted, at: 20_000)
+        let statistics = try bench.statistics(leg)
+        #expect(statistics.receiving.packets == 1 && statistics.keepAlives == 22 && statistics.refused.malformed == 0)
+    }
+
     @Test mutating func `nobody takes a handshake away from where the far end said that it is`() throws {
         let identity = DTLSIdentity(), leg = try open(begins: false, identity)
         let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)

@@ -118,6 +118,32 @@ private func bytes(_ text: String) -> [UInt8] {
         #expect(responder.counts.answered == 2)
     }
 
+    @Test func `an address with an authentic check is the far end's until one is nominated`() {
+        var responder = responder()
+        let other = SocketAddress("198.51.100.7:4000")!
+        #expect(!responder.isProvisional(Self.remote))
+        _ = responder.receive(check(nominates: false), from: Self.remote, at: .zero, hmac: hmac)
+        #expect(responder.isProvisional(Self.remote) && !responder.isProvisional(other))
+        _ = responder.receive(check(nominates: true), from: other, at: .zero, hmac: hmac)
+        #expect(!responder.isProvisional(Self.remote) && !responder.isProvisional(other), "now there is a nomination")
+    }
+
+    @Test func `of many addresses with checks the first ones are kept in mind`() {
+        var responder = responder()
+        for port in 1...1_000 { _ = responder.receive(check(nominates: false), from: SocketAddress(Self.remote.address, port: UInt16(port)), at: .zero, hmac: hmac) }
+        #expect((1...1_000).count { responder.isProvisional(SocketAddress(Self.remote.address, port: UInt16($0))) } == 16)
+    }
+
+    @Test func `what keeps a NAT open is told from noise`() {
+        func isOne(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { KeepAlive.isOne($0) } }
+        let binding: [UInt8] = [0, 0x11, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)
+        #expect(isOne([]) && isOne([0]) && isOne([13, 10, 13, 10]) && isOne(binding) && isOne(Self.request))
+        #expect(!isOne([1]) && !isOne([0, 0, 0, 0, 0]) && !isOne(Self.response) && !isOne(Array(binding.dropLast())) && !isOne(Array(repeating: 0, count: 40)))
+        var responder = responder()
+        #expect(responder.receive(binding, from: Self.remote, at: .zero, hmac: hmac).isEmpty)
+        #expect(responder.counts.ignored == 1 && responder.counts.refused == 0)
+    }
+
     @Test func `of two addresses that are nominated the better one stays, until it is nominated no more`() {
         var responder = responder()
         let (good, bad) = (Self.remote, SocketAddress("198.51.100.7:4000")!)

@@ -66,6 +66,19 @@ import Testing
         stage.expectQuiet()
     }
 
+    @Test(arguments: [("192.0.2.1", "active"), ("10.1.2.3", "passive"), ("192.168.0.9", "passive"), ("203.0.113.77", "active")])
+    func `a telephone behind a NAT begins its handshake`(address: String, setup: String) throws {
+        let stage = Stage { $0.lines[1].srtp = .optional }, caller = RawPeer(stage, 1), echo = "sip:9196@hookswitch.test"
+        let print = "a=fingerprint:sha-256 " + Array(repeating: "AB", count: 32).joined(separator: ":") + "\r\na=setup:actpass\r\n"
+        let body = caller.description().replacing("192.0.2.1", with: address).replacing("RTP/AVP", with: "UDP/TLS/RTP/SAVP") + print
+        caller.request("INVITE", echo, call: "dtls", 1, body: body)
+        let answer = try #require(caller.final(.invite, 1))
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("a=setup:\(setup)\r\n"))
+        caller.request("ACK", echo, call: "dtls", 1, toTag: answer.to.tag)
+        caller.request("BYE", echo, call: "dtls", 2, toTag: answer.to.tag)
+        stage.expectQuiet()
+    }
+
     // MARK: Whose line a leg belongs to
 
     /// What is offered to whoever is called: over which profile, and whether with connectivity checks.

@@ -1,5 +1,6 @@
 import Primitives
 import SDP
+import UserAgent
 
 /// What connectivity checks need, and where media may go at all.
 extension Gateway {
@@ -11,9 +12,11 @@ extension Gateway {
         return ice
     }
 
-    /// The credentials that an offer asks for, which begins checks or begins them anew.
-    func prepareChecks(_ negotiation: inout OfferAnswer) {
-        if negotiation.remoteOffer?.startsICE == true { negotiation.local.ice.credentials = ICECredentials(using: &random) }
+    /// What our answer to an offer needs: credentials where that begins checks or begins them anew, and who begins a handshake where the peer is behind a NAT.
+    func prepareAnswer(_ negotiation: inout OfferAnswer, over flow: Flow) {
+        guard let offer = negotiation.remoteOffer else { return }
+        if offer.startsICE { negotiation.local.ice.credentials = ICECredentials(using: &random) }
+        negotiation.local.security.waits = offer.address.map(flow.isFromNAT) ?? false
     }
 
     /// Where media may go by what far ends say.

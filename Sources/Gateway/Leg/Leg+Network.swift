@@ -100,7 +100,7 @@ extension Leg: InviteSessionDelegate {
         }
         do throws(NegotiationError) {
             try fork.receive(offer: body)
-            gateway.prepareChecks(&fork)
+            gateway.prepareAnswer(&fork, over: flow)
             let codec = known(of: fork.remoteOffer?.codecs ?? [], agreed: fork.audio)
             let (answer, _) = try fork.answer(codecs: codec.map { [$0] }, direction: .sendrecv)
             earlyNegotiations[tag.detached] = fork
@@ -190,7 +190,7 @@ extension Leg: InviteSessionDelegate {
         guard let body = offer.body else { return answerWithoutOffer(offer, session) }
         do throws(NegotiationError) {
             try negotiation.receive(offer: body)
-            gateway.prepareChecks(&negotiation)
+            gateway.prepareAnswer(&negotiation, over: flow)
             negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
             let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection, passingTo: bridgedAudio)
             // Nothing leaves behind a 200 that agrees to silence.

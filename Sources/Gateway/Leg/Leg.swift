@@ -177,7 +177,7 @@ final class Leg {
         guard !offer.isEmpty else { return true }
         do throws(NegotiationError) {
             try negotiation.receive(offer: offer)
-            gateway.prepareChecks(&negotiation)
+            gateway.prepareAnswer(&negotiation, over: flow)
             if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
             return true
         } catch {

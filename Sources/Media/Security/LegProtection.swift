@@ -21,6 +21,12 @@ final class LegProtection {
     /// The handshake with the one before, who may be the far end for all that we know: each of the two goes on with its own.
     private var other: (handshake: DTLSAssociation, remote: SocketAddress)?
 
+    /// Somewhere else that something came from while our beginning was not answered, and when it was sent there last: a far end behind a NAT cannot be
+    /// reached where it said, and shows by what it sends to keep its NAT open where it can.
+    private var seen: (remote: SocketAddress, at: Instant)?
+    /// Our beginning, as it was sent first.
+    private(set) var hello: [[UInt8]] = []
+
     /// After a stranger broke a handshake off, so long no new one is begun: nobody is to make us send more than what is sent again anyway.
     private static let pause = Duration.milliseconds(50)
 
@@ -48,7 +54,9 @@ final class LegProtection {
         isDue = false
         guard begins, !hasBegun else { return handshake.retransmit() }
         hasBegun = true
-        return handshake.start()
+        let outputs = handshake.start()
+        hello = outputs.compactMap { if case .send(let datagram) = $0 { datagram } else { nil } }
+        return outputs
     }
 
     func receive(_ datagram: UnsafeRawBufferPointer) -> [DTLSAssociation.Output] { handshake?.receive(datagram) ?? [] }
@@ -68,6 +76,17 @@ final class LegProtection {
         guest = (remote, isAtHome)
         return true
     }
+
+    /// Whether our beginning, which nobody has answered, goes to an address that it was not sent to, or not lately.
+    func greets(_ remote: SocketAddress, isAtHome: Bool, at now: Instant) -> Bool {
+        guard begins, hasBegun, !isDue, !isAtHome, guest == nil, !hello.isEmpty else { return false }
+        if let seen, now - seen.at < Self.pause { return false }
+        seen = (remote, now)
+        return true
+    }
+
+    /// Where our beginning goes beside the address that the far end has given, until somebody answers.
+    var seenElsewhere: SocketAddress? { guest == nil ? seen?.remote : nil }
 
     /// To the handshake that this one has begun already, or a new one.
     private func turn(to remote: SocketAddress, from last: SocketAddress) {
@@ -101,7 +120,7 @@ final class LegProtection {
     subscript(_ kind: MediaPacketKind) -> LegProtection { kind == .rtcp ? control ?? self : self }
 
     func use(send: SRTPKey, receive: SRTPKey, after old: LegProtection? = nil) {
-        other = nil
+        (other, seen, hello) = (nil, nil, [])
         sender = old?.sender.flatMap { $0.key == send ? $0 : nil } ?? SRTPSender(send, after: old?.sender)
         receiver = old?.receiver.flatMap { $0.key == receive ? $0 : nil } ?? SRTPReceiver(receive, after: old?.receiver)
     }

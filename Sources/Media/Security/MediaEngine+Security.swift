@@ -13,7 +13,9 @@ extension MediaEngine {
         guard let first = datagram.first, 20...63 ~= first else { return false }
         let channel = leg.sharesPort(withControlFrom: remote) ? .rtcp : channel
         guard let protection = leg.protection(of: channel), let handshake = protection.handshake else { return false }
-        if leg.connectivity != nil {
+        if let connectivity = leg.connectivity {
+            // A browser nominates a second after it has begun: until then its handshake says which of the checked addresses it uses.
+            if connectivity.isProvisional(remote, on: channel) { leg.select(remote, channel) }
             guard (channel == .rtp ? leg.latch.source : leg.rtcpSource) == remote else {
                 leg.refused.stranger += 1
                 return true
@@ -44,13 +46,23 @@ extension MediaEngine {
         let remote = channel == .rtcp && leg.mixesPorts ? leg.plan.audio.remoteRTCP : nil
         for output in outputs {
             switch output {
-            case .send(let datagram): if !datagram.withUnsafeBytes({ socket.send($0, toward: remote) }) { leg.refused.sendFailed += 1 }
+            case .send(let datagram):
+                if !datagram.withUnsafeBytes({ socket.send($0, toward: remote) }) { leg.refused.sendFailed += 1 }
+                if let elsewhere = protection.seenElsewhere { _ = datagram.withUnsafeBytes { socket.send($0, to: elsewhere) } }
             case .established(let send, let receive): protection.use(send: send, receive: receive)
             case .failed: failed(protection, on: leg, channel)
             }
         }
         let delays = [leg.protection, leg.protection?.control].compactMap { $0?.retransmissionDelay }
         arm(leg, .handshake, at: delays.min().map { now + $0 })
+    }
+
+    /// Something came while our beginning waits for an answer.
+    func greet(_ remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
+        guard leg.connectivity == nil, let protection = leg.protection(of: channel) else { return }
+        guard protection.greets(remote, isAtHome: leg.isAtHome(remote, channel), at: now) else { return }
+        let socket = channel == .rtp ? leg.rtpSocket : leg.rtcpSocket ?? leg.rtpSocket
+        for datagram in protection.hello { _ = datagram.withUnsafeBytes { socket.send($0, to: remote) } }
     }
 
     /// What somebody else did to the handshake is not the far end's doing. Without the handshake of its own port there are no reports, and sound all the same.

@@ -13,7 +13,7 @@ public struct ICELiteResponder: Sendable {
 
     public struct Counts: Hashable, Sendable {
         public var answered: UInt64 = 0, malformed: UInt64 = 0, unauthentic: UInt64 = 0, unknownAttributes: UInt64 = 0, roleConflicts: UInt64 = 0
-        /// Answers and indications, which nobody asked for.
+        /// Answers and indications, which nobody asked for, and requests that are no checks: they keep a NAT open (RFC 6263 §4.3).
         public var ignored: UInt64 = 0
 
         public init() {}
@@ -28,6 +28,9 @@ public struct ICELiteResponder: Sendable {
     public private(set) var counts = Counts()
     /// What the far end nominated, how much it likes it, and when it last said so.
     private var selection: (remote: SocketAddress, priority: UInt32, at: Instant)?
+    /// Where authentic checks came from while nothing was nominated, the first ones.
+    private var checked: [SocketAddress] = []
+    private static let mostChecked = 16
     /// How long the far end's favourite stays, after it was nominated last, against others that it nominates too.
     private static let steadiness = Duration.seconds(3)
 
@@ -36,12 +39,12 @@ public struct ICELiteResponder: Sendable {
     /// Takes a datagram whose first byte is 0 to 3 (RFC 7983 §7).
     /// - Parameter hmac: HMAC-SHA1 of a message under a key.
     public mutating func receive(_ datagram: [UInt8], from remote: SocketAddress, at now: Instant, hmac: ([UInt8], [UInt8]) -> [UInt8]) -> [Output] {
-        // A check always has its checksum (RFC 8445 §7.1.1), which also tells it from anything else that begins alike.
-        guard let message = try? STUNMessage(parsing: datagram), message.hasFingerprint else {
+        guard let message = try? STUNMessage(parsing: datagram) else {
             counts.malformed += 1
             return []
         }
-        guard message.messageClass == .request, message.method == STUNMessage.binding else {
+        // A check always has its checksum (RFC 8445 §7.1.1).
+        guard message.messageClass == .request, message.method == STUNMessage.binding, message.hasFingerprint else {
             counts.ignored += 1
             return []
         }
@@ -49,9 +52,13 @@ public struct ICELiteResponder: Sendable {
         var answer = STUNAnswer(to: message, .success)
         answer.addMappedAddress(remote)
         counts.answered += 1
+        if selection == nil, checked.count < Self.mostChecked, !checked.contains(remote) { checked.append(remote) }
         let outputs = [Output.answer(finished(answer, hmac))]
         return message.usesCandidate && select(remote, message.priority ?? 0, at: now) ? outputs + [.selected(remote)] : outputs
     }
+
+    /// Whether the far end has proved itself at this address and has nominated none yet: what it sends from there is its own (RFC 8445 §12.1).
+    public func isProvisional(_ remote: SocketAddress) -> Bool { selection == nil && checked.contains(remote) }
 
     /// True where it is news. Agents of RFC 5245 nominate every pair that works and then use the one that they like best; one that has changed its
     /// network nominates a worse one, and the old one no more.

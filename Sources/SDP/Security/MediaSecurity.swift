@@ -27,6 +27,8 @@ public struct LocalSecurity: Hashable, Sendable {
     public var keys: [SRTPKey] = []
     /// Of the certificate that we show in a DTLS handshake; nil where there is none.
     public var fingerprint: Fingerprint?
+    /// Whether a peer that leaves us the choice begins the handshake (`passive`): one behind a NAT, which nothing of ours reaches before.
+    public var waits = false
 
     public init() {}
 
@@ -184,7 +186,9 @@ extension LocalSecurity {
 
     private func answerHandshake(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?, said: DTLSSetup?) -> SecurityAgreement? {
         guard fingerprint != nil, let peer = offer.fingerprint, offer.setup != .holdconn else { return nil }
-        var begins = (offer.setup ?? .active) != .active, name = offer.tlsID?.detached   // what says nothing is `active` (RFC 4145 §4)
+        // What says nothing is `active` (RFC 4145 §4).
+        let setup = offer.setup ?? .active
+        var begins = setup != .active && !(setup == .actpass && waits), name = offer.tlsID?.detached
         if case .dtls(let began, _, let known)? = offer.presentHandshake(agreed) {
             name = known
             // Another part is a new handshake; who leaves it open, does not speak of it or says again what he said last, wants none.

@@ -44,7 +44,7 @@ extension Flow {
     /// - Parameter speaksUDP: false goes on over TCP where the URI says UDP, or nothing.
     public func towards(_ uri: URI, speaksUDP: Bool = true) -> Flow {
         guard transport == .udp || connection == 0, let address = uri.targetAddress, address.family == remote.address.family else { return self }
-        guard !address.isPrivate || address.isNear(remote.address) else { return self }
+        guard !isFromNAT(address) else { return self }
         var flow = self
         flow.remote = SocketAddress(address, port: uri.port ?? transport.standardPort)
         let wanted = uri.transport
@@ -59,6 +59,9 @@ extension Flow {
 }
 
 extension Flow {
+    /// Whether a peer that says that it is at this address sits behind a NAT: a private address in another network than where its messages come from.
+    public func isFromNAT(_ address: IPAddress) -> Bool { address.isPrivate && !address.isNear(remote.address) }
+
     private static let udp: Text = "udp", tcp: Text = "tcp", tls: Text = "tls"
 }
 

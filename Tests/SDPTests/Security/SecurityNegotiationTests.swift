@@ -150,6 +150,15 @@ import Testing
         #expect(audio?.security == .dtls(begins: begins, peer: certificate(0xAB)))
     }
 
+    /// RFC 5763 §5 leaves an answerer the choice: from behind a NAT the peer has to begin.
+    @Test(arguments: [("actpass", "passive", false), ("passive", "active", true), ("active", "passive", false)])
+    func `a peer behind a NAT begins the handshake where it leaves us the choice`(theirs: String, ours: String, begins: Bool) throws {
+        var callee = engine(.optional) { ($0.fingerprint, $0.waits) = (certificate(1), true) }
+        try callee.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, "a=setup:" + theirs))
+        let (answer, audio) = try callee.answer()
+        #expect(answer.values("setup") == [ours] && audio?.security == .dtls(begins: begins, peer: certificate(0xAB)))
+    }
+
     /// RFC 4145 §4: an offer without one is `active`, an answer `passive`.
     @Test func `where the far end does not say who begins a handshake, the offerer does`() throws {
         var callee = engine(.optional) { $0.fingerprint = certificate(1) }
