@@ -53,6 +53,7 @@ extension AppCall {
         var invite = OutgoingInvite(target: target, flow: flow, from: from, to: NameAddress(uri: target))
         invite.credentials = line.settings.credentials
         invite.body = negotiation.offer(direction: .sendrecv).serialized()
+        invite.offerAfterRefusal = { [weak self] in self?.negotiation.offerSecurely()?.serialized() }
         state = .calling
         session = line.agent.invite(invite, delegate: self, at: now)
         return true

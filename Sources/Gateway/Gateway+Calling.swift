@@ -30,6 +30,9 @@ extension Gateway {
             leg.scribe.write(.inviteUnanswered, at: now, [.status: .init(failure), .remote: .init(flow.remote.description)])
         }
         invite.offerOver = { [weak leg] hop in leg?.offer(over: hop) }
+        if leg.negotiation.local.security.policy == .optional {
+            invite.offerAfterRefusal = { [weak leg] in leg?.negotiation.offerSecurely()?.serialized() }
+        }
         invite.contactUser = leg.trunk.flatMap { $0.configuration.registration == nil ? nil : $0.configuration.contactUser(line: $0.line) }
         let origin = self.leg(ofBridge: leg)
         let (cause, trunk) = destination.referral.map { (Optional($0.refer), $0.trunk) } ?? (origin?.session?.request, origin?.trunk)

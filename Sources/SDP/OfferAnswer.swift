@@ -76,6 +76,14 @@ public struct OfferAnswer: Sendable {
         return opening(next)
     }
 
+    /// The open offer once more over the secure profile, for a peer that refused it over the plain one with keys in it (RFC 8643): so do telephones that are
+    /// set to encrypt always. nil where the offer was no such one.
+    public mutating func offerSecurely() -> SessionDescription? {
+        guard case .localOffer(var next)? = pending, !next.hasAgreed, next.proto == .plainProfile, next.stream?.security.isEmpty == false else { return nil }
+        next.proto = local.security.secureProfile
+        return opening(next)
+    }
+
     /// What our last description that is in force says of the direction; nil where it has no stream.
     public var direction: Direction? { session.stream?.direction }
 

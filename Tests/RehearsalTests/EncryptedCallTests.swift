@@ -79,6 +79,31 @@ import Testing
         stage.expectQuiet()
     }
 
+    /// A telephone that is set to "SRTP only" does not look for keys in RTP/AVP.
+    @Test(arguments: [200, 488]) func `a telephone that refuses best effort is offered encryption alone`(answer: Int) throws {
+        let stage = Stage { $0.lines[0].srtp = .optional }, caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "e", 1, body: caller.description("0"))
+        let first = try device.received(.invite)
+        #expect(String(decoding: first.body, as: UTF8.self).contains(" RTP/AVP "))
+        device.answer(first, 488)
+        let second = try device.received(.invite)
+        #expect(String(decoding: second.body, as: UTF8.self).contains(" RTP/SAVP ") && second.callID == first.callID && second.cseq.number > first.cseq.number)
+        #expect(device.heard.contains { $0.method == .ack && $0.cseq.number == first.cseq.number } && caller.final(.invite, 1) == nil)
+        guard answer == 200 else {
+            device.answer(second, 488)
+            #expect(caller.final(.invite, 1)?.status == 488 && device.request(.invite)?.cseq == second.cseq)
+            return stage.expectQuiet()
+        }
+        device.answer(second, 200, body: try Self.description(device, to: second).replacing("RTP/AVP", with: "RTP/SAVP"))
+        let accepted = try #require(caller.final(.invite, 1))
+        caller.request("ACK", BridgedCall.line, call: "e", 1, toTag: accepted.to.tag)
+        #expect(accepted.status == 200 && stage.media.openLegs == 2 && device.request(.bye) == nil)
+        caller.request("BYE", BridgedCall.line, call: "e", 2, toTag: accepted.to.tag)
+        device.answer(device.request(.bye), 200)
+        stage.expectQuiet()
+    }
+
     // MARK: Whose line a leg belongs to
 
     /// What is offered to whoever is called: over which profile, and whether with connectivity checks.

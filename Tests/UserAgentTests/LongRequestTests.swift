@@ -73,6 +73,42 @@ import UserAgent
         #expect(callee.sessions.map { $0.request.via.transport } == ["UDP", "UDP", "UDP", "TCP"])
     }
 
+    /// A firewall says nothing to who connects.
+    @Test func `where the connection does not come to stand the datagram follows after a second`() {
+        let link = Link(seed: 4), (caller, callee) = phones(link)
+        var sent: [(transport: Transport, at: Instant)] = []
+        link.drops = { packet in
+            if summary(packet.bytes) == "INVITE" { sent.append((packet.flow.transport, link.now)) }
+            return packet.flow.transport == .tcp
+        }
+        let session = caller.call(callee) { $0.body = Array(repeating: 0x61, count: 1_200) }
+        link.run(seconds: 2)
+        #expect(session.state == .confirmed)
+        #expect(sent.map(\.transport) == [.tcp, .udp] && sent[1].at - sent[0].at == .seconds(1))
+        session.bye(at: link.now)
+        link.run()
+        #expect(caller.agent.counts == nothingLeft && callee.agent.counts == nothingLeft)
+    }
+
+    /// The device registered over UDP; its Contact is an address that only its own network has.
+    @Test func `what goes to somebody behind a NAT is a datagram at once`() {
+        let link = Link(seed: 4), (caller, callee) = phones(link)
+        var transports: [Transport] = []
+        link.drops = { packet in
+            if summary(packet.bytes) == "INVITE" { transports.append(packet.flow.transport) }
+            return false
+        }
+        let session = caller.call(callee) {
+            $0.target = URI(user: "bob", host: "10.1.2.3", port: 5_060)
+            $0.body = Array(repeating: 0x61, count: 1_200)
+        }
+        link.run(seconds: 0.5)
+        #expect(session.state == .confirmed && transports == [.udp])
+        session.bye(at: link.now)
+        link.run()
+        #expect(caller.agent.counts == nothingLeft && callee.agent.counts == nothingLeft)
+    }
+
     @Test func `where nobody takes the connection the datagram is long`() {
         let (vias, _, caller) = call(1_200, unreachable: true)
         #expect(vias == ["UDP"])

@@ -109,10 +109,9 @@ struct SecurityAgreement: Sendable {
 
 extension LocalSecurity {
     /// The transport of our first offer.
-    var offeredProfile: Text {
-        guard policy == .required else { return .plainProfile }
-        return keying == .dtls ? "UDP/TLS/RTP/SAVP" : "RTP/SAVP"
-    }
+    var offeredProfile: Text { policy == .required ? secureProfile : .plainProfile }
+
+    var secureProfile: Text { keying == .dtls ? "UDP/TLS/RTP/SAVP" : "RTP/SAVP" }
 
     /// Our offer: what the profile asks for, and best effort in a plain one (RFC 8643 §3.1), unless plain was agreed on before.
     func offer(over proto: Text, after agreed: NegotiatedSecurity?) -> [SessionDescription.Attribute] {
@@ -165,12 +164,15 @@ extension LocalSecurity {
         return .none
     }
 
-    /// All suites where encryption is required; where it is not, the two that most others speak, so that an INVITE still fits into a datagram.
+    /// Where encryption is required all suites but the one with the short tag, which RFC 4568 does not want to be preferred; where it is not, the two that most
+    /// others speak. An INVITE is still to fit into a datagram.
     ///
     /// - Parameter used: what is in use stays on offer (RFC 3264 §8).
     private func cryptoOffer(beside used: SRTPSuite?) -> [SessionDescription.Attribute] {
-        let offered = keys.enumerated().filter { policy == .required || $1.suite == used || SRTPSuite.common.contains($1.suite) }
-        return offered.map { CryptoAttribute(tag: $0 + 1, key: $1).attribute }
+        let offered = keys.enumerated().filter { _, key in
+            key.suite == used || SRTPSuite.common.contains(key.suite) || policy == .required && key.suite != .aes128CMSHA1_32
+        }
+        return (offered.isEmpty ? Array(keys.enumerated()) : offered).map { CryptoAttribute(tag: $0 + 1, key: $1).attribute }
     }
 
     private func handshake(_ setup: DTLSSetup) -> [SessionDescription.Attribute] {

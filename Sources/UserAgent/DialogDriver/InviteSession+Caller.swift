@@ -51,6 +51,7 @@ extension InviteSession {
         exchange.followsRedirections = true
         exchange.confidential = invite.confidential
         (exchange.otherHops, exchange.onHop, exchange.bodyOver, exchange.identityOver) = (invite.alternatives, invite.onHop, invite.offerOver, invite.identityOver)
+        exchange.bodyAfterRefusal = invite.offerAfterRefusal
         exchange.onTooBrief = raiseInterval
         invitation = exchange
         exchange.start(at: now) { outcome, now in self.receive(outcome, of: exchange, at: now) }

@@ -35,6 +35,8 @@ final class Exchange {
     var confidential: [HeaderName] = []
     /// The body for another hop; nil where it is the same.
     var bodyOver: ((Flow) -> [UInt8]?)?
+    /// Another body for who does not accept this one; nil where the refusal is final.
+    var bodyAfterRefusal: (() -> [UInt8]?)?
     /// P-Asserted-Identity for a hop; nil for whom it is not meant.
     var identityOver: ((Flow) -> Text?)?
     /// The hop has; after a challenge, too.
@@ -43,6 +45,8 @@ final class Exchange {
     private var attemptWasAnswered = false
     /// The request went over TCP although its flow is UDP.
     private var isOverTCP = false
+    /// Rings where the connection for a long request does not stand in time; nil where none was waited for.
+    private var connectAlarm: Alarm?
     /// An INVITE went over a connection that stood already, which its peer may have given up meanwhile.
     private var isOverStandingConnection = false
     private var alternatives: [URI] = []
@@ -101,22 +105,43 @@ final class Exchange {
         }
         self.transaction = transaction
         if let patience { agent.limit(transaction, to: now + patience) }
+        if isOverTCP { awaitConnection(at: now) }
         // Where another hop is left, one that says nothing at all is not waited for as long as the last.
         if hasOtherWays, !hasAnswered { agent.limit(transaction, to: now + Self.hopPatience) }
     }
 
-    /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1).
+    /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1), where the peer can be reached so.
     private func prepared(at now: Instant) -> ([UInt8], Flow) {
         isOverTCP = false
         let bytes = request.serialized()
-        guard flow.transport == .udp, let longest = agent.configuration.longestDatagram, bytes.count > longest, agent.mayConnect(to: flow.remote, at: now) else {
-            return (bytes, flow)
-        }
+        guard flow.transport == .udp, let longest = agent.configuration.longestDatagram, bytes.count > longest, !isToNAT, agent.mayConnect(to: flow.remote, at: now)
+        else { return (bytes, flow) }
         let way = wayOverTCP
         isOverTCP = true
         if request.via.transport != way.transport.name { request.via = newVia(over: way) }
         return (request.serialized(), way)
     }
+
+    /// A NAT lets in what answers its datagrams, and no connection.
+    private var isToNAT: Bool {
+        let hop = request.routes.first?.uri ?? request.requestURI
+        return hop?.targetAddress.map(flow.isFromNAT) ?? false
+    }
+
+    /// A firewall that drops what it does not want says so to nobody: a connection that does not stand within a second is given up, and the request is a
+    /// datagram. Who takes connections takes them in less.
+    private func awaitConnection(at now: Instant) {
+        let (turn, alarm) = (turn, connectAlarm ?? Alarm())
+        connectAlarm = alarm
+        alarm.ring = { [weak self] now in
+            guard let self, let transaction, turn == self.turn, !attemptWasAnswered, !agent.network.isConnected(wayOverTCP) else { return }
+            agent.network.close(wayOverTCP)
+            agent.transportFailed(transaction, at: now)
+        }
+        agent.alarms.set(alarm, to: now + Self.connectPatience)
+    }
+
+    private static var connectPatience: Duration { .seconds(1) }
 
     private var wayOverTCP: Flow {
         var way = flow
@@ -142,6 +167,7 @@ final class Exchange {
 
     private func receive(_ outcome: ClientOutcome, at now: Instant) {
         if case .response = outcome { attemptWasAnswered = true }
+        if let connectAlarm { agent.alarms.set(connectAlarm, to: nil) }
         if isSentAgain(after: outcome, at: now) || failOver(after: outcome, at: now) || passOver(outcome, at: now) { return }
         if case .response(let response, let way) = outcome, isSentAgain(after: response, over: way, at: now) { return }
         let handler = handler
@@ -232,7 +258,7 @@ final class Exchange {
     }
 
     private func isSentAgain(after response: Message, over way: Flow, at now: Instant) -> Bool {
-        retry(after: response, at: now) || raise(after: response, at: now) || redirect(after: response, over: way, at: now)
+        retry(after: response, at: now) || raise(after: response, at: now) || reoffer(after: response, at: now) || redirect(after: response, over: way, at: now)
     }
 
     /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks one hop more than that, or names more addresses, plays with us.
@@ -255,6 +281,17 @@ final class Exchange {
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         request.via = newVia(over: flow)
         for (name, value) in headers { request.headers.set(name, value) }
+        authentication?.client.authorize(&request, clientNonce: agent.makeTag())
+        send(at: now)
+        return true
+    }
+
+    /// The same with another description.
+    private func reoffer(after response: Message, at now: Instant) -> Bool {
+        guard mayRetry, response.status == 488 || response.status == 606, attempts < Self.maximumAttempts, let body = bodyAfterRefusal?() else { return false }
+        request.cseq = CSeq(number: takeSequence(), method: request.method)
+        request.body = body
+        request.via = newVia(over: flow)
         authentication?.client.authorize(&request, clientNonce: agent.makeTag())
         send(at: now)
         return true

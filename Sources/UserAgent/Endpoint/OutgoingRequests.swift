@@ -49,6 +49,8 @@ public struct OutgoingInvite {
     public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
     /// The offer for another hop than the first, which may have to name another address of ours; nil where it is the same.
     public var offerOver: ((Flow) -> [UInt8]?)?
+    /// Another offer for who refused this one (488, 606); nil where there is none, and the refusal is final.
+    public var offerAfterRefusal: (() -> [UInt8]?)?
     /// P-Asserted-Identity for a hop, the first one too; nil for whom it is not meant (RFC 3325 §5).
     public var identityOver: ((Flow) -> Text?)?
     /// Meant for this very user agent: its coming back is no loop.

@@ -12,6 +12,7 @@ extension PhoneCall: InviteSessionDelegate {
         // A telephone passes nothing on: what comes back to it a proxy has led back, and that is no loop.
         invite.isToOurselves = true
         invite.body = negotiation.offer().serialized()
+        invite.offerAfterRefusal = { [weak self] in self?.negotiation.offerSecurely()?.serialized() }
         let session = phone.agent.invite(invite, delegate: self, at: now)
         (self.session, record.callID) = (session, session.callID)
     }

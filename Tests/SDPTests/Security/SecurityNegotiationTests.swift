@@ -93,7 +93,7 @@ import Testing
         #expect(secure.media[0].proto == "RTP/SAVP")
         #expect(
             secure.values("crypto").map { $0.split(separator: " ").prefix(2).joined(separator: " ") } == [
-                "1 AEAD_AES_256_GCM", "2 AEAD_AES_128_GCM", "3 AES_CM_128_HMAC_SHA1_80", "4 AES_CM_128_HMAC_SHA1_32",
+                "1 AEAD_AES_256_GCM", "2 AEAD_AES_128_GCM", "3 AES_CM_128_HMAC_SHA1_80",
             ])
         #expect(opportunistic.media[0].proto == "RTP/AVP")
         #expect(opportunistic.values("crypto").map { $0.split(separator: " ")[1] } == ["AEAD_AES_128_GCM", "AES_CM_128_HMAC_SHA1_80"])
@@ -128,6 +128,31 @@ import Testing
         _ = caller.offer()
         #expect(throws: NegotiationError.noCommonSecurity) { try caller.receive(answer: offer(over: profile, line)) }
         #expect(caller.audio == nil)
+    }
+
+    // MARK: Who refuses best effort (RFC 8643)
+
+    @Test(arguments: [(SRTPKeying.sdes, "RTP/SAVP"), (.dtls, "UDP/TLS/RTP/SAVP")] as [(SRTPKeying, Text)])
+    func `a refused offer of best effort is made once more over the secure profile, and once`(keying: SRTPKeying, profile: Text) throws {
+        var caller = engine(.optional) { ($0.fingerprint, $0.keying) = (certificate(1), keying) }
+        let plain = caller.offer()
+        let again = caller.offerSecurely()
+        let secure = try #require(again)
+        #expect(plain.media[0].proto == "RTP/AVP" && secure.media[0].proto == profile)
+        #expect(secure.media[0].attributes == plain.media[0].attributes && secure.origin.version != plain.origin.version)
+        let third = caller.offerSecurely()
+        #expect(third == nil)
+        caller.rollback()
+        let next = caller.offer()
+        #expect(next.media[0].proto == "RTP/AVP", "the next one is as before")
+    }
+
+    @Test(arguments: [SRTPPolicy.off, .required]) func `other offers are not made again`(policy: SRTPPolicy) {
+        var caller = engine(policy)
+        let before = caller.offerSecurely()
+        _ = caller.offer()
+        let after = caller.offerSecurely()
+        #expect(before == nil && after == nil)
     }
 
     // MARK: Handshakes (RFC 5763)
