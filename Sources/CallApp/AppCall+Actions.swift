@@ -175,6 +175,8 @@ extension AppCall {
     /// One after the other. False when the call cannot carry them.
     private func send(_ digits: [DTMFDigit]) -> Bool {
         guard media.state == .started else { return false }
+        let keys = digits.compactMap { $0.character.asciiValue.map { KeyPress(key: $0, duration: nil) } }
+        if negotiated?.telephoneEvents.isEmpty == true, session?.tell(keys, at: now) == true { return true }
         do throws(MediaError) { try line.plane.send(digits, on: media.id, at: now) } catch { return false }
         return true
     }

@@ -65,7 +65,7 @@ extension MediaEngine {
 
     /// The other side, where the packets of this one do not tell it of a key: it has no events, or keys from here are on their way there already.
     private func hearer(of leg: MediaLeg) -> MediaLeg? {
-        guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend else { return nil }
+        guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend, !partner.plan.keysBySignalling else { return nil }
         if partner.digits != nil, !leg.plan.audio.telephoneEvents.isEmpty { return partner }
         return leg.plan.audio.telephoneEvents.isEmpty == partner.plan.audio.telephoneEvents.isEmpty ? nil : partner
     }

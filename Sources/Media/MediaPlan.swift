@@ -40,6 +40,8 @@ public struct MediaPlan: Hashable, Sendable {
     public var recording: RecordingTap?
     /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.
     public var hearsKeys = false
+    /// Keys of the partner's are told to the far end by signalling (INFO), and not by events or as sound.
+    public var keysBySignalling = false
 
     public init(
         localAddress: IPAddress, audio: NegotiatedAudio, source: MediaSource, sink: MediaSink = .none, silenceLimit: Duration? = nil

@@ -1,11 +1,13 @@
 import CallKit
-import Gateway
+import Media
 import Primitives
+import RTP
 import Runtime
 import SIP
 import Testing
 import UserAgent
 
+@testable import Gateway
 @testable import Rehearsal
 
 /// Who calls, as it is believed and told: RFC 3323, RFC 3325.
@@ -283,6 +285,31 @@ import UserAgent
         #expect(call.device.request(.info) == nil && stage.events(.dtmfReceived).count == 2)
         #expect(stage.media.keys.map(\.key) == ["5", "#"] && stage.media.keys.map(\.length) == [nil, .milliseconds(480)])
         call.hangUp()
+        stage.expectQuiet()
+    }
+
+    /// A caller with telephone-event calls a device without, which takes INFO or does not say so.
+    @Test(arguments: [("INVITE, ACK, INFO", ["5", "#", "0"]), ("INVITE, ACK", []), (nil, [])] as [(Text?, [String])])
+    func `keys go by INFO to a far end that has no telephone-event and takes INFO, one after the other`(allow: Text?, told: [String]) throws {
+        let stage = Stage(), caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
+        device.request("REGISTER", BridgedCall.line, call: "register", 1)
+        caller.request("INVITE", BridgedCall.line, call: "k", 1, body: caller.description("0 101"))
+        device.answer(try device.received(.invite), 200, body: device.description("0"), headers: allow.map { [(.allow, $0)] } ?? [])
+        let answer = try #require(caller.final(.invite, 1))
+        caller.request("ACK", BridgedCall.line, call: "k", 1, toTag: answer.to.tag)
+        let leg = try #require(stage.gateway.legs.values.first { $0.direction == .incoming })
+        for key in "5#0" { stage.gateway.receive(.digit(try #require(DTMFDigit(key))), of: leg.media.id, at: stage.world.now) }
+        stage.run(seconds: 0.1)
+        var heard: [String] = []
+        while let info = device.request(.info), heard.count < 3, heard.count == Set(device.heard.filter { $0.isRequest && $0.method == .info }.map(\.cseq.number)).count - 1 {
+            #expect(info.contentType == "application/dtmf-relay")
+            heard.append(KeyPress(info).map { String(Unicode.Scalar($0.key)) } ?? "")
+            device.answer(info, 200)
+        }
+        #expect(heard == told, "each waits for the answer to the one before")
+        #expect(stage.events(.dtmfReceived).count == 3 && stage.media.keys.isEmpty)
+        caller.request("BYE", BridgedCall.line, call: "k", 2, toTag: answer.to.tag)
+        device.answer(device.request(.bye), 200)
         stage.expectQuiet()
     }
 

@@ -4,12 +4,17 @@ import Media
 import Primitives
 import RTP
 import SDP
+import SIP
+import UserAgent
 
 /// What the media plane tells of a leg that is connected.
 extension Leg {
     func heard(_ event: MediaEvent) {
         switch event {
-        case .digit(let digit): scribe.write(.dtmfReceived, at: now, [.digits: .init(String(digit.character))])
+        case .digit(let digit):
+            note(digit)
+            // Of a far end without events a key is sound, which the other one hears.
+            if negotiated?.telephoneEvents.isEmpty == false, let peer = gateway.peer(of: self), peer.keysBySignalling { _ = peer.tell(digit) }
         case .firstReceived:
             hasHeard = true
             gateway.disarm(.firstMedia, of: self)
@@ -19,6 +24,15 @@ extension Leg {
         case .sourceFinished: soundIsOver()
         case .firstSent, .digitsSent, .recorded, .report: break
         }
+    }
+
+    func note(_ digit: DTMFDigit) { scribe.write(.dtmfReceived, at: now, [.digits: .init(String(digit.character))]) }
+
+    /// The far end knows no telephone-event, and takes INFO.
+    var keysBySignalling: Bool { negotiated?.telephoneEvents.isEmpty == true && session?.takesInfo == true }
+
+    private func tell(_ digit: DTMFDigit) -> Bool {
+        digit.character.asciiValue.flatMap { session?.tell([KeyPress(key: $0, duration: nil)], at: now) } ?? false
     }
 
     func heardNothing() {
@@ -63,6 +77,7 @@ extension Leg {
         var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
         if isHeld { plan.audio.sends = false }
         plan.hearsKeys = gateway.configuration.media.hearsKeys
+        plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan
     }

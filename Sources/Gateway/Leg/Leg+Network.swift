@@ -266,12 +266,13 @@ extension Leg: InviteSessionDelegate {
     private func informed(_ request: Message) {
         guard state == .connected else { return }
         let press = KeyPress(request), digit = press.flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
-        if let digit { heard(.digit(digit)) }
+        if let digit { note(digit) }
         guard let peer = gateway.peer(of: self), digit.map({ peer.send($0, lasting: press?.duration.map(Duration.milliseconds)) }) != true else { return }
         peer.passInfo(request)
     }
 
-    private func send(_ digit: DTMFDigit, lasting length: Duration?) -> Bool { media.send([digit], lasting: length, at: now) }
+    /// False where it is to be told by INFO.
+    private func send(_ digit: DTMFDigit, lasting length: Duration?) -> Bool { !keysBySignalling && media.send([digit], lasting: length, at: now) }
 
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.headers[.contentType] else { return }

@@ -9,10 +9,21 @@ public struct KeyPress: Hashable, Sendable {
     /// Milliseconds; nil when the body does not say.
     public let duration: Int?
 
+    /// - Parameters:
+    ///   - key: `0`–`9`, `*`, `#`, `A`–`D`.
+    ///   - duration: milliseconds.
+    public init(key: UInt8, duration: Int?) { (self.key, self.duration) = (key, duration) }
+
+    /// Of `relayBody`.
+    public static let contentType: Text = "application/dtmf-relay"
+
+    /// The body of an INFO that tells of it.
+    public var relayBody: [UInt8] { Array("Signal=\(Character(Unicode.Scalar(key)))\r\nDuration=\(duration ?? 160)\r\n".utf8) }
+
     /// nil for what is neither of the two, or names no key.
     public init?(_ request: Message) {
         switch request.contentType {
-        case "application/dtmf-relay"?:
+        case Self.contentType?:
             guard let signal = Self.value(of: "Signal", in: request.body), let key = Self.key(signal) else { return nil }
             (self.key, duration) = (key, Self.value(of: "Duration", in: request.body)?.integer(Int.self))
         case "application/dtmf"?:

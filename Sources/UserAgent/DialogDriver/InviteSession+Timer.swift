@@ -21,9 +21,10 @@ extension InviteSession {
         refreshAlarm()
     }
 
-    /// A peer that does not say what it allows is not sent an UPDATE.
-    private func noteAllowed(in message: Message) {
-        if message.headers.contains(.allow) { peerAllowsUpdate = message.headers.lists("UPDATE", in: .allow) }
+    /// A peer that does not say what it allows is sent no UPDATE, and no INFO of our own.
+    func noteAllowed(in message: Message) {
+        guard message.headers.contains(.allow) else { return }
+        (peerAllowsUpdate, peerAllowsInfo) = (message.headers.lists("UPDATE", in: .allow), message.headers.lists("INFO", in: .allow))
     }
 
     /// When the timer has something to do: once there is an answer, and until the end.

@@ -60,7 +60,9 @@ public final class InviteSession {
     var forkCount = 0
     /// nil: the session needs no refresh.
     @exclusivity(unchecked) var timer: SessionTimer?
-    var peerAllowsUpdate = false
+    var peerAllowsUpdate = false, peerAllowsInfo = false
+    /// Keys that wait to be told by INFO; the first one is on its way.
+    var keysToTell: [(key: KeyPress, completion: ((Instant) -> Void)?)] = []
     /// The peer sent a REFER before.
     var wasReferred = false
     /// REFERs of the peer, by their CSeq numbers, whose subscriptions it has forgotten.
@@ -91,6 +93,7 @@ public final class InviteSession {
         (self.authentication, self.agent, callID) = (authentication, agent, invite.value.callID.detached)
         timer = agent.configuration.sessionTimer.map(SessionTimer.init(policy:))
         alarm.ring = { [unowned self] now in self.ring(at: now) }
+        if role == .callee { noteAllowed(in: invite.value) }
     }
 
     /// The INVITE: as received, or as it was last sent; of a caller's that was accepted without its body.

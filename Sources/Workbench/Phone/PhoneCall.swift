@@ -129,10 +129,18 @@ public final class PhoneCall {
         close(at: now)
     }
 
-    /// Presses keys, one after the other, where the call is connected and the other side knows telephone-events.
+    /// Presses keys, one after the other, where the call is connected: as telephone-events, else by INFO where the other side takes that, else as sound.
     public func press(_ digits: [DTMFDigit], at now: Instant) throws(MediaError) {
+        if telephoneEventsAreMissing, tellKeys(digits, at: now) { return }
         record.playedWithPauses = true
         try media.send(digits, at: now)
+    }
+
+    private var telephoneEventsAreMissing: Bool { negotiation.audio?.telephoneEvents.isEmpty == true }
+
+    private func tellKeys(_ digits: [DTMFDigit], at now: Instant) -> Bool {
+        let keys = digits.compactMap { $0.character.asciiValue.map { KeyPress(key: $0, duration: nil) } }
+        return session?.tell(keys, at: now) { [weak self] now in self?.receive(.digitsSent, at: now) } ?? false
     }
 
     /// When `advance` next has something to do.
