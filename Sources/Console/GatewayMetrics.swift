@@ -29,7 +29,7 @@ extension PrometheusText {
             ("watched-sources", figures.watchedSources), ("name-questions", figures.questions),
         ]
         add("hookswitch_resources_open", .gauge, "What there is at the moment, by kind.", by: "kind", open)
-        let ports = [("free", media.ports.free), ("reserved", media.ports.reserved), ("open", media.ports.open), ("quarantined", media.ports.quarantined)]
+        let ports = [("free", media.ports.free), ("reserved", media.ports.reserved), ("open", media.ports.open), ("quarantined", media.ports.quarantined), ("taken", media.ports.taken)]
         add("hookswitch_media_ports", .gauge, "Port numbers of the media range, by state.", by: "state", ports)
         add("hookswitch_draining", .gauge, "1 when no new call is taken.", figures.isDraining ? 1 : 0)
     }

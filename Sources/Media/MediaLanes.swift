@@ -151,6 +151,8 @@ public final class MediaLanes: MediaPlane {
 
     public func release(_ reservation: PortReservation, at now: Instant) throws(MediaError) { try pool.release(reservation, at: now) }
 
+    public func releaseTaken(_ reservation: PortReservation, at now: Instant) throws(MediaError) { try pool.releaseTaken(reservation, at: now) }
+
     public func counts(at now: Instant) -> MediaCounts {
         pool.advance(to: now)
         var counts = MediaCounts(ports: pool.counts)

@@ -106,6 +106,9 @@ public protocol MediaPlane: AnyObject {
     /// The numbers go to quarantine and then back to the pool. Its leg must be closed, or never have been opened.
     func release(_ reservation: PortReservation, at now: Instant) throws(MediaError)
 
+    /// As `release`, of numbers that another program has (`open` threw `.cannotBind`): they are not drawn for a while.
+    func releaseTaken(_ reservation: PortReservation, at now: Instant) throws(MediaError)
+
     /// How many of everything there are now, for metrics and for the leak check.
     func counts(at now: Instant) -> MediaCounts
 }

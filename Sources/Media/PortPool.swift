@@ -5,11 +5,15 @@ import Primitives
 /// Numbers only; nothing is bound here. Every operation takes constant time and the memory is fixed by the range. A number that was
 /// released stays in quarantine, so that late packets of the old call cannot reach a new one. Single numbers are taken from broken pairs first.
 public struct PortPool: Sendable {
-    public enum State: UInt8, Hashable, Sendable { case free, reserved, open, quarantined }
+    public enum State: UInt8, Hashable, Sendable {
+        case free, reserved, open, quarantined
+        /// Another program had it when it was to be bound: it is not drawn for `takenRest`, nor in its quarantine.
+        case taken
+    }
 
     /// Numbers by state.
     public struct Counts: Hashable, Sendable {
-        public var free = 0, reserved = 0, open = 0, quarantined = 0
+        public var free = 0, reserved = 0, open = 0, quarantined = 0, taken = 0
 
         public init() {}
     }
@@ -35,6 +39,11 @@ public struct PortPool: Sendable {
     /// Numbers in quarantine, oldest first, in a ring: each is in it at most once.
     private var waiting: [(number: UInt16, until: Instant)]
     private var oldest = 0
+    /// Numbers of other programs, those that rest longest first. They are few, and no room is kept for them.
+    private var taken: [(number: Int, until: Instant)] = []
+
+    /// How long a number of another program is left alone.
+    public static let takenRest: Duration = .seconds(60)
 
     /// - Parameters:
     ///   - range: the numbers to use; odd edges are left out. An empty range makes a pool that is always exhausted.
@@ -86,6 +95,14 @@ public struct PortPool: Sendable {
         for number in try held(reservation) { rest(number, from: now) }
     }
 
+    /// The leg gives up numbers that another program has.
+    public mutating func releaseTaken(_ reservation: PortReservation, at now: Instant) throws(MediaError) {
+        for number in try held(reservation) {
+            move(number, to: .taken)
+            taken.append((number, now + max(Self.takenRest, quarantine)))
+        }
+    }
+
     /// RTCP comes on the port of RTP: the other number goes to quarantine. Returns what the leg keeps.
     public mutating func share(_ reservation: PortReservation, at now: Instant) throws(MediaError) -> PortReservation {
         let numbers = try held(reservation)
@@ -105,6 +122,7 @@ public struct PortPool: Sendable {
             oldest = (oldest + 1) % waiting.count
             free(Int(number))
         }
+        while let first = taken.first, first.until <= now { free(taken.removeFirst().number) }
     }
 
     /// When the next number leaves quarantine; nil while none is there.
@@ -131,7 +149,7 @@ public struct PortPool: Sendable {
             switch states[number] {
             case .reserved: break
             case .open: throw .stillOpen(reservation)
-            case .free, .quarantined: throw .notReserved(reservation)
+            case .free, .quarantined, .taken: throw .notReserved(reservation)
             }
         }
         return numbers
@@ -199,6 +217,7 @@ extension PortPool.Counts {
             case .reserved: reserved
             case .open: open
             case .quarantined: quarantined
+            case .taken: taken
             }
         }
         set {
@@ -207,6 +226,7 @@ extension PortPool.Counts {
             case .reserved: reserved = newValue
             case .open: open = newValue
             case .quarantined: quarantined = newValue
+            case .taken: taken = newValue
             }
         }
     }

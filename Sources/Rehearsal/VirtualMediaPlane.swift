@@ -21,6 +21,8 @@ final class VirtualMediaPlane: MediaPlane {
     private var legs: [MediaLegID: Leg] = [:]
     /// Out of a thousand attempts.
     var bindFailures = 0
+    /// That many of the next ports are another program's.
+    var nextBindsFail = 0
     private(set) var failedBinds = 0
     /// What updates changed the protection of a leg to.
     private(set) var protections: [NegotiatedSecurity] = []
@@ -52,7 +54,8 @@ final class VirtualMediaPlane: MediaPlane {
     ) throws(MediaError) -> PortReservation {
         guard legs[leg] == nil else { throw .knownLeg(leg) }
         guard pool.state(of: reservation) == .reserved else { throw .notReserved(reservation) }
-        if Int.random(in: 0..<1_000, using: &random) < bindFailures {
+        if Int.random(in: 0..<1_000, using: &random) < bindFailures || nextBindsFail > 0 {
+            nextBindsFail = max(0, nextBindsFail - 1)
             failedBinds += 1
             throw .cannotBind(.addressInUse(.udp, SocketAddress(plan.localAddress, port: reservation.rtp)))
         }
@@ -147,6 +150,8 @@ final class VirtualMediaPlane: MediaPlane {
     }
 
     func release(_ reservation: PortReservation, at now: Instant) throws(MediaError) { try pool.release(reservation, at: now) }
+
+    func releaseTaken(_ reservation: PortReservation, at now: Instant) throws(MediaError) { try pool.releaseTaken(reservation, at: now) }
 
     func counts(at now: Instant) -> MediaCounts {
         pool.advance(to: now)

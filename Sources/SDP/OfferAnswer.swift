@@ -180,6 +180,12 @@ public struct OfferAnswer: Sendable {
         return (sending(next), audio)
     }
 
+    /// What we said last once more, as `local` is now: the answer that has not left yet, with another port.
+    public mutating func restated() -> SessionDescription {
+        if case .localOffer(let next)? = pending { return sending(next) }
+        return sending(session)
+    }
+
     /// Gives up the open exchange, if any: its request failed or was refused. What was agreed before stays in force.
     public mutating func rollback() {
         (state, pending, remoteOffer) = (.stable, nil, nil)

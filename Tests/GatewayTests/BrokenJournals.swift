@@ -175,6 +175,17 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.remove(the(.mediaReleased))
             $0.remove(the(.portFree))
         },
+        BrokenJournal(.M8, "another port for no reason", .otherPort) { $0.remove(the(.mediaRefused)) },
+        BrokenJournal(.M8, "another port once media is open", .otherPort) {
+            $0.move(the(.mediaReserved, nth: 1), after: the(.mediaOpened))
+            $0.set(the(.mediaOpened), .port, 20_000)
+            $0.remove(the(.mediaRefused))
+        },
+        BrokenJournal(.M8, "another program's port is opened", .otherPort) { $0.set(the(.mediaOpened), .port, 20_000) },
+        BrokenJournal(.M8, "another program's port is kept", .otherPort) {
+            $0.remove(the(.mediaReleased, nth: 1))
+            $0.remove(the(.portFree))
+        },
         BrokenJournal(.M8, "released twice", .declined) { $0.duplicate(the(.mediaReleased)) },
         BrokenJournal(.M8, "free before the quarantine is over", .declined) { $0.shift(from: the(.portFree), by: .milliseconds(-1500)) },
         BrokenJournal(.M8, "reserved by two calls", .holdAndAccept) {

@@ -75,6 +75,22 @@ extension GoodJournal {
         s.received("ACK", alice)
     }
 
+    static let otherPort = GoodJournal("another program has the port of the answer, and the next is taken") { s in
+        s.ring(alice)
+        let answer = s.request("answer")[0]
+        s.perform(.performAnswer, alice, answer)
+        s.exchangePort(alice)
+        s.open(alice)
+        s.sent("INVITE", alice, status: 200)
+        s.fulfil(alice, answer)
+        s.received("ACK", alice)
+        s.activate(alice)
+        s.start(alice)
+        s.bye(alice)
+        s.deactivate()
+        s.close(alice)
+    }
+
     static let failedBindAtOK = GoodJournal("the port cannot be bound when the 2xx comes") { s in
         let start = s.request("start")[0]
         s.call(bob, start)

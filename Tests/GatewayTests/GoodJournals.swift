@@ -211,6 +211,6 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     static let all: [GoodJournal] = [
         echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort, ringLimit, answerTimeout, cancelled,
         cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver, forkedUpstream, forkedDevices, hold, holdAndAccept,
-        failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber, noPorts,
+        otherPort, failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber, noPorts,
     ]
 }

@@ -100,6 +100,15 @@ struct JournalScript {
         add(.mediaReserved, call, [.port: .number(port), .rtcpPort: .number(port + 1)])
     }
 
+    /// Another program has the call's port: it takes another one.
+    mutating func exchangePort(_ call: CallUUID) {
+        let taken = ports[call] ?? 0
+        add(.mediaRefused, call, [.cause: "bind", .port: .number(taken)])
+        exchanged[call, default: []].append(taken)
+        reserve(call, port: taken + 100)
+    }
+    private var exchanged: [CallUUID: [Int64]] = [:]
+
     mutating func open(_ call: CallUUID) {
         add(.mediaConfigured, call, [.codec: "opus"])
         add(.mediaOpened, call, [.port: .number(ports[call] ?? 0)])
@@ -126,9 +135,10 @@ struct JournalScript {
     }
 
     mutating func release(_ call: CallUUID) {
-        let port = ports[call] ?? 0
-        add(.mediaReleased, call, [.port: .number(port)])
-        freed.append(port)
+        for port in [ports[call] ?? 0] + (exchanged.removeValue(forKey: call) ?? []) {
+            add(.mediaReleased, call, [.port: .number(port)])
+            freed.append(port)
+        }
     }
 
     // MARK: Whole steps

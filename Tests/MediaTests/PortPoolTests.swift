@@ -73,6 +73,22 @@ import Testing
         #expect(again == reservation)
     }
 
+    @Test mutating func `a number of another program is left alone for a minute, or for its quarantine where that is longer`() throws {
+        for (quarantine, rest) in [(Duration.seconds(1), Duration.seconds(60)), (.seconds(90), .seconds(90))] {
+            var pool = PortPool(range: 20_000...20_003, quarantine: quarantine)
+            let taken = try pool.reserve(using: &random, at: .zero)
+            try pool.releaseTaken(taken, at: .zero)
+            #expect(pool.state(of: taken) == .taken && pool.counts.taken == 2 && pool.counts.quarantined == 0)
+            #expect(throws: MediaError.notReserved(taken)) { try pool.releaseTaken(taken, at: .zero) }
+            let other = try pool.reserve(using: &random, at: .zero)
+            #expect(other != taken)
+            #expect(throws: MediaError.portsExhausted(retryAfter: nil)) { try pool.reserve(using: &random, at: .zero + (rest - .nanoseconds(1))) }
+            let again = try pool.reserve(using: &random, at: .zero + rest)
+            #expect(again == taken)
+            #expect(pool.counts.taken == 0)
+        }
+    }
+
     @Test mutating func `refuses what is out of order and stays as it was`() throws {
         var pool = PortPool(range: 20_000...20_003)
         let (known, foreign) = (try pool.reserve(using: &random, at: .zero), PortReservation(rtp: 30_000))

@@ -1,6 +1,7 @@
 import Gateway
 import Media
 import Primitives
+import SDP
 import SIP
 import Testing
 
@@ -156,6 +157,20 @@ import Testing
             play.invite(MappingPlay.echo)
             #expect(play.answer?.status == 503 && play.answer?.reasons.map(\.cause) == [41] && play.answer?.headers[.retryAfter] == "5")
             #expect(play.stage.gateway.refusals.contains { $0 == ("port-taken", 1) })
+        },
+        MappingRow("I16: another program has the port: the answer names the next, which is open") { play in
+            play.stage.media.nextBindsFail = 2
+            play.invite(MappingPlay.echo)
+            #expect(play.answer?.status == 200)
+            let taken = play.stage.events(.mediaRefused).compactMap { $0.details.number(.port) }
+            let opened = try #require(play.stage.events(.mediaOpened).first?.details.number(.port))
+            #expect(taken.count == 2 && !taken.contains(opened))
+            let body = try #require(play.answer).body
+            #expect(try SessionDescription(parsing: body).media[0].port == UInt16(opened))
+            #expect(play.stage.media.counts(at: play.stage.world.now).ports.reserved == 4, "those of the other program are this call's until it is over")
+            play.acknowledge(MappingPlay.echo)
+            play.hangUp(MappingPlay.echo)
+            #expect(play.stage.media.counts(at: play.stage.world.now).ports.taken == 4)
         },
         MappingRow("I16: an offer without a codec of ours: 488") { play in
             play.caller.request("INVITE", MappingPlay.echo, call: "row", 1, body: play.caller.description("18"))

@@ -1,6 +1,7 @@
 import Gateway
 import Media
 import Primitives
+import SDP
 import SIP
 import Testing
 
@@ -61,6 +62,22 @@ import Testing
             let byes = play.device.heard.filter { $0.isRequest && $0.method == .bye }
             #expect(byes.map { $0.to.tag } == ["fork"])
             play.device.answer(byes[0], 200)
+            play.acknowledge()
+            play.hangUp()
+        },
+        MappingRow("O4: another program has the port: the next is opened, and a re-INVITE names it") { play in
+            play.invite()
+            let called = try play.called
+            play.stage.media.nextBindsFail = 1
+            play.device.answer(called, 200, body: play.device.description("0"))
+            let opened = try #require(play.stage.events(.mediaOpened).first?.details.number(.port))
+            let first = try SessionDescription(parsing: called.body)
+            #expect(first.media[0].port != UInt16(opened))
+            let invites = play.device.heard.filter { $0.isRequest && $0.method == .invite }
+            #expect(invites.count == 2 && play.device.request(.ack) != nil)
+            let again = try #require(invites.last), session = try SessionDescription(parsing: again.body)
+            #expect(session.media[0].port == UInt16(opened) && session.origin.version != first.origin.version)
+            play.device.answer(again, 200, body: play.device.description("0"))
             play.acknowledge()
             play.hangUp()
         },

@@ -57,14 +57,15 @@ import Testing
         stage.expectQuiet()
     }
 
-    @Test func `an ACK that answers nothing still ends the call`() throws {
+    @Test(arguments: [("", false), ("an answer that is none", true)])
+    func `an ACK without an answer leaves the call as it is, and one that cannot be read ends it`(answer: String, ends: Bool) throws {
         let play = MappingPlay()
         play.invite(MappingPlay.echo)
         play.acknowledge(MappingPlay.echo)
         play.caller.request("INVITE", MappingPlay.echo, call: "row", 2, toTag: play.tag)
-        play.caller.request("ACK", MappingPlay.echo, call: "row", 2, toTag: play.tag)
-        #expect(play.caller.request(.bye) != nil)
-        play.caller.answer(play.caller.request(.bye), 200)
+        play.caller.request("ACK", MappingPlay.echo, call: "row", 2, toTag: play.tag, body: answer)
+        #expect((play.caller.request(.bye) != nil) == ends)
+        if ends { play.caller.answer(play.caller.request(.bye), 200) } else { play.hangUp(MappingPlay.echo) }
         play.finish()
     }
 

@@ -111,7 +111,7 @@ extension JournalEvent {
         // Media.
         /// A port number left the pool; no socket. `port`, [`rtcpPort`]
         case mediaReserved = "media.reserved"
-        /// No number was left, or a bind failed. `cause`, [`port`]
+        /// No number was left, or a bind failed: `cause`. With `port` another program has that one, and the call goes on with the number that is reserved next.
         case mediaRefused = "media.refused"
         /// Codecs and direction are decided; still no socket. [`codec`]
         case mediaConfigured = "media.configured"

@@ -33,11 +33,14 @@ extension Leg {
     func performAnswer() -> Bool {
         guard direction == .incoming, state == .ringing, let session else { return false }
         media.configure(at: now, codecs: codecNames)
-        guard let description = describe() else { return failAnswer(.notAcceptable) }
-        do throws(MediaError) { try media.open(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now) } catch {
+        guard var description = describe() else { return failAnswer(.notAcceptable) }
+        do throws(MediaError) {
+            let isElsewhere = try media.openSomewhere(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now)
+            listenOnReservation()
+            if isElsewhere { description = negotiation.restated() }
+        } catch {
             return failAnswer(mediaRefused(error))
         }
-        listenOnReservation()
         if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
         session.respond(status: 200, headers: passedHeaders, body: description.serialized(), at: now)
         passedHeaders = []
@@ -63,7 +66,7 @@ extension Leg {
         return false
     }
 
-    /// What becomes of a call whose media could not be opened. Another port cannot be drawn for it: it has one, until its end.
+    /// What becomes of a call whose media could not be opened, where other ports were not to be had either.
     func mediaRefused(_ error: MediaError) -> EndCause {
         guard case .cannotBind = error else {
             scribe.write(.mediaRefused, at: now, [.cause: "media-failed"])

@@ -138,12 +138,15 @@ extension Leg: InviteSessionDelegate {
         gateway.passHeaders(of: response, from: self)
         negotiated = audio
         isHeldByRemote = audio.remoteHold != .none
-        do throws(MediaError) { try media.open(plan(for: audio), near: nil, at: now) } catch {
+        let isElsewhere: Bool
+        do throws(MediaError) { isElsewhere = try media.openSomewhere(plan(for: audio), near: nil, at: now) } catch {
             return fail(session, mediaRefused(error))
         }
         listenOnReservation()
         session.acknowledge(at: now)
         connected()
+        // The far end was told of a port that another program has.
+        if isElsewhere { renegotiate() }
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
         gateway.connected(self)
         tellFirstHold()

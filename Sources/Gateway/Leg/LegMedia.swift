@@ -11,6 +11,8 @@ package struct LegMedia {
     package let id: MediaLegID
     package private(set) var state = LegMediaState()
     package private(set) var reservation: PortReservation?
+    /// Numbers that another program had when they were to be bound. They are given back when the call is over.
+    private var taken: [PortReservation] = []
     private let scribe: LegScribe
     private let plane: any MediaPlane
     /// Of all that this leg says and hears.
@@ -33,6 +35,29 @@ package struct LegMedia {
     package mutating func configure(at now: Instant, codecs: Text) {
         advance(.configure)
         scribe.write(.mediaConfigured, at: now, [.codec: .init(codecs)])
+    }
+
+    /// How many numbers of other programs a call may meet.
+    private static let mostTaken = 8
+
+    /// Binds the sockets; where another program has the number, those of another one. Throws `.cannotBind` after too many of them, or where no other is free.
+    ///
+    /// - Returns: whether the number is another one than before: the far end is to be told.
+    package mutating func openSomewhere(_ plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) -> Bool {
+        while true {
+            do throws(MediaError) {
+                try open(plan, near: near, at: now)
+                return !taken.isEmpty
+            } catch .cannotBind(let error) {
+                guard let old = reservation, taken.count < Self.mostTaken, let other = try? plane.reserve(old.rtcp == nil ? .one : .two, at: now) else {
+                    throw .cannotBind(error)
+                }
+                scribe.write(.mediaRefused, at: now, [.cause: "bind", .port: .init(old.rtp)])
+                taken.append(old)
+                reservation = other
+                scribe.write(.mediaReserved, at: now, [.port: .init(other.rtp)])
+            }
+        }
     }
 
     /// Binds the sockets. Throws `.cannotBind` and leaves the number reserved.
@@ -111,7 +136,16 @@ package struct LegMedia {
         require { () throws(MediaError) in try plane.release(ports, at: now) }
         reservation = nil
         scribe.write(.mediaReleased, at: now, [.port: .init(ports.rtp)])
+        releaseTaken(at: now)
         return figures
+    }
+
+    private mutating func releaseTaken(at now: Instant) {
+        for ports in taken {
+            require { () throws(MediaError) in try plane.releaseTaken(ports, at: now) }
+            scribe.write(.mediaReleased, at: now, [.port: .init(ports.rtp)])
+        }
+        taken = []
     }
 
     private mutating func advance(_ step: MediaStep) {

@@ -241,7 +241,7 @@ extension AuditFacts {
         case .reportEnded: current.endedReports += 1
         case .callEnded: current.ended = current.ended ?? event.time
         case .actionFulfilled, .actionFailed, .actionTimedOut: noteCompletion(event, call)
-        case .mediaRefused: current.mediaRefused = true
+        case .mediaRefused: noteRefusal(event)
         case .redirectionLookup: current.noteLookup(event)
         case .inviteUnanswered: current.noteUnanswered(event.details.number(.status))
         default:
@@ -277,6 +277,11 @@ extension AuditFacts {
         case .group where succeeded: move(call, toGroupOf: action.with)
         default: break
         }
+    }
+
+    /// With a port it is one that another program has, and the call goes on with the next.
+    private func noteRefusal(_ event: borrowing JournalEvent) {
+        if let port = event.details.number(.port) { current.takenPorts.append(port) } else { current.mediaRefused = true }
     }
 
     private func noteMedia(_ event: borrowing JournalEvent, _ call: CallUUID) {

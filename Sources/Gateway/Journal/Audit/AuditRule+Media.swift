@@ -91,9 +91,10 @@ extension AuditRule {
         })
 
     /// Numbers and sockets balance: a number is reserved by one call, rests for the quarantine after its release, is opened by its own call only,
-    /// and all that was reserved is released once. A call has one number.
+    /// and all that was reserved is released once. A call has one number, beside those that could not be bound (`media.refused` with their port) before it
+    /// was opened.
     static let m8 = AuditRule(
-        .M8, "every reservation is released once, and rests before it is used again",
+        .M8, "every reservation is released once, and rests before it is used again; a call has one, beside those that another program has",
         on: [.mediaReserved, .mediaOpened, .mediaClosed, .mediaReleased, .portFree], check: balance,
         closing: { call, _ in
             if call.isOpen { return "media must be closed" }
@@ -109,10 +110,12 @@ extension AuditRule {
         switch event.kind {
         case .mediaReserved:
             if port?.owner != nil { return "port \(number) is another call's" }
-            if !call.ports.isEmpty { return "a call has one port" }
+            if call.ports.contains(where: { !call.takenPorts.contains($0) }) { return "a call has one port" }
+            if call.wasOpened { return "another port is reserved before media is opened" }
             return hasRested ? nil : "port \(number) is in quarantine"
         case .mediaOpened:
             if call.isOpen { return "media is open already" }
+            if call.takenPorts.contains(number) { return "port \(number) is another program's" }
             return call.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
         case .mediaReleased: return call.ports.contains(number) ? nil : "port \(number) is not reserved by the call"
         default: return hasRested && port?.owner == nil ? nil : "port \(number) is not free yet"

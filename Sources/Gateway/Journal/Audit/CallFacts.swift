@@ -68,6 +68,8 @@ final class CallFacts {
     var runningSince: Instant?
     var packets: Int64 = 0
     var mediaRefused = false
+    /// Numbers of the call that another program had.
+    var takenPorts: [Int64] = []
     var isRecorded = false
 
     /// Where it counts, and as what.
