@@ -25,7 +25,7 @@ extension PrometheusText {
             ("client-transactions", agent.clientTransactions), ("server-transactions", agent.serverTransactions), ("requests", agent.originals),
             ("trunk-registrations", agent.registrations), ("signalling-timers", agent.timers), ("media-legs", media.legs), ("media-running", media.started),
             ("media-sockets", media.sockets), ("media-timers", media.timers), ("connections", figures.transports.connections),
-            ("registered-users", figures.registrar.users), ("registered-contacts", figures.registrar.contacts), ("nonces", figures.registrar.nonces),
+            ("registered-users", figures.registrar.users), ("registered-contacts", figures.registrar.contacts), ("silent-contacts", figures.registrar.silent), ("nonces", figures.registrar.nonces),
             ("watched-sources", figures.watchedSources), ("name-questions", figures.questions),
         ]
         add("hookswitch_resources_open", .gauge, "What there is at the moment, by kind.", by: "kind", open)

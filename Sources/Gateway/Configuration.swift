@@ -29,8 +29,18 @@ public struct GatewayConfiguration: Sendable {
     /// What passes between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a trunk's alone.
     public var headers = HeaderRules.betweenLines
     public var sip = Signalling()
+    public var devices = Devices()
 
     public init() {}
+
+    /// Devices that register with us.
+    public struct Devices: Sendable {
+        /// How often those behind a NAT are asked (OPTIONS) whether they are there, which keeps the way to them open; nil: never.
+        public var keepAlive: Duration? = .seconds(25)
+        /// All of them are asked.
+        public var asksAll = false
+        public init() {}
+    }
 
     public struct Signalling: Sendable {
         /// Calls are refreshed, and end when they are not (RFC 4028); nil: no timers.
@@ -135,7 +145,7 @@ public struct GatewayConfiguration: Sendable {
         public var retryAfter = 5
         /// Calls in the recents of a line.
         public var recents = 100
-        /// A contact that did not answer an INVITE at all is dropped from the registrar.
+        /// A contact that did not answer an INVITE at all, or was silent twice in a row, is dropped from the registrar.
         public var dropsDeadContacts = true
         /// How often a far end may refuse to be resumed before its call ends; it is asked every two seconds.
         public var resumeAttempts = 3

@@ -25,7 +25,7 @@ extension Gateway {
         invite.onHop = { [weak leg, onHop = destination.onHop] flow, failure, response, now in
             onHop?(flow, failure, response, now)
             guard let leg else { return }
-            if failure == nil || response != nil { leg.hasFarEndSpoken = true }
+            if failure == nil || response != nil { leg.farEndSpoke() }
             guard let failure, response == nil else { return }
             leg.scribe.write(.inviteUnanswered, at: now, [.status: .init(failure), .remote: .init(flow.remote.description)])
         }
@@ -82,11 +82,5 @@ extension Gateway {
         case .transferring(let transfer) where transfer.targets.contains(leg.uuid): self.leg(transfer.staying).map { call(next, for: $0) }
         case .answering, .joined, .transferring, .ended, nil: break
         }
-    }
-
-    /// A device that did not answer at all: its binding goes, so that the next call does not wait for it. Not where it has registered again meanwhile.
-    func contactIsDead(_ leg: Leg) {
-        guard configuration.limits.dropsDeadContacts, let destination = leg.destination?.value, let number = destination.device else { return }
-        registrar.drop(destination.target, of: number, registered: destination.registered ?? now)
     }
 }

@@ -27,8 +27,8 @@ enum LegTimer: Hashable {
     case announcement
     /// No device woke for it in time.
     case wake
-    /// Nothing came from a device over this flow, and it has others.
-    case flow
+    /// Nothing came from the device that is called.
+    case silence
 }
 
 extension Gateway {
@@ -75,7 +75,7 @@ extension Gateway {
         case .script: if case .script(let script) = leg.line.configuration.endpoint { perform(script.act, leg) }
         case .announcement: end(leg, .normalClearing)
         case .wake: stopWaiting(leg.uuid, "timeout")
-        case .flow: leg.flowIsSilent()
+        case .silence: leg.deviceIsSilent()
         }
     }
 

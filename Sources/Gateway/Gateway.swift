@@ -174,9 +174,12 @@ public final class Gateway: SignallingEndpoint {
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
         registrarConfiguration.algorithms = configuration.access.digests
         registrarConfiguration.guesses = configuration.access.guesses
+        (registrarConfiguration.keepAlive, registrarConfiguration.asksAll) = (configuration.devices.keepAlive, configuration.devices.asksAll)
+        registrarConfiguration.forgetsSilent = configuration.limits.dropsDeadContacts
         registrar = Registrar(
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
             hash: environment.hash)
+        registrar.onQuestion = { [unowned self] user, contact, now in ask(contact, of: user, at: now) }
         registrar.authenticator.onWrongPassword = { [unowned self] guess, now in note(guess, at: now) }
         let listener = AgentListener(self)
         agentListener = listener

@@ -45,6 +45,21 @@ import Testing
         #expect(bridge.receive(.ended(second, busy)) == [.end(caller, busy)])
     }
 
+    @Test func `nobody waits for a callee that says nothing once another has refused`() {
+        let bridge = dialled()
+        #expect(bridge.receive(.silent(second)) == [])
+        #expect(bridge.receive(.ended(first, busy)) == [.end(caller, busy), .end(second, busy)])
+        let later = dialled()
+        _ = later.receive(.ended(first, busy))
+        #expect(later.receive(.silent(second)) == [.end(caller, busy), .end(second, busy)])
+        let back = dialled()
+        _ = back.receive(.silent(second))
+        _ = back.receive(.heard(second))
+        #expect(back.receive(.ended(first, busy)) == [.forkEnded(first, busy)], "it rings")
+        let alone = dialled()
+        #expect(alone.receive(.silent(first)) == [] && alone.receive(.silent(second)) == [], "nobody has refused: both are waited for")
+    }
+
     @Test func `a 6xx is the answer of all: the others ring no more`() {
         let bridge = dialled()
         #expect(bridge.receive(.ended(first, declined)) == [.end(caller, declined), .end(second, declined.endingFork)])

@@ -31,6 +31,10 @@ final class Bridge {
         case calleeConnected(UUID)
         case callerConnected
         case ended(UUID, EndCause)
+        /// Nothing came from this callee: nobody waits for it while others are busy.
+        case silent(UUID)
+        /// Something came from one that was silent.
+        case heard(UUID)
         case remoteHold(UUID, Bool)
         /// This leg wants the one that it talks with to be called by others, who are added next.
         case transfer(by: UUID)
@@ -61,6 +65,10 @@ final class Bridge {
     private(set) var callees: [UUID] = []
     private var isDialled = false
     private var best: EndCause?
+    /// Callees that have said nothing.
+    private var silent: Set<UUID> = []
+    /// A callee has ended, or one of them.
+    private var isRefused = false
     private var heldByRemote: Set<UUID> = []
 
     /// Several people rather than several telephones of one: a 6xx speaks for who sent it, and not for all (RFC 3261 §21.6).
@@ -102,6 +110,12 @@ final class Bridge {
             state = .joined(with: winner)
             return heldByRemote.compactMap { peer(of: $0).map { .hold($0, true) } }
         case (.callerConnected, _): return []
+        case (.silent(let leg), _):
+            silent.insert(leg)
+            return giveUpWhenAlone()
+        case (.heard(let leg), _):
+            silent.remove(leg)
+            return []
         case (.ended(let leg, let cause), .transferring(let transfer)): return ended(leg, cause, during: transfer)
         case (.ended(let leg, let cause), _): return ended(leg, cause)
         case (.remoteHold(let leg, let isHeld), _): return remoteHold(leg, isHeld)
@@ -142,20 +156,31 @@ final class Bridge {
             state = .ended
             return [.end(caller, cause)] + callees.map { .end($0, cause.endingFork) }
         case .calling:
-            best = best.map { Self.better($0, cause) } ?? cause
+            refuse(cause, by: leg)
             let next = giveUpWhenAlone()
             return state == .calling ? [.forkEnded(leg, cause)] + next : next
         default: return []
         }
     }
 
+    private func refuse(_ cause: EndCause, by leg: UUID) {
+        best = best.map { Self.better($0, cause) } ?? cause
+        if !silent.contains(leg) { isRefused = true }
+        silent.remove(leg)
+    }
+
+    /// Nobody is left to wait for: those who are, if any, are silent, and somebody else has said no.
+    private func isAlone(with others: [UUID]) -> Bool { others.isEmpty || isRefused && others.allSatisfy(silent.contains) }
+
     private func giveUpWhenAlone() -> [Output] {
-        guard isDialled else { return state == .calling && callees.isEmpty ? [.callNext] : [] }
         switch state {
-        case .calling where callees.isEmpty:
+        case .calling where !isDialled: return callees.allSatisfy(silent.contains) ? [.callNext] : []
+        case .calling where isAlone(with: callees):
             state = .ended
-            return [.end(caller, best ?? .failed)]
-        case .transferring(let transfer) where transfer.targets.isEmpty: return giveUp(transfer)
+            let cause = best ?? .failed
+            return [.end(caller, cause)] + callees.map { .end($0, cause) }
+        case .transferring(let transfer) where isDialled && isAlone(with: transfer.targets):
+            return transfer.targets.map { .end($0, best ?? .failed) } + giveUp(transfer)
         default: return []
         }
     }
@@ -203,7 +228,7 @@ extension Bridge {
 extension Bridge {
     private func begin(transferBy leg: UUID) -> [Output] {
         guard let staying = peer(of: leg) else { return [] }
-        (isDialled, best) = (false, nil)
+        (isDialled, best, isRefused) = (false, nil, false)
         state = .transferring(Transfer(staying: staying, leaving: leg))
         return []
     }
@@ -244,7 +269,7 @@ extension Bridge {
             transfer.leaving = nil
         } else if let index = transfer.targets.firstIndex(of: leg) {
             transfer.targets.remove(at: index)
-            best = best.map { Self.better($0, cause) } ?? cause
+            refuse(cause, by: leg)
         }
         state = .transferring(transfer)
         return giveUpWhenAlone()

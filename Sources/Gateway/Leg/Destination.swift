@@ -22,6 +22,8 @@ struct Destination {
     var instance: Text?
     /// When that device registered last.
     var registered: Instant?
+    /// Nobody answered there last.
+    var isSilent = false
     /// It is one of several flows that the device may keep to us.
     var outbound: Outbound?
     /// Other flows of that device, one of which is used where this one fails (RFC 5626 §7).

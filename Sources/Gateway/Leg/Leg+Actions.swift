@@ -25,7 +25,8 @@ extension Leg {
         state = .calling
         // A call to ourselves rings for as long as it does where it arrives.
         if !destination.value.isToOurselves { gateway.arm(.ring, of: self, after: calledLine.configuration.ringTimeout) }
-        if !destination.value.otherFlows.isEmpty { gateway.arm(.flow, of: self, after: Self.flowPatience) }
+        if destination.value.isSilent { gateway.calleeIsSilent(self) }
+        if destination.value.isDevice { gateway.arm(.silence, of: self, after: Self.longestSilence) }
         return true
     }
 

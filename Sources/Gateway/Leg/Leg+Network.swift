@@ -170,14 +170,24 @@ extension Leg: InviteSessionDelegate {
     }
 
     /// As long as another server is waited for (RFC 3263 §4.3), where there is one.
-    static var flowPatience: Duration { .seconds(4) }
+    static var longestSilence: Duration { .seconds(4) }
 
-    /// The device is called over another of its flows; this one may be broken without anybody knowing.
-    func flowIsSilent() {
-        guard state == .calling, !hasFarEndSpoken else { return }
+    /// The device is called over another of its flows, where it has one; this one may be broken without anybody knowing. Where it was silent before it is not
+    /// called any longer.
+    func deviceIsSilent() {
+        guard state == .calling, !hasFarEndSpoken, let destination else { return }
+        let hasOtherFlow = !destination.value.otherFlows.isEmpty
+        if !hasOtherFlow, !isSilent { return gateway.calleeIsSilent(self) }
         scribe.write(.inviteUnanswered, at: now, [.status: .init(408), .remote: .init(flow.remote.description)])
-        gateway.callOverNextFlow(insteadOf: self)
+        gateway.calleeIsSilent(self)
+        if hasOtherFlow { gateway.callOverNextFlow(insteadOf: self) }
         endOutOfBand(.failed, cause: .subscriberAbsent, tellsPeer: true)
+    }
+
+    /// A response came from where it calls.
+    func farEndSpoke() {
+        hasFarEndSpoken = true
+        if isSilent { gateway.calleeIsBack(self) }
     }
 
     // MARK: Confirmed

@@ -108,6 +108,8 @@ final class Leg {
     var forkTag: Text?
     /// A response came from where it calls, if only to say that it is to be called elsewhere.
     var hasFarEndSpoken = false
+    /// Nothing came from the device that it calls: nobody waits for it.
+    var isSilent = false
     /// A packet came from the far end.
     var hasHeard = false
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.

@@ -41,10 +41,13 @@ extension Gateway {
             var destination = Destination(
                 target: contact.target, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
                 device: line.configuration.number, instance: contact.instance, registered: contact.refreshed)
+            destination.isSilent = contact.isSilent
             if contact.flowNumber != nil { destination.outbound = living == contact.origin ? .living : .broken }
             return destination
         }
-        return contacts.count > 1 ? distinct(contacts) : contacts
+        guard contacts.count > 1 else { return contacts }
+        let distinct = distinct(contacts)
+        return distinct.filter { !$0.isSilent } + distinct.filter(\.isSilent)
     }
 
     /// Bindings that differ in nothing that a call is sent by are one telephone, which rings once.

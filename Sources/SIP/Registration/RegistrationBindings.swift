@@ -20,6 +20,10 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         /// When it was last registered or refreshed.
         public fileprivate(set) var refreshed: Instant
         public fileprivate(set) var expiry: Instant
+        /// Nobody answered there since it was refreshed: to a question, or to a call.
+        public fileprivate(set) var isSilent = false
+        /// A question is under way that nobody has answered yet.
+        public fileprivate(set) var isAsked = false
 
         /// One that was kept, as it was.
         public init(
@@ -99,6 +103,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
 
     public var isEmpty: Bool { bindings.isEmpty }
     public var count: Int { bindings.count }
+    public var silentCount: Int { bindings.count(where: \.isSilent) }
 
     /// When `advance` next has a binding to take away.
     public var deadline: Instant? { bindings.map(\.expiry).min() }
@@ -129,6 +134,16 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         let before = bindings.count
         bindings.removeAll { $0.target.isEquivalent(to: uri) && $0.refreshed <= time }
         return bindings.count < before
+    }
+
+    /// What became of a question or a call to it: nil begins a question, true is an answer. Nothing where it was refreshed since.
+    /// - Returns: whether it is the second time in a row that nobody answers there.
+    public mutating func note(isAnswered: Bool?, at uri: URI, registered time: Instant) -> Bool {
+        guard let index = bindings.firstIndex(where: { $0.refreshed <= time && $0.target.isEquivalent(to: uri) }) else { return false }
+        bindings[index].isAsked = isAnswered == nil
+        guard let isAnswered else { return false }
+        defer { bindings[index].isSilent = !isAnswered }
+        return bindings[index].isSilent && !isAnswered
     }
 
     /// Does what a REGISTER asks for. Without a Contact it asks only what is there (RFC 3261 §10.3 step 6).

@@ -13,6 +13,12 @@ public struct RegistrarConfiguration: Sendable {
     /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
     public var users: Int
     public var guesses = GuessLimits()
+    /// How often devices are asked whether they are there; nil: never.
+    public var keepAlive: Duration? = .seconds(25)
+    /// Devices that no NAT hides are asked, too.
+    public var asksAll = false
+    /// A contact where nobody answers twice in a row is taken away.
+    public var forgetsSilent = true
 
     public init(domain: Text) {
         self.domain = domain
@@ -31,6 +37,8 @@ public final class Registrar {
         /// Users with at least one contact.
         public var users: Int
         public var contacts: Int
+        /// Of these, those where nobody answered last.
+        public var silent: Int
         public var nonces: Int
         public var timers: Int
 
@@ -40,16 +48,21 @@ public final class Registrar {
 
     /// Shared with whoever checks calls.
     public let authenticator: Authenticator
+    /// A device is to be asked whether it is there (OPTIONS); what comes of it goes to `note`.
+    public var onQuestion: ((_ user: Text, Contact, Instant) -> Void)?
     /// All that is registered of a user, after each change.
     public var onChange: ((_ user: Text, _ contacts: [Contact]) -> Void)?
     private let configuration: RegistrarConfiguration
     private let accounts: any AccountDirectory
     private var users: [Text: User] = [:]
     private var alarms = AlarmQueue()
+    private var random: any RandomNumberGenerator
 
     private struct User {
         var bindings: RegistrationBindings<Flow>
         let expiry: Alarm
+        /// When its devices are asked next; nil where none is to be.
+        var question: Alarm?
     }
 
     public init(configuration: RegistrarConfiguration, accounts: any AccountDirectory, random: any RandomNumberGenerator, hash: @escaping DigestHash) {
@@ -57,14 +70,16 @@ public final class Registrar {
             realm: configuration.domain, algorithms: configuration.algorithms, nonceLifetime: configuration.nonceLifetime)
         authenticator = Authenticator(
             configuration: digest, accounts: accounts, limits: configuration.guesses, random: random, hash: hash)
-        (self.configuration, self.accounts) = (configuration, accounts)
+        (self.configuration, self.accounts, self.random) = (configuration, accounts, random)
     }
 
     /// REGISTERs that were refused since the start: for one user too many (503), and for one contact too many (403).
     public private(set) var refusedUsers: UInt64 = 0, refusedContacts: UInt64 = 0
 
     public var counts: Counts {
-        Counts(users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count }, nonces: authenticator.nonceCount, timers: alarms.count)
+        Counts(
+            users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count }, silent: users.values.reduce(0) { $0 + $1.bindings.silentCount },
+            nonces: authenticator.nonceCount, timers: alarms.count)
     }
 
     /// The answer to a REGISTER, without a To tag: the transaction adds it. Call it once for a request.
@@ -96,6 +111,7 @@ public final class Registrar {
         entry.bindings.restore(contacts, at: now)
         users[user] = entry
         settle(user)
+        watch(user, at: now)
     }
 
     /// Takes a contact away that does not answer, so that the next call does not wait for it.
@@ -123,6 +139,7 @@ public final class Registrar {
         let result = Result { () throws(RegistrationBindings<Flow>.Refusal) in try entry.bindings.apply(request, from: flow, at: now) }
         users[user] = entry
         settle(user)
+        watch(user, at: now)
         switch result {
         case .success:
             if request.contactIsWildcard || !request.contacts.isEmpty { onChange?(user, contacts(of: user, at: now)) }
@@ -162,7 +179,49 @@ public final class Registrar {
     private func settle(_ user: Text) {
         guard let entry = users[user] else { return }
         alarms.set(entry.expiry, to: entry.bindings.deadline)
-        if entry.bindings.isEmpty { users[user] = nil }
+        guard entry.bindings.isEmpty else { return }
+        if let question = entry.question { alarms.set(question, to: nil) }
+        users[user] = nil
+    }
+}
+
+// Devices that are asked whether they are there, which keeps the way to them through NATs open, too.
+extension Registrar {
+    /// What became of a question or of a call to a contact of a user's. One that was silent is asked at once; where nobody answers twice in a row it is taken
+    /// away.
+    /// - Parameters:
+    ///   - isAnswered: anything came from there.
+    ///   - time: when it was registered last, as far as whoever asked knows; a later registration is not spoken of.
+    public func note(isAnswered: Bool, _ contact: URI, of user: Text, registered time: Instant, at now: Instant) {
+        let isDead = users[user]?.bindings.note(isAnswered: isAnswered, at: contact, registered: time) == true
+        if isDead, configuration.forgetsSilent { return drop(contact, of: user, registered: time) }
+        guard !isAnswered, !isDead else { return }
+        watch(user, at: now)
+        if let question = users[user]?.question { alarms.set(question, to: now) }
+    }
+
+    /// Sets the user's question, where one of its devices is to be asked and none is due yet.
+    private func watch(_ user: Text, at now: Instant) {
+        guard let interval = configuration.keepAlive, users[user]?.question?.isSet != true, contacts(of: user, at: now).contains(where: mayAsk) else { return }
+        let alarm = users[user]?.question ?? Alarm { [unowned self] now in ask(user, at: now) }
+        users[user]?.question = alarm
+        // Not everybody at once, and none later than that.
+        let longest = UInt64(interval.wholeMilliseconds)
+        alarms.set(alarm, to: now + .milliseconds(Int64(longest - random.next() % (longest / 5 + 1))))
+    }
+
+    private func ask(_ user: Text, at now: Instant) {
+        for contact in contacts(of: user, at: now) where mayAsk(contact) && !contact.isAsked {
+            _ = users[user]?.bindings.note(isAnswered: nil, at: contact.target, registered: contact.refreshed)
+            onQuestion?(user, contact, now)
+        }
+        watch(user, at: now)
+    }
+
+    /// A device that sleeps until a push wakes it answers nothing; behind a proxy the way is the proxy's to keep.
+    private func mayAsk(_ contact: Contact) -> Bool {
+        guard contact.path.isEmpty, !contact.uri.parameters.contains("pn-prid" as StaticString) else { return false }
+        return configuration.asksAll || contact.isSilent || contact.uri.targetAddress.map(contact.origin.isFromNAT) == true
     }
 }
 

@@ -124,6 +124,12 @@ struct Setting: Sendable {
         Setting(path: "access.guesses-per-source", takes: "number", help: "the same for all users from one address (200)") {
             $0.gateway.access.guesses.perSource = try $1.integer(1...1_000_000)
         },
+        Setting(path: "devices.keep-alive", takes: "seconds|none", help: "how often devices behind a NAT are asked by OPTIONS whether they are there (25)") {
+            $0.gateway.devices.keepAlive = try $1.text == "none" ? nil : $1.duration(5...3600)
+        },
+        Setting(path: "devices.keep-alive-of", takes: "nat|all", help: "which devices are asked: those behind a NAT, or all (nat)") {
+            $0.gateway.devices.asksAll = try $1.oneOf(["nat", "all"]) == "all"
+        },
         Setting(path: "access.asserting", takes: "networks", help: "peers whose P-Asserted-Identity is believed, and that are told ours") {
             $0.gateway.access.asserting = try $1.list { try $0.network }
         },
