@@ -316,6 +316,7 @@ extension MediaLeg {
         (interval.firstSent, interval.lastSent) = (sent.first, sent.last)
         (interval.firstReceived, interval.lastReceived) = (received.first, received.last)
         (interval.incoming, interval.outgoing) = ended
+        interval.quality = LegQuality(statistics(at: now))
         return interval
     }
 }

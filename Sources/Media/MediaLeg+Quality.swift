@@ -45,19 +45,21 @@ extension MediaLeg {
         member?.expect(lossPercent: percent)
     }
 
-    private var receivingImpairment: CallQuality.Impairment {
+    private var receivingImpairment: CallQuality.Impairment? {
         impairment(corrects: opus.forwardErrorCorrection)
     }
 
-    private var sendingImpairment: CallQuality.Impairment {
+    private var sendingImpairment: CallQuality.Impairment? {
         impairment(corrects: opus.forwardErrorCorrection && OpusParameters(plan.audio.primary.codec.fmtp).usesForwardErrorCorrection)
     }
 
-    private func impairment(corrects: Bool) -> CallQuality.Impairment {
+    /// Nil for a codec that is only passed on: nothing is known of how it stands losses.
+    private func impairment(corrects: Bool) -> CallQuality.Impairment? {
         switch AudioCodec(plan.audio.primary.codec) {
         case .opus: corrects ? .opus : .opusWithoutCorrection
         case .g722: .g722
-        case .pcmu, .pcma, .linear8, .linear16, .linear44, .linear48, nil: .g711
+        case .pcmu, .pcma, .linear8, .linear16, .linear44, .linear48: .g711
+        case nil: nil
         }
     }
 }

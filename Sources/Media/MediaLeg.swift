@@ -369,7 +369,10 @@ extension RTPFigures {
         sum.packets += earlier.packets
         sum.octets += earlier.octets
         if let lost = earlier.lost { sum.lost = lost + (self.lost ?? 0) }
-        if let lost = sum.lost { sum.lossFraction = min(1, Double(lost) / Double(isSent ? sum.packets : sum.packets + lost)) }
+        if let lost = sum.lost {
+            let expected = isSent ? sum.packets : sum.packets + lost
+            (sum.expected, sum.lossFraction) = (expected, min(1, Double(lost) / Double(expected)))
+        }
         return sum
     }
 }

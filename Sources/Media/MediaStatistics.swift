@@ -88,6 +88,8 @@ public struct MediaInterval: Hashable, Sendable {
     public var firstReceived: Instant?, lastReceived: Instant?
     /// Whether it could be heard; nil where it ran too briefly to say, and while nothing is due.
     public var incoming: DirectionVerdict?, outgoing: DirectionVerdict?
+    /// Of the leg from its opening to the stop, earlier intervals included; nil where nothing is measured.
+    public var quality: LegQuality?
 
     public init(started: Instant, stopped: Instant) {
         self.started = started

@@ -28,11 +28,12 @@ public struct CallQuality: Hashable, Sendable {
     }
 
     /// - Parameters:
+    ///   - codec: nil where nothing is known of it.
     ///   - loss: 0 to 1, with what came too late to be heard; nil when nothing was expected yet.
     ///   - burstRatio: mean length of the losses over that of random ones; 1 when they are random.
     ///   - delay: one way, from mouth to ear; nil when it was not measured, and then it costs nothing.
-    public init?(_ codec: Impairment, loss: Double?, burstRatio: Double = 1, delay: Duration?) {
-        guard let loss else { return nil }
+    public init?(_ codec: Impairment?, loss: Double?, burstRatio: Double = 1, delay: Duration?) {
+        guard let codec, let loss else { return nil }
         let percent = min(max(loss, 0), 1) * 100
         let lost = (95 - codec.equipment) * percent / (percent / max(1, burstRatio) + codec.lossRobustness)
         let factor = 93.2 - Self.impairment(delay: delay) - codec.equipment - lost

@@ -7,6 +7,8 @@ public struct RTPFigures: Hashable, Sendable {
     public var octets: UInt64 = 0
     /// nil until measured, as all below; for the direction that we send, until the peer has reported.
     public var lost: UInt64?
+    /// How many `lost` is a part of: by the numbers of the packets that came, or by the peer's last report of ours.
+    public var expected: UInt64?
     /// 0 to 1, of all that was expected.
     public var lossFraction: Double?
     /// Interarrival jitter in milliseconds (RFC 3550 §6.4.1): at present.
@@ -199,7 +201,7 @@ public struct ReceiverStatistics: Sendable {
         guard let epoch else { return figures }
         let expected = earlierExpected + epoch.expected
         let lost = max(0, expected - (earlierReceived - earlierCopies) - (epoch.received - epoch.copies))
-        figures.lost = UInt64(lost)
+        (figures.lost, figures.expected) = (UInt64(lost), UInt64(max(0, expected)))
         figures.lossFraction = expected > 0 ? Double(lost) / Double(expected) : 0
         if epoch.hasJitter { figures.jitter = Double(epoch.jitter) / 16 * 1_000 / Double(clockRate) }
         (figures.jitters, figures.losses) = (SpreadFigures(jitters, unit: 0.1), losses?.figures)
@@ -281,9 +283,9 @@ public struct SenderStatistics: Sendable {
         var figures = RTPFigures()
         (figures.packets, figures.octets) = (packets, octets)
         guard let report else { return figures }
-        let lost = max(0, report.cumulativeLost)
-        figures.lost = UInt64(lost)
-        figures.lossFraction = min(1, Double(lost) / Double(expected(report)))
+        let lost = max(0, report.cumulativeLost), expected = expected(report)
+        (figures.lost, figures.expected) = (UInt64(lost), UInt64(expected))
+        figures.lossFraction = min(1, Double(lost) / Double(expected))
         figures.jitter = Double(report.jitter) * 1_000 / Double(clockRate)
         (figures.jitters, figures.losses) = (jitters?.figures, losses?.figures)
         return figures
