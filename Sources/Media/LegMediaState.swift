@@ -66,6 +66,9 @@ public enum LegMediaState: Hashable, Sendable, CaseIterable {
         self = next
     }
 
+    /// Packets flowed, and may again.
+    public var wasStarted: Bool { self == .stopped || self == .deactivated }
+
     /// Sockets are bound.
     public var isOpen: Bool {
         switch self {

@@ -16,10 +16,12 @@ extension MediaEngine {
         }
     }
 
-    private func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant) {
+    /// - Parameter waited: it came earlier than `now`, or later, and nobody knows when: no round trip is measured by it.
+    private func take(_ datagram: ReceivedDatagram, on leg: MediaLeg, _ channel: MediaSlot.Channel, waited: Bool = false, at now: Instant) {
         let whole = UnsafeMutableRawBufferPointer(rebasing: incoming[..<datagram.count])
         if takesCheck(whole, from: datagram.sender, on: leg, channel, at: now) { return }
         guard leg.state == .started else {
+            if datagram.isWhole, takesReport(whole, from: datagram.sender, on: leg, channel, waited: waited, at: now) { return }
             follow(whole, from: datagram.sender, on: leg)
             return leg.refused.notStarted += 1
         }
@@ -31,7 +33,8 @@ extension MediaEngine {
         guard let packet = opened(whole, kind, on: leg) else { return }
         switch (kind, channel) {
         case (.rtp, .rtp): takeRTP(packet, from: datagram.sender, on: leg, at: now)
-        case (.rtcp, .rtp) where leg.rtcpSocket == nil || leg.plan.audio.rtcpMux, (.rtcp, .rtcp): takeRTCP(packet, from: datagram.sender, on: leg, channel, at: now)
+        case (.rtcp, .rtp) where leg.rtcpSocket == nil || leg.plan.audio.rtcpMux, (.rtcp, .rtcp):
+            takeRTCP(packet, from: datagram.sender, on: leg, channel, waited: waited, at: now)
         default: leg.refused.malformed += 1
         }
     }
@@ -40,6 +43,28 @@ extension MediaEngine {
     private func keptAlive(by sender: SocketAddress, _ leg: MediaLeg, at now: Instant) {
         leg.keepAlives += 1
         if leg.latch.source == sender { (leg.lastSign, leg.isSilent) = (now, false) }
+    }
+
+    /// Takes what has come on the leg's port of RTCP and was not read. The far end's last report arrives right before its BYE, by another
+    /// way: signalling may be the faster one, and stop the leg first.
+    func takeWaitingReports(of leg: MediaLeg, at now: Instant) {
+        let now = max(now, leg.sent.last ?? now, leg.received.last ?? now)
+        let (socket, channel): (any MediaSocket, MediaSlot.Channel) = leg.controlSocket
+        for _ in 0..<Self.datagramsPerTurn {
+            guard let datagram = socket.receive(into: incoming) else { return }
+            take(datagram, on: leg, channel, waited: true, at: now)
+        }
+    }
+
+    /// While a leg is stopped its far end goes on to tell what it received. False for what is no report, and before the first start.
+    private func takesReport(
+        _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, waited: Bool,
+        at now: Instant
+    ) -> Bool {
+        guard leg.state.wasStarted, channel == leg.controlSocket.channel else { return false }
+        guard MediaPacketKind(UnsafeRawBufferPointer(packet)) == .rtcp else { return false }
+        if let report = opened(packet, .rtcp, on: leg) { takeRTCP(report, from: sender, on: leg, channel, waited: waited, at: now) }
+        return true
     }
 
     private func takeRTP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
@@ -213,10 +238,12 @@ extension MediaEngine {
     }
 
     private func takeRTCP(
-        _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
+        _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, waited: Bool,
+        at now: Instant
     ) {
         guard admitsRTCP(packet, from: sender, on: leg, channel) else { return leg.refused.stranger += 1 }
-        guard let news = try? leg.rtcp.receive(UnsafeRawBufferPointer(packet), at: now) else { return leg.refused.malformed += 1 }
+        let bytes = UnsafeRawBufferPointer(packet)
+        guard let news = try? leg.rtcp.receive(bytes, waited: waited, at: now) else { return leg.refused.malformed += 1 }
         if news.contains(.reported) { leg.guardAgainstLoss() }
         (leg.lastSign, leg.isSilent) = (now, false)
         guard channel == .rtcp, leg.rtcpSource != sender else { return }

@@ -85,6 +85,7 @@ public final class MediaEngine {
     @discardableResult
     public func stop(_ id: MediaLegID, ending: Bool = false, at now: Instant) throws(MediaError) -> MediaInterval {
         let leg = try leg(id)
+        if leg.state == .started { takeWaitingReports(of: leg, at: now) }
         leg.endHearing(at: now)
         try leg.state.apply(.stop)
         if ending { sayGoodbye(leg, at: now) }
@@ -142,6 +143,7 @@ public final class MediaEngine {
     @discardableResult
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
         let leg = try leg(id)
+        if leg.state.wasStarted { takeWaitingReports(of: leg, at: leg.started) }
         try leg.state.apply(.close)
         let statistics = leg.statistics(at: leg.started)
         separate(leg)

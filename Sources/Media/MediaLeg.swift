@@ -137,6 +137,12 @@ final class MediaLeg {
         return rtcpSocket != nil || plan.audio.ice == nil && plan.audio.remoteRTCP.map { $0 != plan.audio.remoteRTP } == true
     }
 
+    /// Where RTCP comes: on the port of RTP where they share it, or ours has none of its own.
+    var controlSocket: (socket: any MediaSocket, channel: MediaSlot.Channel) {
+        guard !plan.audio.rtcpMux, let rtcpSocket else { return (rtpSocket, .rtp) }
+        return (rtcpSocket, .rtcp)
+    }
+
     private func setGates() {
         canSend = state == .started && !plan.audio.isSilenced
         canReceive = state == .started && plan.audio.receives

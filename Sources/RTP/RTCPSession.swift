@@ -75,14 +75,18 @@ public struct RTCPSession: Sendable {
     }
 
     /// Takes a datagram of the peer's; one that is no good RTCP is an error and changes nothing.
-    public mutating func receive(_ datagram: UnsafeRawBufferPointer, at now: Instant) throws(RTCPPacket.ParseError) -> [Output] {
+    ///
+    /// - Parameter waited: it was not taken when it came, and measures no round trip.
+    public mutating func receive(
+        _ datagram: UnsafeRawBufferPointer, waited: Bool = false, at now: Instant
+    ) throws(RTCPPacket.ParseError) -> [Output] {
         var outputs: [Output] = []
         for packet in try RTCPPacket.parse(datagram) {
             switch packet {
             case .senderReport(let source, let info, let blocks):
                 receiver.receive(info, from: source, at: now)
-                outputs += take(blocks, at: now)
-            case .receiverReport(_, let blocks): outputs += take(blocks, at: now)
+                outputs += take(blocks, at: waited ? nil : now)
+            case .receiverReport(_, let blocks): outputs += take(blocks, at: waited ? nil : now)
             case .goodbye: outputs.append(.goodbye)
             case .extendedReport(_, let metrics): if metrics.ssrc == ssrc { extended = Boxed(metrics) }
             case .sourceDescription, .other: break
@@ -91,7 +95,7 @@ public struct RTCPSession: Sendable {
         return outputs
     }
 
-    private mutating func take(_ blocks: [RTCPPacket.ReportBlock], at now: Instant) -> [Output] {
+    private mutating func take(_ blocks: [RTCPPacket.ReportBlock], at now: Instant?) -> [Output] {
         guard let block = blocks.first(where: { $0.ssrc == ssrc }) else { return [] }
         sender.receive(block, at: now)
         return [.reported]

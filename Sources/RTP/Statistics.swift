@@ -248,12 +248,12 @@ public struct SenderStatistics: Sendable {
             octets: UInt32(truncatingIfNeeded: octets))
     }
 
-    /// What the peer says of our stream; the round trip is A − LSR − DLSR (RFC 3550 §6.4.1).
-    mutating func receive(_ block: RTCPPacket.ReportBlock, at now: Instant) {
+    /// What the peer says of our stream; the round trip is A − LSR − DLSR (RFC 3550 §6.4.1), where A is known.
+    mutating func receive(_ block: RTCPPacket.ReportBlock, at now: Instant?) {
         report = block
         jitters.note(UInt32(min(UInt64(block.jitter) * 10_000 / UInt64(max(1, clockRate)), 1 << 20)))
         losses.note(UInt32(block.fractionLost) * 1_000 / 256)
-        guard block.lastSenderReport != 0 else { return }
+        guard let now, block.lastSenderReport != 0 else { return }
         let middle = UInt32(truncatingIfNeeded: now.ntp >> 16)
         let trip = Int32(bitPattern: middle &- block.lastSenderReport &- block.delaySinceSenderReport)
         // A peer's clock drifts, so a very short trip may come out a little below nothing.

@@ -34,10 +34,17 @@ final class VirtualNetwork: PortBinder {
     /// Puts a datagram before a bound port and has the engine take it. False when nothing is bound there.
     @discardableResult
     func deliver(_ bytes: [UInt8], from sender: SocketAddress, to address: SocketAddress, _ engine: MediaEngine, at now: Instant) -> Bool {
-        guard let socket = places[address]?.socket else { return false }
-        socket.inbox.append((bytes, sender))
+        guard let socket = put(bytes, from: sender, to: address) else { return false }
         engine.ready(socket.token, at: now)
         return true
+    }
+
+    /// Puts a datagram before a bound port, where it waits.
+    @discardableResult
+    func put(_ bytes: [UInt8], from sender: SocketAddress, to address: SocketAddress) -> VirtualSocket? {
+        let socket = places[address]?.socket
+        socket?.inbox.append((bytes, sender))
+        return socket
     }
 
     /// What went to an address since the last call.

@@ -124,6 +124,17 @@ import Testing
         #expect(sender.figures.jitter == 10)
     }
 
+    @Test func `a report that waited says what was lost, and measures no round trip`() {
+        var sender = SenderStatistics(clockRate: 8_000)
+        for number in 0..<200 { sender.sent(0, sequence: UInt16(number), octets: 160, at: .zero) }
+        let block = RTCPPacket.ReportBlock(
+            ssrc: 1, fractionLost: 0, cumulativeLost: 10, highestSequence: 159, jitter: 80, lastSenderReport: 0xB705_2000,
+            delaySinceSenderReport: 0x0005_4000)
+        sender.receive(block, at: nil)
+        #expect(sender.figures.lost == 10 && sender.figures.expected == 160 && sender.figures.lossFraction == 0.0625)
+        #expect(sender.roundTrip == nil && sender.roundTripDistribution == nil)
+    }
+
     static let nonsense: [(UInt32, UInt32)] = [(0, 0), (0xB710_8000, 0x1_0000), (0xB712_0000, 0), (0x0000_0001, 0), (.max, .max)]
 
     @Test(arguments: nonsense)
