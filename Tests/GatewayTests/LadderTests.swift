@@ -93,6 +93,29 @@ import Testing
         #expect(text.hasSuffix("      1.000  │╌╌╌╌╌╌╌╌╌ INVITE ╌╌╌╌╌╌╌╌▶│\n"))
     }
 
+    @Test func `loss and MOS stand where media stops, and what does not fit stands below`() {
+        let quality: JournalEvent.Details = [
+            .incoming: "heard", .outgoing: "nothing", .oneWay: true, .lost: 1, .expected: 150, .loss: 67, .jitter: 900, .mos: 437,
+            .remoteLost: 150, .remoteExpected: 150, .remoteLoss: 10_000, .remoteJitter: 0, .remoteMOS: 100, .roundTrip: 4_000,
+        ]
+        let events = GoodJournal.bridge(scope: "perLine").events.map { event in
+            var event = event
+            guard event.kind == .mediaStopped, event.call == JournalScript.alice else { return event }
+            for field in quality.fields { event.details[field.key] = field.value }
+            return event
+        }
+        let lines = Ladder(events).text.split(separator: "\n").map(String.init)
+        let stopped = lines.firstIndex { $0.contains("media stopped A") } ?? 0
+        let drawn = [
+            "    135.000  │                                                 │ media stopped A 5 packets, in heard,            │   │ ║",
+            "             │                                                 │   out nothing: ONE WAY; loss in 0.67 % out 100.00 %,│ ║",
+            "             │                                                 │   MOS in 4.37 out 1.00                          │   │ ║",
+        ]
+        #expect(Array(lines[stopped..<stopped + 3]) == drawn)
+        #expect(lines.allSatisfy { $0.count <= 120 })
+        #expect(JournalAuditTests.violations(of: events) == [], "the audit looks at none of it")
+    }
+
     @Test func `joined calls are found, strangers are not`() {
         let events = GoodJournal.forkedDevices.events + GoodJournal.declined.events
         let joined = Ladder.calls(joinedWith: JournalScript.carol, in: events)

@@ -122,6 +122,10 @@ extension JournalEvent {
         /// No packet leaves from here on. `packets` sent since the start, `firstSent` and `lastSent` (when there were any), [`received`];
         /// [`incoming`], [`outgoing`]: whether the far end and we were heard (`heard`, `silent`, `paused`, `nothing`; absent: not measured, or none
         /// due), [`incomingBasis`], [`outgoingBasis`]: by what (`level`, `size`, `packets`); [`oneWay`] when one was heard and the other not
+        ///
+        /// The quality of the leg from its opening on, each where it was measured: of what came [`lost`], [`expected`], [`loss`],
+        /// [`jitter`], [`mos`]; of what was sent, by the far end's last report, [`remoteLost`], [`remoteExpected`], [`remoteLoss`],
+        /// [`remoteJitter`], [`remoteMOS`]; [`roundTrip`]
         case mediaStopped = "media.stopped"
         /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. `codec` (`none` where the sound was taken away), [`remote`]
         case mediaUpdated = "media.updated"
@@ -131,7 +135,9 @@ extension JournalEvent {
         case recordingEnded = "recording.ended"
         /// The far end of the bridge holds, and this leg hears music meanwhile: `on`
         case holdMusic = "hold.music"
-        /// Sockets closed, codecs freed. [`packets`] sent in the whole life, [`received`]
+        /// Sockets closed, codecs freed. [`packets`] sent in the whole life, [`received`]; the quality of what was sent, as in
+        /// `media.stopped`, where the far end reported after that. A far end that we hang up on reports once more, when these
+        /// sockets are gone
         case mediaClosed = "media.closed"
         /// The number went to quarantine. `port`
         case mediaReleased = "media.released"
@@ -169,6 +175,18 @@ extension JournalEvent {
         case rule, count, text
         case incoming, outgoing, incomingBasis, outgoingBasis, oneWay
         case user
+        /// Packets that never came, and how many they are a part of (RFC 3550 A.3).
+        case lost, expected
+        /// In hundredths of a percent of `expected`.
+        case loss
+        /// Interarrival jitter in microseconds, as it was last (RFC 3550 §6.4.1).
+        case jitter
+        /// MOS of conversation in hundredths, 100 to 450 (ITU-T G.107).
+        case mos
+        /// The same of what was sent, by the far end's last report.
+        case remoteLost, remoteExpected, remoteLoss, remoteJitter, remoteMOS
+        /// To the far end and back in microseconds, as it was last measured.
+        case roundTrip
     }
 }
 

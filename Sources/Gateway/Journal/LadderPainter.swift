@@ -103,16 +103,28 @@ struct LadderPainter {
 
     private mutating func row(_ event: JournalEvent) -> String {
         learn(event)
-        var row = LadderRow(width: layout.width)
-        for column in layout.lifelines + [layout.gateway] { row.put("│", at: column, .faint) }
+        var row = blankRow()
         putTime(event.time, in: &row)
         if let message = LadderArrow(event), let party = event.call.flatMap({ index[$0] }) {
             message.draw(from: layout.lifelines[party], to: layout.gateway, in: &row)
-        } else {
-            row.put(" " + LadderWords.describe(event, class: event.action.flatMap { classes[$0] }, names: name), at: layout.gateway + 1, event.kind.colour, upTo: layout.bars[0])
+            return row.text(colour: ladder.options.colour)
         }
+        let words = LadderWords.describe(event, class: event.action.flatMap { classes[$0] }, names: name)
+        var text = ""
+        for line in LadderWords.lines(words, width: layout.bars[0] - layout.gateway - 2) {
+            row.put(" " + line, at: layout.gateway + 1, event.kind.colour, upTo: layout.bars[0])
+            text += row.text(colour: ladder.options.colour)
+            row = blankRow()
+        }
+        return text
+    }
+
+    /// What stands in every row: lifelines and bars.
+    private func blankRow() -> LadderRow {
+        var row = LadderRow(width: layout.width)
+        for column in layout.lifelines + [layout.gateway] { row.put("│", at: column, .faint) }
         for position in bars.indices { row.put(String(bars[position]), at: layout.bars[position]) }
-        return row.text(colour: ladder.options.colour)
+        return row
     }
 
     private func name(_ call: CallUUID) -> String? { index[call].map { ladder.parties[$0].name } }
@@ -200,17 +212,50 @@ private enum LadderWords {
         default:
             let words = event.kind.rawValue.split(separator: ".").joined(separator: " ")
             let detail: [JournalEvent.Key] = [.port, .reason, .cause, .digits, .codec, .session, .remoteTag, .status]
-            return words + call + detail.map(text).joined() + (event.details.number(.packets).map { " \($0) packets" } ?? "") + sound(event.details)
+            let packets = event.details.number(.packets).map { " \($0) packets" } ?? ""
+            return words + call + detail.map(text).joined() + packets + sound(event.details) + quality(event.details)
         }
     }
 }
 
 extension LadderWords {
+    private static let mostLines = 4
+
+    /// Words that do not fit beside the gateway go on below, a little to the right; the last line is cut.
+    fileprivate static func lines(_ words: String, width: Int) -> [String] {
+        var lines: [String] = [], rest = Substring(words)
+        while rest.count > width, lines.count < mostLines - 1, let space = lastBreak(in: rest.prefix(max(0, width + 1))) {
+            lines.append(String(rest[..<space]))
+            rest = Substring("  " + rest[rest.index(after: space)...])
+        }
+        return lines + [String(rest)]
+    }
+
+    /// The last space behind a comma or a semicolon, else the last one.
+    private static func lastBreak(in line: Substring) -> Substring.Index? {
+        let spaces = line.indices.dropFirst(4).filter { line[$0] == " " }
+        return spaces.last { [",", ";"].contains(line[line.index(before: $0)]) } ?? spaces.last
+    }
+
     /// ", in heard, out nothing: ONE WAY"
     fileprivate static func sound(_ details: JournalEvent.Details) -> String {
         let ways = [("in", details.text(.incoming)), ("out", details.text(.outgoing))].compactMap { way, sound in sound.map { ", \(way) \($0)" } }
         return ways.joined() + (details.flag(.oneWay) ? ": ONE WAY" : "")
     }
+
+    /// "; loss in 0.52 % out 0.00 %, MOS in 4.12 out 4.41"
+    fileprivate static func quality(_ details: JournalEvent.Details) -> String {
+        func figures(_ name: String, _ keys: [(String, JournalEvent.Key)], _ unit: String) -> String? {
+            let found = keys.compactMap { way, key in details.number(key).map { " \(way) \(hundredths($0))\(unit)" } }
+            return found.isEmpty ? nil : name + found.joined()
+        }
+        let loss = figures("loss", [("in", .loss), ("out", .remoteLoss)], " %")
+        let score = figures("MOS", [("in", .mos), ("out", .remoteMOS)], "")
+        let found = [loss, score].compactMap(\.self)
+        return found.isEmpty ? "" : "; " + found.joined(separator: ", ")
+    }
+
+    private static func hundredths(_ value: Int64) -> String { "\(value / 100)." + (value % 100 < 10 ? "0" : "") + "\(value % 100)" }
 }
 
 extension JournalEvent.Kind {

@@ -15,6 +15,8 @@ package struct LegMedia {
     private var taken: [PortReservation] = []
     private let scribe: LegScribe
     private let plane: any MediaPlane
+    /// What the journal has of the quality of what was sent, by the last stop.
+    private var reported: LegQuality.Direction?
     /// Of all that this leg says and hears.
     var recording: LegRecording?
 
@@ -84,6 +86,7 @@ package struct LegMedia {
         guard state == .started else { return }
         advance(.stop)
         guard let interval = try? plane.stop(id, ending: !holding, at: now) else { preconditionFailure("a started leg can be stopped") }
+        reported = interval.quality?.sending
         scribe.write(.mediaStopped, at: interval.stopped, interval.details)   // not the turn's clock: packets left while the turn waited for a core
     }
 
@@ -129,7 +132,7 @@ package struct LegMedia {
         if state.isOpen {
             advance(.close)
             figures = try? plane.close(id, at: now)
-            scribe.write(.mediaClosed, at: now, figures?.details ?? [:])
+            scribe.write(.mediaClosed, at: now, figures?.details(reportedBefore: reported) ?? [:])
         }
         guard let ports = reservation, state != .released else { return figures }
         advance(.release)
@@ -161,20 +164,52 @@ package struct LegMedia {
 extension MediaInterval {
     /// What the rule about packets outside of start and stop needs.
     var details: JournalEvent.Details {
-        var details: JournalEvent.Details = [.packets: .init(packetsSent), .received: .init(packetsReceived)]
-        details[.firstSent] = firstSent.map { .init($0) }
-        details[.lastSent] = lastSent.map { .init($0) }
-        details[.incoming] = incoming.map { .init($0.sound.rawValue) }
-        details[.incomingBasis] = incoming.map { .init($0.basis.rawValue) }
-        details[.outgoing] = outgoing.map { .init($0.sound.rawValue) }
-        details[.outgoingBasis] = outgoing.map { .init($0.basis.rawValue) }
-        if DirectionVerdict.isOneWay(incoming, outgoing) { details[.oneWay] = true }
+        var details = JournalEvent.Details(capacity: 20)
+        details.add(.packets, .init(packetsSent))
+        details.add(.received, .init(packetsReceived))
+        details.add(.firstSent, firstSent.map { .init($0) })
+        details.add(.lastSent, lastSent.map { .init($0) })
+        details.add(.incoming, incoming.map { .init($0.sound.rawValue) })
+        details.add(.incomingBasis, incoming.map { .init($0.basis.rawValue) })
+        details.add(.outgoing, outgoing.map { .init($0.sound.rawValue) })
+        details.add(.outgoingBasis, outgoing.map { .init($0.basis.rawValue) })
+        if DirectionVerdict.isOneWay(incoming, outgoing) { details.add(.oneWay, true) }
+        if let quality {
+            details.add(quality.receiving)
+            details.add(remote: quality)
+        }
         return details
     }
 }
 
 extension MediaStatistics {
-    var details: JournalEvent.Details { [.packets: .init(sending.packets), .received: .init(receiving.packets)] }
+    /// - Parameter reported: what the journal has already of the quality of what was sent.
+    func details(reportedBefore reported: LegQuality.Direction?) -> JournalEvent.Details {
+        var details: JournalEvent.Details = [.packets: .init(sending.packets), .received: .init(receiving.packets)]
+        let quality = LegQuality(self)
+        if let reported, quality.sending != reported { details.add(remote: quality) }
+        return details
+    }
+}
+
+extension JournalEvent.Details {
+    fileprivate mutating func add(_ received: LegQuality.Direction) {
+        add(.lost, received.lost.map { .init($0) })
+        add(.expected, received.expected.map { .init($0) })
+        add(.loss, received.loss.map { .init($0) })
+        add(.jitter, received.jitter.map { .init($0) })
+        add(.mos, received.score.map { .init($0) })
+    }
+
+    /// What the far end told us.
+    fileprivate mutating func add(remote quality: LegQuality) {
+        add(.remoteLost, quality.sending.lost.map { .init($0) })
+        add(.remoteExpected, quality.sending.expected.map { .init($0) })
+        add(.remoteLoss, quality.sending.loss.map { .init($0) })
+        add(.remoteJitter, quality.sending.jitter.map { .init($0) })
+        add(.remoteMOS, quality.sending.score.map { .init($0) })
+        add(.roundTrip, quality.roundTrip.map { .init($0) })
+    }
 }
 
 extension OfferAnswer {

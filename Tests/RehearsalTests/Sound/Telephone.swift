@@ -68,9 +68,12 @@ final class Telephone: Inhabitant, UserAgentDelegate, InviteSessionDelegate {
     }
 
     func hangUp() {
-        stopMedia(ending: true)
+        fallSilent()
         session?.bye(at: now)
     }
+
+    /// The first half of that: media ends, with its last report.
+    func fallSilent() { stopMedia(ending: true) }
 
     func hold() {
         isHolding = true
