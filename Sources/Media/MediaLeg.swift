@@ -282,6 +282,7 @@ final class MediaLeg {
             if old?.sink != plan.sink || !sameCodec { recorder = plan.sink == .record ? try primary.map(Recorder.init) : nil }
             let inbandKeys = try makeInbandKeys()
             guard primary != nil || (!plan.source.isMadeHere && plan.sink == .none) else { throw .unsupported }
+            player?.isSilenced = plan.sendsSilence
             (self.player, self.recorder, self.inbandKeys) = (player, recorder, inbandKeys)
         } catch {
             throw .unsupportedPlan

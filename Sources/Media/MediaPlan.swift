@@ -16,6 +16,9 @@ public enum MediaSource: Hashable, Sendable {
     case conference(UInt64)
     /// Nothing is sent but RTCP and digits.
     case silence
+
+    /// Silence that is sent: a far end that hears nothing at all may take its call for lost.
+    public static let quiet = MediaSource.samples([Int16](repeating: 0, count: 8_000), sampleRate: 8_000, loops: true)
 }
 
 /// What becomes of the audio that a leg receives, besides what its source does with it.
@@ -36,6 +39,8 @@ public struct MediaPlan: Hashable, Sendable {
     public var silenceLimit: Duration?
     /// In a conference: the far end listens, and is not heard.
     public var isMuted = false
+    /// A tone or samples go on unheard: silence is sent in their place.
+    public var sendsSilence = false
     /// Where the packets of both directions are laid down to be recorded; from `RecordingWriter.begin`.
     public var recording: RecordingTap?
     /// Keys of a far end without telephone-event are sought in its sound, which then is decoded.

@@ -4,6 +4,8 @@ import RTP
 /// The sound that a leg makes itself, as payloads of one frame. Holds all its memory from `init` on.
 final class Player {
     let codec: AudioCodec
+    /// What is played goes on, and is not heard.
+    var isSilenced = false
     private let encoder: FrameEncoder
     private var sound: Sound
     private let frame: UnsafeMutableBufferPointer<Int16>
@@ -51,6 +53,7 @@ final class Player {
     /// Writes the next frame. Nil when the samples have been played to their end; the last frame is filled up with silence.
     func next(into payload: UnsafeMutableRawBufferPointer) -> Int? {
         guard fillFrame() else { return nil }
+        if isSilenced { frame.update(repeating: 0) }
         let bytes = payload.bindMemory(to: UInt8.self)
         var room = bytes.mutableSpan
         return try? encoder.encode(frame.span, into: &room)

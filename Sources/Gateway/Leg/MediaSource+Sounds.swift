@@ -2,9 +2,6 @@ import Audio
 import Media
 
 extension MediaSource {
-    /// Silence that is sent: a far end that hears nothing at all may take its call for lost.
-    static let quiet = MediaSource.samples([Int16](repeating: 0, count: 8_000), sampleRate: 8_000, loops: true)
-
     /// Says that it is the caller's turn: a greeting, and half a second of 1,000 Hz.
     static func beep(after greeting: WAV?) -> MediaSource {
         let rate = greeting?.sampleRate ?? 8_000
