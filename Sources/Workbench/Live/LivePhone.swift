@@ -3,6 +3,7 @@ import Media
 import Primitives
 import Runtime
 import SDP
+import SIP
 import UserAgent
 
 /// How a telephone of ours stands on this machine.
@@ -31,6 +32,8 @@ public struct LivePhoneSettings: Sendable {
     public var tls = TLSSettings()
     /// Whom the certificate of the server must name; nil: the domain, and without one its address.
     public var serverName: Text?
+    /// What it allows besides the methods of calls.
+    public var furtherMethods: [SIP.Method] = []
     /// Told, on the telephone's lane, of every TLS session that could not be had.
     public var onTLSFailure: (@Sendable (TLSError) -> Void)?
 
@@ -130,7 +133,9 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
             user: settings.user, domain: settings.domain ?? Text("\(settings.server.address)"), displayName: settings.displayName,
             credentials: settings.credentials, flow: flow, mediaAddress: host, codecs: settings.codecs)
         (identity.srtp, identity.keying) = (settings.srtp, settings.keying)
-        let agent = UserAgent(configuration: UserAgentConfiguration(), network: transports, random: SystemRandom(), hash: OpenSSLDigest.sip)
+        var configuration = UserAgentConfiguration()
+        configuration.allowedMethods += settings.furtherMethods
+        let agent = UserAgent(configuration: configuration, network: transports, random: SystemRandom(), hash: OpenSSLDigest.sip)
         return Phone(identity: identity, agent: agent, plane: media, random: SystemRandom())
     }
 }

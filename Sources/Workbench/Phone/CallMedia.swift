@@ -25,19 +25,24 @@ struct CallMedia {
         isOpen = true
     }
 
-    mutating func start(at now: Instant) throws(MediaError) {
-        guard isOpen, !isRunning else { return }
+    /// - Returns: false where nothing is open, or it runs already.
+    mutating func start(at now: Instant) throws(MediaError) -> Bool {
+        guard isOpen, !isRunning else { return false }
         try plane.activate(leg)
         try plane.start(leg, at: now)
         isRunning = true
+        return true
     }
 
     /// No packet leaves after this; for good, or for a while.
-    mutating func stop(ending: Bool = false, at now: Instant) {
-        guard isRunning else { return }
+    ///
+    /// - Returns: what passed since the start; nil where nothing ran.
+    mutating func stop(ending: Bool = false, at now: Instant) -> MediaInterval? {
+        guard isRunning else { return nil }
         isRunning = false
-        _ = try? plane.stop(leg, ending: ending, at: now)
+        let interval = try? plane.stop(leg, ending: ending, at: now)
         try? plane.deactivate(leg)
+        return interval
     }
 
     func update(_ plan: MediaPlan, at now: Instant) throws(MediaError) {
@@ -50,7 +55,7 @@ struct CallMedia {
 
     /// Everything that is still due: stop, deactivate, close, release.
     mutating func end(at now: Instant) {
-        stop(ending: true, at: now)
+        _ = stop(ending: true, at: now)
         if isOpen { statistics = try? plane.close(leg, at: now) }
         if let reservation { try? plane.release(reservation, at: now) }
         (isOpen, reservation) = (false, nil)

@@ -16,6 +16,11 @@ public final class Phone {
     public var onEvent: ((PhoneCall, PhoneCall.Event, Instant) -> Void)?
     /// Decides about an INVITE: takes it by `ring`, or refuses it. Without it, INVITEs are answered 480.
     public var onIncoming: ((InviteSession, Instant) -> Void)?
+    /// Reads texts (MESSAGE, RFC 3428), in calls and outside of them, where the agent allows that method. Without it they are answered 405.
+    public var onMessage: ((Message, Instant) -> Void)?
+
+    /// Of a text, in bytes; RFC 3428 §8 has 1,300.
+    private static let longestText = 16_384
 
     let plane: any MediaPlane
     private var random: any RandomNumberGenerator
@@ -158,5 +163,15 @@ extension Phone: UserAgentDelegate {
             return
         }
         onIncoming(session, now)
+    }
+
+    public func userAgent(
+        _ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant
+    ) -> Bool {
+        guard request.method == .message, let onMessage else { return false }
+        let isTaken = request.body.count <= Self.longestText
+        agent.respond(to: transaction, status: isTaken ? 200 : 413, at: now)
+        if isTaken { onMessage(request, now) }
+        return true
     }
 }

@@ -27,15 +27,18 @@ extension PhoneCall: InviteSessionDelegate {
         case .provisional(let response): receiveProvisional(response, at: now)
         case .accepted(let response): receiveAcceptance(response, at: now)
         case .rejected(let status, let response):
+            note(response?.reasons)
             (record.status, record.reason, record.isUnheard) = (status, response?.explanation ?? .empty, response == nil)
             if state != .ending { record.endedBy = response == nil ? .nobody : .them }
             close(at: now)
-        case .cancelled:
+        case .cancelled(let reasons):
+            note(reasons)
             (record.status, record.reason, record.endedBy) = (487, "Request Terminated", .them)
             close(at: now)
         case .acknowledged(let body): receiveAcknowledgement(body, at: now)
         case .acknowledgeTimeout: if state != .ending { fail("no ACK", at: now) }
-        case .ended:
+        case .ended(let reasons, _):
+            note(reasons)
             if state != .ending { record.endedBy = .them }
             record.disconnected = now
             close(at: now)
@@ -52,9 +55,12 @@ extension PhoneCall: InviteSessionDelegate {
         case .refreshDue: refresh(at: now)
         case .expired: if state != .ending { fail("the session was not refreshed", at: now) }
         case .dialogLost: if state != .ending { fail("the dialog is gone", at: now) }
-        case .looking, .foundNobody, .transferRequested, .transferProgress, .info, .retryDue: break
+        case .transferProgress(let status): report(.transferProgress(status: status), at: now)
+        case .looking, .foundNobody, .transferRequested, .info, .retryDue: break
         }
     }
+
+    private func note(_ reasons: [Reason]?) { record.cause = record.cause ?? reasons?.first(where: \.isQ850) }
 
     private func noteReceived(_ message: Message) {
         hasResponse = true
@@ -140,7 +146,7 @@ extension PhoneCall {
         record.callID = session.callID
     }
 
-    private func refuse(_ status: Int, headers: [(HeaderName, Text)], at now: Instant) {
+    func refuse(_ status: Int, headers: [(HeaderName, Text)], at now: Instant) {
         (record.status, record.endedBy) = (status, .us)
         session?.respond(status: status, headers: headers, at: now)
         close(at: now)
@@ -177,7 +183,7 @@ extension PhoneCall {
     public func setHold(_ hold: Bool, at now: Instant) -> Bool {
         guard state == .connected, hold != isHolding, wishesHold == nil, let session, session.canOffer, negotiation.state == .stable else { return false }
         wishesHold = hold
-        if hold { media.stop(at: now) }
+        if hold { stopMedia(at: now) }
         return session.reinvite(body: negotiation.offer(direction: hold ? .sendonly : .sendrecv).serialized(), at: now)
     }
 
@@ -195,7 +201,7 @@ extension PhoneCall {
             session?.acknowledge(at: now)
             isHolding = hold
             try apply(audio, at: now)
-            if !hold { try media.start(at: now) }
+            if !hold { try startMedia(at: now) }
         } catch {
             return fail(Text("hold: ") + MediaFault(error, in: "200", body: response.body).text, at: now)
         }
@@ -216,7 +222,9 @@ extension PhoneCall {
         record.offerRefusal = status
         negotiation.rollback()
         if InviteSession.endsDialog(status) { return fail("the dialog is gone", at: now) }
-        if !isHolding { do throws(MediaError) { try media.start(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) } }
+        if !isHolding {
+            do throws(MediaError) { try startMedia(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) }
+        }
         report(.holdRefused(status: status), at: now)
         offerSettled(at: now)
     }
@@ -231,7 +239,7 @@ extension PhoneCall {
             try negotiation.receive(offer: body)
             let (description, audio) = try negotiation.answer(direction: direction)
             do throws(MediaError) {
-                if let audio { try apply(audio, at: now) } else { media.stop(at: now) }
+                if let audio { try apply(audio, at: now) } else { stopMedia(at: now) }
             } catch {
                 return fail(Text("media cannot change: ") + Text(error), at: now)
             }

@@ -16,13 +16,23 @@ public final class PhoneCall {
         case traced(SessionEvent.Direction, Message, retransmission: Bool)
         /// 101–199, received or sent.
         case ringing(status: Int)
+        /// The first answer is agreed, ours or theirs: what is spoken, and where the packets of both ends go.
+        case answered(codec: Text, MediaEncryption, local: SocketAddress, remote: SocketAddress)
         /// Media flows.
         case connected
+        /// Packets may leave from here on, and after each hold of ours again.
+        case mediaStarted
+        /// No packet leaves after this, for good or for a hold.
+        case mediaStopped(MediaInterval)
         /// The other side holds us, and ends that.
         case held, resumed
         /// Our own hold, or its end, is agreed; or was refused, and everything is as before.
         case holdChanged(isHolding: Bool), holdRefused(status: Int)
         case digit(DTMFDigit), digitsSent
+        /// What we play is heard no more, or again.
+        case muted(Bool)
+        /// How far the transfer is that we asked for. 200 or more is the last: 2xx when it is done, else why everything is as before.
+        case transferProgress(status: Int)
         /// Heard just now; up to a second. Only where the script wants it.
         case recorded([Int16], sampleRate: Int)
         /// Over. The last event.
@@ -47,6 +57,8 @@ public final class PhoneCall {
     public internal(set) var session: InviteSession?
     /// Whether we hold the other side.
     public internal(set) var isHolding = false
+    /// Whether silence is sent in place of what we play.
+    public internal(set) var isMuted = false
 
     unowned let phone: Phone
     /// Who we are in it.
@@ -68,7 +80,7 @@ public final class PhoneCall {
     var pressesAt: Instant? { didSet { schedule() } }
     var hangsUpAt: Instant? { didSet { schedule() } }
     var givesUpAt: Instant? { didSet { schedule() } }
-    private var lingersUntil: Instant? { didSet { schedule() } }
+    var lingersUntil: Instant? { didSet { schedule() } }
     /// The script's steps: which is next, and when; nil while one waits for an answer, and after the last.
     var nextStep = 0
     var stepsAt: Instant? { didSet { schedule() } }
@@ -77,7 +89,7 @@ public final class PhoneCall {
     private var alarm: (token: TimerToken, due: Instant)?
 
     /// How long after the end media may still tell what it had heard before.
-    private static let lingering = Duration.milliseconds(50)
+    static let lingering = Duration.milliseconds(50)
     /// How long after a hang-up a first response may come, which a CANCEL waits for (RFC 3261 §9.1): the INVITE was sent three times then.
     private static let patienceAfterHangUp = Duration.seconds(2)
 
@@ -215,62 +227,6 @@ public final class PhoneCall {
         case .unprotected: if state == .connected { fail("no keys: the handshake for encrypted media failed", at: now) }
         case .firstSent, .firstReceived, .silent, .report: break
         }
-    }
-}
-
-// The media side of the call's life.
-extension PhoneCall {
-    func plan(_ audio: NegotiatedAudio) -> MediaPlan {
-        MediaPlan(localAddress: identity.mediaAddress, audio: audio, source: script.source, sink: script.listens ? .record : .none)
-    }
-
-    func open(_ audio: NegotiatedAudio, at now: Instant) throws(MediaError) {
-        note(audio)
-        do throws(MediaError) { try media.open(plan(audio), at: now) } catch {
-            if case .cannotBind = error { record.couldNotBind = true }
-            throw error
-        }
-    }
-
-    /// What was agreed, for the record.
-    func note(_ audio: NegotiatedAudio) {
-        record.codec = audio.primary.codec.name
-        record.encryption = MediaEncryption(audio.security)
-    }
-
-    /// Everything is agreed and acknowledged: packets may flow.
-    func connect(at now: Instant) {
-        do throws(MediaError) { try media.start(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) }
-        state = .connected
-        givesUpAt = nil
-        if !script.digits.isEmpty { pressesAt = now + script.digitsAfter }
-        if let duration = script.duration { hangsUpAt = now + duration }
-        report(.connected, at: now)
-        if !script.steps.isEmpty, state == .connected { takeSteps(at: now) }
-    }
-
-    /// Ends an answered call that cannot be.
-    func fail(_ failure: Text, at now: Instant) {
-        record.failure = record.failure ?? failure
-        end(at: now)
-        session?.bye(at: now)
-    }
-
-    /// No packet after this; the session may still have to say BYE.
-    private func end(at now: Instant) {
-        (answersAt, pressesAt, hangsUpAt, givesUpAt, stepsAt) = (nil, nil, nil, nil, nil)
-        record.ended = now
-        media.end(at: now)
-        state = .ending
-    }
-
-    /// The session is over.
-    func close(at now: Instant) {
-        guard state != .closed else { return phone.forget(self) }
-        if state != .ending { end(at: now) }
-        state = .closed
-        record.statistics = media.statistics
-        lingersUntil = now + Self.lingering
     }
 }
 

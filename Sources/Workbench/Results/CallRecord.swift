@@ -2,6 +2,7 @@ import Media
 import Primitives
 import RTP
 import SDP
+import SIP
 
 /// Who ended a call.
 public enum CallEnder: String, Codable, Hashable, Sendable {
@@ -42,6 +43,8 @@ public struct CallRecord: Sendable {
     public var endedBy = CallEnder.nobody
     /// Why, where no status says it.
     public var failure: Text?
+    /// Why the other side ended it, as a cause of Q.850 (RFC 3326); nil where it did not say.
+    public var cause: Reason?
     /// This machine had no port or no socket for the media: nothing that the other side did.
     public var couldNotBind = false
 
@@ -73,11 +76,13 @@ public struct CallRecord: Sendable {
     public var timesHeld = 0
     /// Keys of ours made what we played wait: it cannot be laid over what came back.
     public var playedWithPauses = false
+    /// How often we held the other side or were muted though no script asked for it.
+    public var pauses = 0
     public var heard = Heard()
     public var script: CallScript
 
     /// How often what was played had to wait, or was stopped: for keys of ours, and for a hold of either side.
-    var interruptions: Int { timesHeld + script.interruptions }
+    var interruptions: Int { timesHeld + script.interruptions + pauses }
 
     /// Of our BYE, where the end was not agreed.
     var brokenBye: String { byeStatus.map { "the BYE was answered \($0)" } ?? "the BYE was not answered" }

@@ -118,7 +118,7 @@ private final class Desk: Sendable {
         case .digit(let digit): teller.say("call \(call): key \(digit)")
         case .recorded(let samples, let rate): queue.async { self.recordings?.append(samples, sampleRate: rate, of: call) }
         case .ended(let record): queue.async { self.conclude(record, call) }
-        case .traced, .holdChanged, .holdRefused, .digitsSent: break
+        case .traced, .answered, .mediaStarted, .mediaStopped, .holdChanged, .holdRefused, .transferProgress, .muted, .digitsSent: break
         }
     }
 

@@ -122,7 +122,7 @@ private final class Story: Sendable {
         case .digitsSent:
             state.withLock { $0.digitsAreSent = true }
             teller.say("all keys are pressed")
-        case .holdChanged, .holdRefused, .recorded, .ended: break
+        case .answered, .mediaStarted, .mediaStopped, .holdChanged, .holdRefused, .transferProgress, .muted, .recorded, .ended: break
         }
     }
 
