@@ -57,6 +57,7 @@ import Workbench
         ("call 9196 --server 127.0.0.1 --dtmf 12x", "--dtmf takes up to 100 keys of 0-9, *, # and A-D, got '12x'"),
         ("call 9196 --server 127.0.0.1 --tone 20", "--tone takes a frequency from 100 to 3800 Hz, got 20"),
         ("call 9196 --server 127.0.0.1 --tone 440 --play x.wav", "--play and --tone exclude each other"),
+        ("answer --manual", "--manual needs --json-lines: who would answer?"),
         ("answer --register 1002", "--register needs --server: where to register?"),
         ("answer --password x", "--password needs --register: whose password is it?"),
         ("answer --listen 127.0.0.1:5070 --local 127.0.0.1:5071", "--local and --listen exclude each other: both name the place"),

@@ -15,6 +15,9 @@ struct Answer: ParsableCommand {
             Examples:
               hookswitch answer --register 1002 --password secret-1002 --server 127.0.0.1
               hookswitch answer --listen 127.0.0.1:5070 --after 2000 --play hello.wav --record heard.wav --calls 1 --json
+              hookswitch answer --listen 127.0.0.1:5070 --manual --json-lines
+
+            \(PhoneInterface.help) Of a call that rings: answer, reject 486.
             """)
 
     @OptionGroup(title: "By what way") var options: PhoneOptions
@@ -25,6 +28,8 @@ struct Answer: ParsableCommand {
 
     @Option(help: ArgumentHelp("Ring so long before answering.", valueName: "ms"))
     var after = 200
+
+    @Flag(help: "Let calls ring until standard input says answer or reject; with --json-lines.") var manual = false
 
     @Option(help: ArgumentHelp("Refuse every call with this status instead: 486 busy, 603 declined.", valueName: "status"))
     var reject: Int?
@@ -48,12 +53,24 @@ struct Answer: ParsableCommand {
 
     @Flag(help: "Print one JSON object a line for each call that is over, with its number and the file of --record; all else goes to standard error.") var json = false
 
+    @Flag(help: "Print one JSON object a line for each thing that happens, take commands from standard input, all else to standard error.")
+    var jsonLines = false
+
     func run() throws {
-        let plan = try plan(), teller = Teller(json ? .standardError : .standardOutput)
+        let plan = try plan(), teller = Teller(json || jsonLines ? .standardError : .standardOutput)
+        let interface = jsonLines ? PhoneInterface(PhoneLines(teller: teller)) : nil
         defer { teller.finish() }
-        try AnswerRun(plan, teller: teller) { number, result, file in
-            if json { try printJSONLine(AnsweredCall(number: number, recordedIn: file, result: result)) } else { teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file))) }
+        try AnswerRun(plan, teller: teller, interface: interface) { number, result, file in
+            let call = AnsweredCall(number: number, recordedIn: file, result: result)
+            if let lines = interface?.lines {
+                lines.tellResult(call, of: number, recordedIn: nil)
+            } else if json {
+                try printJSONLine(call)
+            } else {
+                teller.say("call \(number) is over\n" + Self.indented(CallText.result(result, recordedIn: file)))
+            }
         }.perform()
+        try interface?.lines.finish()
     }
 
     /// A line of `--json`: the result, with the call's number and the file that its sound is in.
@@ -108,13 +125,16 @@ struct Answer: ParsableCommand {
             host: registration?.domain, codecs: PhoneOptions.everyCodec, isCalled: registration == nil, localOption: localOption)
         (settings.address, settings.port, settings.domain) = (place?.address, place?.port ?? 0, registration?.domain)
         settings.mediaPorts = try phone.portRange() ?? FreePorts.block(of: 4 * calls, settings.server.address.family)
+        if jsonLines { settings.furtherMethods = PhoneInterface.methods }
         if let registration, let password = phone.password { settings.credentials = .init(username: registration.user, password: Text(password)) }
         return settings
     }
 
     private func policy() throws -> AnswerPolicy {
         var policy = AnswerPolicy()
-        policy.answersAfter = .milliseconds(try Bounded.whole(after, option: "--after", of: "milliseconds", in: 0...3_600_000))
+        if manual, !jsonLines { throw Failure.usage("--manual needs --json-lines: who would answer?") }
+        let delay = try Bounded.whole(after, option: "--after", of: "milliseconds", in: 0...3_600_000)
+        policy.answersAfter = manual ? nil : .milliseconds(delay)
         policy.refusal = try reject.map { try Bounded.whole($0, option: "--reject", of: "a status", in: 300...699) }
         policy.busyEvery = try busyEvery.map { try Bounded.whole($0, option: "--busy-every", of: "a number of calls", in: 1...1_000_000) }
         policy.totalCalls = try calls.map { try Bounded.whole($0, option: "--calls", of: "a number of calls", in: 1...1_000_000_000) }

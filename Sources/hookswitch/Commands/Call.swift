@@ -19,6 +19,9 @@ struct Call: ParsableCommand {
               hookswitch call sip:9196@127.0.0.1 --duration 3
               hookswitch call 1002 --server 127.0.0.1 --register 1001 --password secret-1001 --play hello.wav --record heard.wav
               hookswitch call sips:9196@127.0.0.1 --ca ca.pem --srtp dtls
+              hookswitch call sip:9196@127.0.0.1 --duration 60 --json-lines
+
+            \(PhoneInterface.help)
             """)
 
     @Argument(help: "sip:9196@127.0.0.1:5060, or a number alone with --server.") var target: String
@@ -45,13 +48,28 @@ struct Call: ParsableCommand {
 
     @Flag(help: "Print the result as one JSON object, and nothing else.") var json = false
 
+    @Flag(help: "Print one JSON object a line for each thing that happens, the result as the last, and take commands from standard input.")
+    var jsonLines = false
+
     func run() throws {
-        let plan = try plan(), teller = Teller(json ? nil : .standardOutput)
-        let outcome = try CallRun(plan, teller: teller).perform()
+        let plan = try plan(), teller = Teller(json || jsonLines ? nil : .standardOutput)
+        let interface = jsonLines ? PhoneInterface(PhoneLines(teller: teller)) : nil
+        let outcome = try CallRun(plan, teller: teller, interface: interface).perform()
         teller.finish()
-        if json { try printJSON(outcome.result) } else { try StandardOutput.print(CallText.result(outcome.result, recordedIn: outcome.recordedIn)) }
+        try tell(outcome, interface?.lines)
         if let complaint = outcome.complaint { throw complaint }
         if !outcome.result.isGood { throw ExitCode(1) }
+    }
+
+    private func tell(_ outcome: CallOutcome, _ lines: PhoneLines?) throws {
+        if let lines {
+            lines.tellResult(outcome.result, of: outcome.result.callID.isEmpty ? nil : 1, recordedIn: outcome.recordedIn)
+            try lines.finish()
+        } else if json {
+            try printJSON(outcome.result)
+        } else {
+            try StandardOutput.print(CallText.result(outcome.result, recordedIn: outcome.recordedIn))
+        }
     }
 
     /// - Throws: a `Failure` in one line: 2 for what was typed, 3 for files and ports.
@@ -73,6 +91,7 @@ struct Call: ParsableCommand {
             user: caller?.user ?? "hookswitch", server: target.server, transport: target.transport, host: target.uri.host, codecs: PhoneOptions.everyCodec, isCalled: false)
         settings.domain = caller?.domain
         settings.mediaPorts = try phone.portRange() ?? FreePorts.block(of: 8, target.server.address.family)
+        if jsonLines { settings.furtherMethods = PhoneInterface.methods }
         if let caller, let password = phone.password { settings.credentials = .init(username: caller.user, password: Text(password)) }
         return settings
     }

@@ -34,8 +34,11 @@ func printJSON(_ value: some Encodable) throws {
 }
 
 /// One object on one line, keys sorted: the shape of `--json` where there are several.
-func printJSONLine(_ value: some Encodable) throws {
+func printJSONLine(_ value: some Encodable) throws { try StandardOutput.write(try jsonLine(value), to: STDOUT_FILENO) }
+
+/// The object with a newline.
+func jsonLine(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    try StandardOutput.printExactly(String(decoding: try encoder.encode(value), as: UTF8.self))
+    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
 }

@@ -203,9 +203,14 @@ extension Unicode.Scalar {
 enum Nearest {
     /// ` (did you mean 'x'?)`, or nothing where no name is near.
     static func hint(for name: String, among names: some Sequence<String>) -> String {
+        self.name(for: name, among: names).map { " (did you mean '\($0)'?)" } ?? ""
+    }
+
+    /// Nil where no name is near.
+    static func name(for name: String, among names: some Sequence<String>) -> String? {
         let ranked = names.map { (name: $0, distance: distance(name, $0)) }.min { $0.distance < $1.distance }
-        guard let ranked, ranked.distance <= max(2, name.count / 2) else { return "" }
-        return " (did you mean '\(ranked.name)'?)"
+        guard let ranked, ranked.distance <= max(2, name.count / 2) else { return nil }
+        return ranked.name
     }
 
     /// Levenshtein's distance, where two neighbours that have changed places count as one mistake.

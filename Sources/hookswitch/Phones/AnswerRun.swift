@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Media
 import Primitives
+import Runtime
 import Synchronization
 import UserAgent
 import Workbench
@@ -20,11 +21,12 @@ struct AnswerRun {
 
     private let plan: AnswerPlan
     private let teller: Teller
+    private let interface: PhoneInterface?
     private let desk: Desk
 
     /// - Parameter report: told of every call when it is over, one after the other, on a queue of its own.
-    init(_ plan: AnswerPlan, teller: Teller, report: @escaping Report) {
-        (self.plan, self.teller) = (plan, teller)
+    init(_ plan: AnswerPlan, teller: Teller, interface: PhoneInterface? = nil, report: @escaping Report) {
+        (self.plan, self.teller, self.interface) = (plan, teller, interface)
         desk = Desk(plan.recordings, teller: teller, report: report)
     }
 
@@ -37,27 +39,40 @@ struct AnswerRun {
         onStart()
         let place = "\(plan.settings.transport) \(phone.address)"
         teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
-        let desk = desk
-        signals.whenAsked {
+        let desk = desk, quit = { @Sendable in
             phone.stop()
             // A peer that does not answer our BYE must not keep us.
             desk.after(.seconds(5)) { phone.post { client, now in client.abandon(at: now) } }
         }
+        signals.whenAsked(quit)
+        begin(phone, quit)
         desk.waitUntilFinished()
         phone.close()
         withExtendedLifetime(signals) {}
         if let failure = desk.failure { throw failure }
     }
 
+    private func begin(_ phone: LivePhone<LoadClient>, _ quit: @escaping @Sendable () -> Void) {
+        guard let interface else { return }
+        interface.lines.tell(.listening, at: MonotonicClock.now) {
+            ($0.local, $0.transport) = ("\(phone.address)", "\(plan.settings.transport)")
+        }
+        interface.begin(phone, answers: true, quit: quit)
+    }
+
     private func start() throws -> LivePhone<LoadClient> {
-        let (plan, desk, teller) = (plan, desk, teller)
+        let (plan, desk, teller, interface) = (plan, desk, teller, interface)
         var settings = plan.settings
         let account = plan.registers ? LoadAccount(user: settings.user, credentials: settings.credentials) : nil
         settings.onTLSFailure = { teller.say("TLS: \($0)") }
         do throws(LivePhoneError) {
             return try LivePhone(settings) { phone in
                 let client = LoadClient(phone: phone, plan: .answering(plan.policy, as: account))
-                client.onEvent = { event, _ in desk.hear(event) }
+                interface?.attach(to: client)
+                client.onEvent = { [unowned client] event, now in
+                    interface?.lines.hear(event, of: client, at: now)
+                    desk.hear(event)
+                }
                 return client
             }
         } catch { throw Failure.cannotRun(error.description) }

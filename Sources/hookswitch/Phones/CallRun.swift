@@ -27,16 +27,20 @@ struct CallOutcome {
 struct CallRun {
     private let plan: CallPlan
     private let teller: Teller
+    private let interface: PhoneInterface?
     private let ending = DispatchSemaphore(value: 0)
     private let story = Story()
 
-    init(_ plan: CallPlan, teller: Teller) { (self.plan, self.teller) = (plan, teller) }
+    init(_ plan: CallPlan, teller: Teller, interface: PhoneInterface? = nil) {
+        (self.plan, self.teller, self.interface) = (plan, teller, interface)
+    }
 
     /// Waits for the end of the call. SIGINT and SIGTERM hang up.
     func perform() throws -> CallOutcome {
         let signals = HangupSignals(teller), phone = try start()
         defer { phone.close() }
         signals.whenAsked { phone.stop() }
+        interface?.begin(phone, answers: false) { phone.stop() }
         ending.wait()
         withExtendedLifetime(signals) {}
         var outcome = story.told { record, failure, digitsAreSent in self.outcome(record, failure, digitsAreSent) }
@@ -45,7 +49,7 @@ struct CallRun {
     }
 
     private func start() throws -> LivePhone<LoadClient> {
-        let (plan, teller, story, ending) = (plan, teller, story, ending)
+        let (plan, teller, story, ending, interface) = (plan, teller, story, ending, interface)
         teller.say("calling \(plan.target) as \(plan.settings.user)")
         var settings = plan.settings
         settings.onTLSFailure = { story.note($0) }
@@ -53,7 +57,9 @@ struct CallRun {
         do throws(LivePhoneError) {
             return try LivePhone(settings) { phone in
                 let client = LoadClient(phone: phone, plan: .call(plan.target, plan.script, as: account, patience: plan.patience))
-                client.onEvent = { event, now in
+                interface?.attach(to: client)
+                client.onEvent = { [unowned client] event, now in
+                    interface?.lines.hear(event, of: client, at: now)
                     story.hear(event, at: now, recordings: plan.recordings, teller: teller)
                     if case .finished = event { ending.signal() }
                 }
