@@ -13,10 +13,21 @@ public struct OpusSettings: Hashable, Sendable {
     /// Whether silence is left out (one packet in 400 ms, RFC 7587 §3.1.3).
     public var discontinuous: Bool
 
+    /// What it is made for. The encoder keeps that which it was opened with.
+    public var application = Application.voip
     /// Whether every packet has the same size (RFC 7587 `cbr`).
     public var constantBitrate = false
     /// The highest rate, in Hz, that the far end plays (RFC 7587 `maxplaybackrate`): no bandwidth above it is coded.
     public var maximumPlaybackRate: Int32 = 48_000
+
+    public enum Application: Hashable, Sendable {
+        /// Speech that is understood at a low rate.
+        case voip
+        /// Any sound, as like to what it was as the rate permits.
+        case audio
+
+        var code: Int32 { self == .voip ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO }
+    }
 
     public init(
         bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 0, discontinuous: Bool = false
@@ -29,7 +40,7 @@ public struct OpusSettings: Hashable, Sendable {
     }
 }
 
-/// One libopus encoder for speech (RFC 6716). Allocates at `init` and never after.
+/// One libopus encoder (RFC 6716). Allocates at `init` and never after.
 public struct OpusEncoder: ~Copyable {
     /// The largest packet that Opus may make of one frame, in bytes.
     public static let largestPacket = 1_275
@@ -78,19 +89,13 @@ public struct OpusEncoder: ~Copyable {
     /// So much of what is sent is lost on its way, in percent: the more, the more of the bit rate goes into copies of the sound before.
     public mutating func expect(lossPercent: Int32) { _ = hs_opus_encoder_set(state, OPUS_SET_PACKET_LOSS_PERC_REQUEST, min(max(lossPercent, 0), 100)) }
 
-    /// Samples per channel by which what is decoded is late (RFC 7845 §4.2: pre-skip).
-    public var lookahead: Int {
-        var value: Int32 = 0
-        return hs_opus_encoder_get(state, OPUS_GET_LOOKAHEAD_REQUEST, &value) == OPUS_OK ? Int(value) : 0
-    }
-
     /// As it was after `init`, with the settings kept.
     public mutating func reset() { _ = hs_opus_encoder_reset(state) }
 
     private static func open(_ sampleRate: Int, _ channels: Int, _ settings: OpusSettings) throws(CodecError) -> OpaquePointer {
         guard AudioCodec.opus.runsNatively(at: sampleRate), channels == 1 || channels == 2 else { throw .unsupported }
         var code: Int32 = 0
-        guard let state = opus_encoder_create(Int32(sampleRate), Int32(channels), OPUS_APPLICATION_VOIP, &code) else { throw .library(code) }
+        guard let state = opus_encoder_create(Int32(sampleRate), Int32(channels), settings.application.code, &code) else { throw .library(code) }
         code = apply(settings, to: state)
         guard code == OPUS_OK else {
             opus_encoder_destroy(state)
@@ -100,22 +105,25 @@ public struct OpusEncoder: ~Copyable {
     }
 
     private static func apply(_ settings: OpusSettings, to state: OpaquePointer) -> Int32 {
+        settings.apply { hs_opus_encoder_set(state, $0, $1) }
+    }
+}
+
+extension OpusSettings {
+    /// - Parameter set: one of libopus's requests, and its value.
+    /// - Returns: the first code that is none of success, or that.
+    func apply(_ set: (Int32, Int32) -> Int32) -> Int32 {
         let requests = [
-            (OPUS_SET_BITRATE_REQUEST, settings.bitrate), (OPUS_SET_COMPLEXITY_REQUEST, settings.complexity),
-            (OPUS_SET_INBAND_FEC_REQUEST, settings.forwardErrorCorrection ? 1 : 0),
-            (OPUS_SET_PACKET_LOSS_PERC_REQUEST, settings.expectedLossPercent), (OPUS_SET_DTX_REQUEST, settings.discontinuous ? 1 : 0),
-            (OPUS_SET_VBR_REQUEST, settings.constantBitrate ? 0 : 1), (OPUS_SET_MAX_BANDWIDTH_REQUEST, bandwidth(upTo: settings.maximumPlaybackRate)),
+            (OPUS_SET_BITRATE_REQUEST, bitrate), (OPUS_SET_COMPLEXITY_REQUEST, complexity), (OPUS_SET_INBAND_FEC_REQUEST, forwardErrorCorrection ? 1 : 0),
+            (OPUS_SET_PACKET_LOSS_PERC_REQUEST, expectedLossPercent), (OPUS_SET_DTX_REQUEST, discontinuous ? 1 : 0),
+            (OPUS_SET_VBR_REQUEST, constantBitrate ? 0 : 1), (OPUS_SET_MAX_BANDWIDTH_REQUEST, bandwidth),
         ]
-        for (request, value) in requests {
-            let code = hs_opus_encoder_set(state, request, value)
-            guard code == OPUS_OK else { return code }
-        }
-        return OPUS_OK
+        return requests.lazy.map(set).first { $0 != OPUS_OK } ?? OPUS_OK
     }
 
     /// RFC 7587 §6.1.
-    private static func bandwidth(upTo rate: Int32) -> Int32 {
-        switch rate {
+    private var bandwidth: Int32 {
+        switch maximumPlaybackRate {
         case ..<12_000: OPUS_BANDWIDTH_NARROWBAND
         case ..<16_000: OPUS_BANDWIDTH_MEDIUMBAND
         case ..<24_000: OPUS_BANDWIDTH_WIDEBAND

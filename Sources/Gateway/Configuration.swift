@@ -239,7 +239,7 @@ public enum LineEndpoint: Sendable, Equatable {
         case conference
         /// Plays a recording: again and again, or once, and then hangs up.
         case playback(WAV, loops: Bool)
-        /// Takes a message: plays a greeting, where there is one, and a beep, and listens until the caller hangs up. Its line has a `recording`.
+        /// Takes a message: plays a greeting, where there is one, and a beep, and records the caller until it hangs up. Its line has a `recording`.
         case record(greeting: WAV?)
 
         /// Of all, as a configuration file names them.

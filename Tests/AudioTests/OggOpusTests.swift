@@ -76,6 +76,35 @@ import Testing
         #expect(try WAV(parsingOggOpus: file(speech, isKilled: true)).samples.count == 3 * 48_000 - 312)
     }
 
+    @Test func `the sides of a stereo file have nothing in common: each is the stream that it would be alone`() throws {
+        let left = Signals.speech(seed: 5, seconds: 2, sampleRate: Self.rate), right = Signals.sine(440, sampleRate: Self.rate, count: left.count)
+        let stereo = try file(zip(left, right).flatMap { [$0, $1] }, channels: 2)
+        var packets = OggPackets(stereo)
+        let first = packets.next(), head = try #require(first).bytes
+        #expect(Array(head[18...]) == [1, 2, 0, 0, 1], "mapping family 1, two streams, none of them stereo, in order")
+        var decoder = try OpusStreamsDecoder(OpusHead(parsing: head).streams, sampleRate: Self.rate), sides: (left: [Int16], right: [Int16]) = ([], [])
+        _ = packets.next()
+        var frame = [Int16](repeating: 0, count: 2 * 320)
+        while let packet = packets.next() {
+            var room = frame.mutableSpan
+            let count = try decoder.decode(packet.bytes.span, into: &room)
+            for index in 0..<count { (sides.left, sides.right) = (sides.left + [frame[2 * index]], sides.right + [frame[2 * index + 1]]) }
+        }
+        let likeness = try SignalCorrelation(sent: left, received: sides.left, sampleRate: Self.rate)
+        #expect(likeness.score > 0.8, "\(likeness)")
+        #expect(ToneDetector.hearing(Array(sides.right.dropFirst(3_200)), frequency: 440, sampleRate: Self.rate).presence > 0.98)
+        #expect(ToneDetector.hearing(sides.left, frequency: 440, sampleRate: Self.rate).presence < 0.05)
+    }
+
+    @Test(arguments: [[2, 0, 0, 1], [1, 1, 0, 1], [3, 1, 3, 0], [1, 0, 0, 255]] as [[UInt8]])
+    func `files of other programs with a mapping of their own are read`(table: [UInt8]) throws {
+        let streams = try #require(OpusStreams(channels: 2, family: 1, table[...]))
+        _ = try OpusStreamsDecoder(streams, sampleRate: 48_000)
+    }
+
+    @Test(arguments: [[], [2], [0, 0, 0, 0], [1, 2, 0, 1], [1, 1, 0, 2], [200, 100, 0, 1], [2, 0, 0]] as [[UInt8]])
+    func `a mapping that is none is refused`(table: [UInt8]) { #expect(OpusStreams(channels: 2, family: 1, table[...]) == nil) }
+
     @Test func `stereo is mixed down`() throws {
         let left = Signals.sine(440, sampleRate: Self.rate, count: Self.rate)
         let sound = try WAV(parsingOggOpus: file(left.flatMap { [$0, 0] }, channels: 2))

@@ -23,8 +23,9 @@ final class Folder: Sendable {
     }
 
     private static func opus(_ bytes: [UInt8]) throws -> ([Int16], [Int16], Int) {
-        var packets = OggPackets(bytes), decoder = try OpusDecoder(sampleRate: 48_000, channels: 2)
+        var packets = OggPackets(bytes)
         let head = try OpusHead(parsing: packets.next()?.bytes ?? [])
+        var decoder = try OpusStreamsDecoder(head.streams, sampleRate: 48_000)
         _ = packets.next()
         var stereo: [Int16] = [], frame = [Int16](repeating: 0, count: 2 * OpusDecoder.longestPacket)
         while let packet = packets.next() {

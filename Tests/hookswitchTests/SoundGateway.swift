@@ -130,6 +130,13 @@ struct SIPPort {
 
 /// The two channels of a WAV of 16 bits.
 enum Stereo {
+    /// As the head of a file of ours says, WAV or Ogg Opus.
+    static func channels(_ path: String) throws -> Int {
+        let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        try #require(bytes.count > 44)
+        return Int(bytes.starts(with: "OggS".utf8) ? bytes[28 + 9] : bytes[22])
+    }
+
     static func read(_ path: String) throws -> (left: [Int16], right: [Int16], rate: Int) {
         let bytes = Array(try Data(contentsOf: URL(filePath: path)))
         try #require(bytes.count > 44 && bytes[22] == 2)

@@ -1,17 +1,19 @@
 /// Makes an Ogg Opus file (RFC 7845) piece by piece, mono or stereo. Bytes out, no file: the caller writes them.
 ///
+/// The channels of a stereo file are streams of their own: two who speak have nothing in common, and a coupled stream would spend half its rate on that.
+///
 /// Write `header`, then what `append` gives, and at the end what `finish` gives. Pages are whole seconds: of a file whose writer was killed at most
 /// the last one is missing.
 public struct OggOpusWriter: ~Copyable {
     public let sampleRate: Int
     public let channels: Int
-    private var encoder: OpusEncoder
+    private var encoder: OpusStreamsEncoder
     private let head: OpusHead
     private var page: OggPage
     private var packets: (lacing: [UInt8], body: [UInt8]) = ([], [])
     /// Interleaved samples of a frame that is not full yet.
     private var rest: [Int16] = []
-    private var packet = [UInt8](repeating: 0, count: OpusEncoder.largestPacket)
+    private var packet: [UInt8]
     /// Samples per channel at 48 kHz: those that were given, and those of all packets.
     private var given: Int64 = 0, coded: Int64 = 0
 
@@ -20,11 +22,13 @@ public struct OggOpusWriter: ~Copyable {
     /// - Parameters:
     ///   - sampleRate: 8,000, 12,000, 16,000, 24,000 or 48,000 Hz.
     ///   - serial: any number; of several streams in one file, each has its own.
+    ///   - settings: the bit rate is that of all channels together.
     public init(sampleRate: Int, channels: Int = 1, serial: UInt32, settings: OpusSettings = OpusSettings()) throws(CodecError) {
-        encoder = try OpusEncoder(sampleRate: sampleRate, channels: channels, settings: settings)
+        encoder = try OpusStreamsEncoder(sampleRate: sampleRate, channels: channels, settings: settings)
         (self.sampleRate, self.channels) = (sampleRate, channels)
-        head = OpusHead(channels: channels, preSkip: encoder.lookahead * 48_000 / sampleRate, inputRate: UInt32(sampleRate))
+        head = OpusHead(streams: OpusStreams(separate: channels), preSkip: encoder.lookahead * 48_000 / sampleRate, inputRate: UInt32(sampleRate))
         page = OggPage(serial: serial, sequence: 2)
+        packet = [UInt8](repeating: 0, count: encoder.largestPacket)
     }
 
     /// The first two pages: what it is, and who made it.
@@ -66,7 +70,7 @@ public struct OggOpusWriter: ~Copyable {
         if isFull, !isLast { flush(granule: coded, ends: false, to: &bytes) }
     }
 
-    private static func encode(_ samples: [Int16], by encoder: inout OpusEncoder, into packet: inout [UInt8]) throws(CodecError) -> Int {
+    private static func encode(_ samples: [Int16], by encoder: inout OpusStreamsEncoder, into packet: inout [UInt8]) throws(CodecError) -> Int {
         var room = packet.mutableSpan
         return try encoder.encode(samples.span, into: &room)
     }

@@ -10,8 +10,8 @@ extension WAV {
         guard let first = packets.next() else { throw .notOgg }
         let head = try OpusHead(parsing: first.bytes)
         _ = packets.next()   // the comments
-        var sound = try OggOpusSound(limit: limit + head.preSkip)
-        var frame = [Int16](repeating: 0, count: OpusDecoder.longestPacket)
+        var sound = try OggOpusSound(head.streams, limit: limit + head.preSkip)
+        var frame = [Int16](repeating: 0, count: OpusDecoder.longestPacket * head.streams.channels)
         while let packet = packets.next() { try sound.append(packet, using: &frame) }
         guard !sound.samples.isEmpty else { throw .empty }
         self.init(sampleRate: 48_000, samples: sound.played(head))
@@ -21,14 +21,14 @@ extension WAV {
 /// What the packets of a stream decode to.
 private struct OggOpusSound: ~Copyable {
     private(set) var samples: [Int16] = []
-    private var decoder: OpusDecoder
+    private var decoder: OpusStreamsDecoder
     private let limit: Int
     /// Where the stream began before its first sample (a recording of a broadcast is cut out of it), and where it ends.
     private var origin: Int64?, end: Int64?
 
-    init(limit: Int) throws(OggOpusError) {
+    init(_ streams: OpusStreams, limit: Int) throws(OggOpusError) {
         self.limit = limit
-        do throws(CodecError) { decoder = try OpusDecoder(sampleRate: 48_000) } catch { throw .codec(error) }
+        do throws(CodecError) { decoder = try OpusStreamsDecoder(streams, sampleRate: 48_000) } catch { throw .codec(error) }
     }
 
     /// Decodes one packet into `frame`, which holds the longest. One that cannot be decoded is left out.
@@ -36,11 +36,16 @@ private struct OggOpusSound: ~Copyable {
         var room = frame.mutableSpan
         if let count = try? decoder.decode(packet.bytes.span, into: &room) {
             guard samples.count + count <= limit else { throw .tooLong }
-            samples.append(contentsOf: frame[..<count])
+            mixDown(frame, count)
         }
         guard let granule = packet.granule, granule >= 0 else { return }
         if origin == nil { origin = packet.ends ? 0 : max(0, granule - Int64(samples.count)) }
         if packet.ends { end = granule - (origin ?? 0) }
+    }
+
+    private mutating func mixDown(_ frame: [Int16], _ count: Int) {
+        guard decoder.channels == 2 else { return samples.append(contentsOf: frame[..<count]) }
+        for index in 0..<count { samples.append(Int16((Int(frame[2 * index]) + Int(frame[2 * index + 1])) / 2)) }
     }
 
     /// What is to be heard (§4.2 to §4.4, §5.1).

@@ -115,6 +115,7 @@ extension Leg {
         case .playback: gateway.end(self, .normalClearing)
         case .record:
             hasPlayed = true
+            gateway.beginRecording(self)
             if let negotiated { media.update(plan(for: negotiated), at: now) }
         case .echo, .tone, .conference: break
         }

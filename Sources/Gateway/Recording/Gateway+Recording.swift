@@ -14,10 +14,12 @@ extension Gateway {
     func beginRecording(_ leg: Leg, with partner: Leg? = nil) {
         guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.negotiated else { return }
         guard let line = lineThatRecords(leg), let place = line.recording, !isRecordedElsewhere(leg) else { return }
+        let isMessage = leg.isMessage(for: line)
+        if isMessage, !leg.hasPlayed { return }
         let dialled = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
         let (caller, called) = (shownNumber(of: leg), partner.map(shownNumber) ?? dialled)
         let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: date)
-        let order = RecordingWriter.Order(path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000)
+        let order = RecordingWriter.Order(path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000, sides: isMessage ? .farEnd : .both)
         leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: now)
         leg.media.update(leg.plan(for: audio), at: now)
     }
@@ -76,6 +78,14 @@ extension Gateway {
             if let audio = leg.negotiated { leg.media.update(leg.plan(for: audio), at: self.now) }
         }
         settle()
+    }
+}
+
+extension Leg {
+    /// It talks to the mailbox that wants the recording: a message, which begins after the beep.
+    fileprivate func isMessage(for recording: LineConfiguration) -> Bool {
+        guard bridge == nil, case .application(.record) = line.configuration.endpoint else { return false }
+        return line.configuration.number == recording.number
     }
 }
 

@@ -9,6 +9,17 @@ public enum RecordingFormat: String, Hashable, Sendable, CaseIterable {
     case opus
 }
 
+/// Whose sound a recording holds.
+public enum RecordedSides: Hashable, Sendable {
+    /// Stereo: what the leg's far end says is left, what it hears is right.
+    case both
+    /// Mono: what the leg's far end says.
+    case farEnd
+
+    /// Of the file.
+    var channels: Int { self == .both ? 2 : 1 }
+}
+
 /// Why a recording could not be written. The description is a few words for a person.
 public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` of a system call.
@@ -26,7 +37,7 @@ public enum RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A stereo sound file that grows. Readable at any time, also when its writer was killed: sizes are patched each second, pages are whole seconds.
+/// A sound file that grows. Readable at any time, also when its writer was killed: sizes are patched each second, pages are whole seconds.
 ///
 /// Writing waits for the disk. After an error nothing more is to be asked of it; what was written is readable.
 struct RecordingFile: ~Copyable {
@@ -43,12 +54,12 @@ struct RecordingFile: ~Copyable {
     typealias Creator = @Sendable (String) throws(RecordingError) -> (descriptor: Int32, path: String)
 
     static func begin(
-        _ path: String, _ format: RecordingFormat, sampleRate: Int, serial: UInt32, create: Creator = RecordingFile.create
+        _ path: String, _ format: RecordingFormat, _ sides: RecordedSides = .both, sampleRate: Int, serial: UInt32, create: Creator = RecordingFile.create
     ) throws(RecordingError) -> RecordingFile {
         switch format {
-        case .wav: return RecordingFile(try create(path), WAVWriter(sampleRate: sampleRate, channels: 2))
+        case .wav: return RecordingFile(try create(path), WAVWriter(sampleRate: sampleRate, channels: sides.channels))
         case .opus:
-            let writer = try opusWriter(sampleRate, serial)
+            let writer = try opusWriter(sides, sampleRate, serial)
             return RecordingFile(try create(path), writer)
         }
     }
@@ -62,9 +73,12 @@ struct RecordingFile: ~Copyable {
         opus = consume writer
     }
 
-    private static func opusWriter(_ sampleRate: Int, _ serial: UInt32) throws(RecordingError) -> OggOpusWriter {
-        let settings = OpusSettings(bitrate: 48_000, forwardErrorCorrection: false, expectedLossPercent: 0)
-        do throws(CodecError) { return try OggOpusWriter(sampleRate: sampleRate, channels: 2, serial: serial, settings: settings) } catch { throw .codec(error) }
+    private static func opusWriter(_ sides: RecordedSides, _ sampleRate: Int, _ serial: UInt32) throws(RecordingError) -> OggOpusWriter {
+        var settings = OpusSettings(bitrate: 24_000 * Int32(sides.channels), complexity: 7, forwardErrorCorrection: false)
+        settings.application = .audio
+        do throws(CodecError) {
+            return try OggOpusWriter(sampleRate: sampleRate, channels: sides.channels, serial: serial, settings: settings)
+        } catch { throw .codec(error) }
     }
 
     deinit { close(descriptor) }

@@ -14,8 +14,11 @@ public final class RecordingWriter: Sendable {
         public var format: RecordingFormat
         /// 8,000, 16,000, 24,000 or 48,000 Hz.
         public var sampleRate: Int
+        public var sides: RecordedSides
 
-        public init(path: String, format: RecordingFormat, sampleRate: Int) { (self.path, self.format, self.sampleRate) = (path, format, sampleRate) }
+        public init(path: String, format: RecordingFormat, sampleRate: Int, sides: RecordedSides = .both) {
+            (self.path, self.format, self.sampleRate, self.sides) = (path, format, sampleRate, sides)
+        }
     }
 
     /// A recording that has ended for want of room, rights or the like.
@@ -92,11 +95,11 @@ public final class RecordingWriter: Sendable {
 
     private final class Recording {
         let tap: RecordingTap
-        let sound: StereoRecording
+        let sound: RecordedSound
         var file: RecordingFile
         var error: RecordingError?
 
-        init(_ tap: RecordingTap, _ sound: StereoRecording, _ file: consuming RecordingFile) {
+        init(_ tap: RecordingTap, _ sound: RecordedSound, _ file: consuming RecordingFile) {
             (self.tap, self.sound) = (tap, sound)
             self.file = file
         }
@@ -115,9 +118,9 @@ public final class RecordingWriter: Sendable {
     private func open(_ order: Order, _ tap: RecordingTap, at now: Instant) {
         state.begun &+= 1
         do throws(RecordingError) {
-            let file = try RecordingFile.begin(order.path, order.format, sampleRate: order.sampleRate, serial: state.begun, create: create)
+            let file = try RecordingFile.begin(order.path, order.format, order.sides, sampleRate: order.sampleRate, serial: state.begun, create: create)
             tap.path = file.path
-            state.recordings[tap] = Recording(tap, StereoRecording(sampleRate: order.sampleRate, began: now), file)
+            state.recordings[tap] = Recording(tap, RecordedSound(order.sides, sampleRate: order.sampleRate, began: now), file)
             if !state.isScheduled { schedule() }
         } catch { report(Failure(tap: tap, path: order.path, error: error)) }
     }

@@ -1,5 +1,6 @@
 import Audio
 import Dispatch
+import Foundation
 import Glibc
 import Primitives
 import RTP
@@ -11,7 +12,7 @@ import Testing
 
 extension RealTime {
     /// What a leg says and hears, as a file has it: left and right, each at its time.
-    @Suite struct StereoRecordingTests {
+    @Suite struct RecordingTests {
         private let bench = Bench()
         private var far = FarEnd("198.51.100.1", port: 4_000, ssrc: 0xFA2)
         private var other = FarEnd("198.51.100.2", port: 5_000, ssrc: 0xB0B)
@@ -63,6 +64,35 @@ extension RealTime {
                 }
             }
             #expect(failures.all.isEmpty && tap.lost == 0)
+        }
+
+        /// An encoder for speech takes out what lies below it.
+        @Test(arguments: RecordingFormat.allCases) mutating func `a recording has all that is heard, deep tones, too`(format: RecordingFormat) throws {
+            let (writer, tap, path, _) = begin(format), leg = try bench.open(1, port: 20_000, far: far.address, source: .silence)
+            try bench.update(leg) { $0.recording = tap }
+            try bench.start(leg)
+            try say(50, milliseconds: 1_000)
+            writer.end(tap, at: bench.now)
+            writer.synchronize()
+            let (left, _, rate) = try Folder.stereo(path), level = LevelMeter.level(of: left[(rate * 2 / 5)..<(rate * 4 / 5)].span)
+            #expect(abs(level + 10) < 1, "\(level) dB of a tone at -10 dB")
+        }
+
+        @Test(arguments: RecordingFormat.allCases) mutating func `of a message only the far end is in the file`(format: RecordingFormat) throws {
+            let path = folder.path + "/message." + format.rawValue, writer = RecordingWriter(clock: nil) { _ in }
+            let tap = writer.begin(.init(path: path, format: format, sampleRate: 8_000, sides: .farEnd), at: bench.now)
+            let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(Tone(700)))
+            try bench.update(leg) { $0.recording = tap }
+            try bench.start(leg)
+            try say(440, milliseconds: 1_000)
+            writer.end(tap, at: bench.now)
+            writer.synchronize()
+            let message = try WAV(parsingSoundFile: Array(Data(contentsOf: URL(filePath: path)))), seconds = Double(message.samples.count) / Double(message.sampleRate)
+            #expect(abs(seconds - 1) < 0.03, "one channel: \(seconds) s")
+            var own = ToneDetector(frequency: 440, sampleRate: message.sampleRate), sent = ToneDetector(frequency: 700, sampleRate: message.sampleRate)
+            own.listen(to: message.samples.span)
+            sent.listen(to: message.samples.span)
+            #expect(own.presence > 0.85 && sent.presence == 0)
         }
 
         @Test mutating func `a bridge that relays is recorded at one leg, and relays all the same`() throws {
