@@ -170,6 +170,36 @@ import Workbench
         }
     }
 
+    /// Opens and closes descriptors on a thread of its own, and counts those that somebody else has closed.
+    private final class Opening: Sendable {
+        private let isOver = Atomic(false), lost = Atomic(0), hasEnded = DispatchSemaphore(value: 0)
+
+        init() {
+            Thread.detachNewThread { [self] in
+                while !isOver.load(ordering: .relaxed) {
+                    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    if fcntl(descriptor, F_GETFD) < 0 || close(descriptor) < 0 { lost.add(1, ordering: .relaxed) }
+                }
+                hasEnded.signal()
+            }
+        }
+
+        func end() -> Int {
+            isOver.store(true, ordering: .relaxed)
+            hasEnded.wait()
+            return lost.load(ordering: .relaxed)
+        }
+    }
+
+    @Test func `a claim that is refused closes its own descriptor once, and nobody else's`() throws {
+        try inFolder { _ in
+            let first = try FolderClaim(folder.path), opening = Opening()
+            for _ in 0..<3_000 { #expect(throws: Failure.self) { _ = try FolderClaim(folder.path) } }
+            #expect(opening.end() == 0)
+            withExtendedLifetime(first) {}
+        }
+    }
+
     @Test func `a log that nobody reads holds up nobody, and what was dropped is told when it goes on`() {
         let lines = Mutex<[String]>([]), gate = DispatchSemaphore(value: 0)
         let log = NoticeLog(most: 3) { _, line in

@@ -8,7 +8,7 @@ final class FolderClaim {
     init(_ folder: String) throws {
         descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else { return }
-        close(descriptor)
+        // Thrown from here, `deinit` closes it.
         throw Failure.cannotRun("the folder \(folder) is in use by another hookswitch")
     }
 
