@@ -113,6 +113,10 @@ let package = Package(
             path: "Tests/Benchmarks/AppLatency", swiftSettings: strict),
         .executableTarget(name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
 
+        // Run by scripts/fuzz --server.
+        .executableTarget(
+            name: "network-fuzz", dependencies: ["CLinux", "Primitives", "RTP", "Runtime", "SDP", "SIP"], path: "Tests/Fuzz/Network", swiftSettings: strict),
+
         // An app that has nothing but `@main`.
         .executableTarget(name: "template-app", dependencies: ["UIKit"], path: "Tests/TemplateApp", swiftSettings: strict + asXcodeSets),
 

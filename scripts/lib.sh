@@ -51,6 +51,14 @@ choose_release() {
 # What the package links.
 need_build_packages() { need_packages libssl-dev libopus-dev libsqlite3-dev libc-ares-dev pkg-config; }
 
+# choose_namespace: what runs a command in a network namespace of its own, in namespace; false where this machine permits none.
+choose_namespace() {
+    # shellcheck disable=SC2034  # by those that source this
+    namespace=(unshare --net)
+    [ "$(id -u)" -eq 0 ] || namespace+=(--map-root-user)
+    "${namespace[@]}" true 2>/dev/null
+}
+
 # need_python_clients: WebRTC and pjsip's telephone for the tests, in a Python of the project's own.
 need_python_clients() {
     .build/clients/bin/python -c 'import aiortc, pjsua2' 2>/dev/null && return 0

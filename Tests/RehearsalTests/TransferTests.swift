@@ -282,7 +282,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", 400), ("Refer-To: <sip:3000@hookswitch.test>, <sip:2@x>", 400), ("Refer-To: <mailto:x@y>", 416),
+        ("", 400), ("Refer-To: <sip:3000@hookswitch.test>, <sip:2@x>", 400), ("Refer-To: <mailto:x@y>", 416), ("Refer-To: <sip:x@y;z=\(String(repeating: "z", count: 2_048))>", 414),
         ("Refer-To: <sip:3000@hookswitch.test?Replaces=x>", 400),
     ])
     func `a REFER that says nothing clear is refused`(header: String, status: Int) throws {

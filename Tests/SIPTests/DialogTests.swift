@@ -42,8 +42,8 @@ import Testing
         #expect(Dialog(callee: try Self.invite(contact: nil), localTag: "b", sequence: 1, overTLS: false) == nil)
     }
 
-    @Test(arguments: ["<http://a.b>", "<tel:+1>", "<mailto:a@b>"] as [Text])
-    func `only a SIP URI is a target: an INVITE with another makes no dialog, and a response and a refresh with another move none`(contact: Text) throws {
+    @Test(arguments: ["<http://a.b>", "<tel:+1>", "<mailto:a@b>", Text("<sip:a@b;x=\(String(repeating: "y", count: Limits.requestURI))>")] as [Text])
+    func `only a SIP URI that fits in a request is a target: an INVITE with another makes no dialog, and a response and a refresh with another move none`(contact: Text) throws {
         #expect(Dialog(callee: try Self.invite(contact: contact), localTag: "b", sequence: 1, overTLS: false) == nil)
         let invite = try Self.invite()
         var dialog = Dialog(caller: invite, response: Self.response(200, to: invite, contact: contact), overTLS: false)

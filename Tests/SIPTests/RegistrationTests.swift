@@ -29,7 +29,7 @@ import Testing
         (["Contact: <sip:a@h>;expires=0"], []), (["Contact: <sip:a@h>, <sip:b@h>;expires=70"], ["sip:b@h;70", "sip:a@h;3600"]), ([], []),
         (["Contact: <sip:a@h>", "Contact: <sip:a@h>;expires=77"], ["sip:a@h;77"]), (["Contact: *", "Expires: 0"], []), (["Contact: *"], ["400"]),
         (["Contact: *", "Expires: 10"], ["400"]), (["Contact: *, <sip:a@h>", "Expires: 0"], ["rejected"]), (["Contact: *", "Contact: <sip:a@h>", "Expires: 0"], ["400"]),
-        (["Contact: <tel:123>"], ["400"]), (["Contact: <sip:a@h?Route=x>;expires=100"], ["sip:a@h?Route=x;100"]),
+        (["Contact: <tel:123>"], ["400"]), (["Contact: <sip:a@h;x=\(String(repeating: "y", count: Limits.requestURI))>"], ["400"]), (["Contact: <sip:a@h?Route=x>;expires=100"], ["sip:a@h?Route=x;100"]),
         (["Contact: <sip:a@h;method=SUBSCRIBE>;expires=100"], ["sip:a@h;method=SUBSCRIBE;100"]),
         ((1...11).map { "Contact: <sip:a\($0)@h>" }, ["403"]),
     ] as [([String], [String])])

@@ -34,7 +34,7 @@ public struct Dialog: Sendable {
     ///   - sequence: of the last request that we are taken to have sent; our first request has the next number.
     public init?(callee invite: Message, localTag: Text, sequence: UInt32, overTLS: Bool) {
         let caller = invite.contact == nil && !invite.via.hasMagicCookie ? invite.from.uri : invite.target, routes = invite.routesRecorded
-        guard let target = invite.requestURI, let caller, caller.isSIP, routes.count == invite.headers.elements(.recordRoute).count else { return nil }
+        guard let target = invite.requestURI, let caller, caller.isUsableAsRequestURI, routes.count == invite.headers.elements(.recordRoute).count else { return nil }
         state = .early
         callID = invite.callID.detached
         local = invite.to.tagged(localTag)
@@ -135,8 +135,8 @@ extension Dialog {
 }
 
 extension Message {
-    /// Where its sender is: a Contact of another kind is none (§8.1.1.8, §12.1.1).
-    fileprivate var target: URI? { contact.flatMap { $0.uri.isSIP ? $0.uri : nil } }
+    /// Where its sender is: a Contact to which no request can be sent is none (§8.1.1.8, §12.1.1).
+    fileprivate var target: URI? { contact.flatMap { $0.uri.isUsableAsRequestURI ? $0.uri : nil } }
 
     /// The proxies that stay in the path. What is none is passed over: an INVITE that has such a thing is refused, a call that was made is not.
     fileprivate var routesRecorded: [NameAddress] { recordRoutes.filter(\.uri.isSIP) }

@@ -138,6 +138,9 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// Whether it names a loose router (RFC 3261 §16.12).
     public var isLooseRouter: Bool { parameters.contains("lr" as StaticString) }
 
+    /// Whether a request can be sent to it: a SIP URI, no longer than a Request-URI may be (`Limits.requestURI`).
+    public var isUsableAsRequestURI: Bool { isSIP && layout.whole.count <= Limits.requestURI }
+
     /// Without headers and method, which have no place in a Request-URI or in the Contact of a dialog (RFC 3261 §19.1.1 table 1).
     public var asRequestURI: URI {
         guard isSIP, !layout.headers.isEmpty || !layout.parameters.isEmpty else { return self }

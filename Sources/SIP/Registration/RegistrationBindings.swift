@@ -77,7 +77,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     }
 
     public enum Refusal: Error, Hashable, Sendable {
-        /// 400: "*" with other contacts or with an Expires that is not 0, or a Contact that is no SIP URI.
+        /// 400: "*" with other contacts or with an Expires that is not 0, or a Contact to which no request can be sent.
         case unusableContact
         /// 403: more contacts than an address of record may have.
         case tooManyContacts
@@ -181,7 +181,7 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
     }
 
     private func binding(_ contact: NameAddress, _ request: Message, _ origin: Origin, _ now: Instant) throws(Refusal) -> Binding {
-        guard contact.uri.isSIP else { throw .unusableContact }
+        guard contact.uri.isUsableAsRequestURI else { throw .unusableContact }
         let seconds = try interval(of: contact, request.expires)
         var parameters = contact.parameters
         parameters["expires"] = nil

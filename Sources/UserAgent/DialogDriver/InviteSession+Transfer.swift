@@ -37,6 +37,7 @@ extension InviteSession {
         let values = request.headers.elements(.referTo)
         guard values.count == 1, let address = try? NameAddress(parsing: values[0]) else { return agent.respond(transaction, Refusal(400), at: now) }
         guard address.uri.isSIP || address.uri.scheme == .tel else { return agent.respond(transaction, Refusal(416), at: now) }
+        guard address.uri.text.count <= Limits.requestURI else { return agent.respond(transaction, Refusal(414), at: now) }
         // Another request than an INVITE would be meant (RFC 3261 §19.1.5), and we only make calls.
         guard address.uri.parameters.value(of: "method").map({ $0.percentDecoded.equalsIgnoringCase("INVITE") }) ?? true else { return agent.respond(transaction, Refusal(501), at: now) }
         let replaces = address.uri.header("Replaces")

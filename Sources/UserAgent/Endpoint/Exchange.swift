@@ -332,7 +332,7 @@ final class Exchange {
 
     /// What was asked for securely goes nowhere else (RFC 5630 §5.1.2); names are followed where somebody can say where they are.
     private func mayFollow(_ uri: URI) -> Bool {
-        guard uri.isSIP, request.requestURI?.scheme != .sips || uri.scheme == .sips else { return false }
+        guard uri.isUsableAsRequestURI, request.requestURI?.scheme != .sips || uri.scheme == .sips else { return false }
         return direct(to: uri) != nil || agent.locate != nil
     }
 
