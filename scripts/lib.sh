@@ -38,9 +38,10 @@ swift_tools() { dirname "$(readlink -f "$(command -v swift)")"; }
 
 # choose_release: what "swift build" is given for a release build, in release (Docker/Dockerfile has the same). Linked statically: a tenth less processor
 # time for a call than with the Swift runtime as shared libraries. Laid out by the profile of scripts/profile, where this toolchain can read it: some 7 % less.
+# Exclusive access is checked while the tests run, and not here.
 choose_release() {
     # shellcheck disable=SC2034  # by those that source this
-    release=(-c release --static-swift-stdlib)
+    release=(-c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked)
     if "$(swift_tools)/llvm-profdata" show Profiles/calls.profdata >/dev/null 2>&1; then
         release+=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$PWD/Profiles/calls.profdata")
     else

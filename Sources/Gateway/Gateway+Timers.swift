@@ -94,7 +94,7 @@ extension Gateway {
 /// Which CallKit systems wait for another moment than they did; noted while they work, acted on afterwards.
 final class SystemTimers {
     /// Of one line mostly, and not twice in a row. One that stands there again later is armed again, to the same moment.
-    @exclusivity(unchecked) var moved: [ObjectIdentifier] = []
+    var moved: [ObjectIdentifier] = []
     var lines: [ObjectIdentifier: Int] = [:]
 
     func note(_ system: CallSystem) {

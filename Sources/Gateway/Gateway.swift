@@ -70,7 +70,7 @@ public final class Gateway: SignallingEndpoint {
 
     private var trunks: [Int: Trunk] = [:]
     /// In the order of the lines, so that a replay does the same.
-    @exclusivity(unchecked) private(set) var trunksInOrder: [Trunk] = []
+    private(set) var trunksInOrder: [Trunk] = []
     private let resolve: ((DNSQuestion, UInt64) -> Void)?
     private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
     private var lastQuestion: UInt64 = 0
@@ -98,36 +98,35 @@ public final class Gateway: SignallingEndpoint {
     let recordings: RecordingWriter?
     private let clock: InlineHost
     let systemTimers: SystemTimers
-    // Several accesses to these for each input, which the compiler cannot prove apart.
-    @exclusivity(unchecked) var random: any RandomNumberGenerator
-    @exclusivity(unchecked) var timers: TimerWheel<GatewayTimer>
+    var random: any RandomNumberGenerator
+    var timers: TimerWheel<GatewayTimer>
     /// Stages of ring groups that are still to come, by the caller's call.
-    @exclusivity(unchecked) var hunts = IdentityTable<Hunt>()
+    var hunts = IdentityTable<Hunt>()
     private var scriptedCalls: [Int: Int] = [:]
-    @exclusivity(unchecked) var doorkeeper: Doorkeeper
+    var doorkeeper: Doorkeeper
     /// When the journal last said that something is refused for this cause.
     private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    @exclusivity(unchecked) var legs = IdentityTable<Leg>()
-    @exclusivity(unchecked) var legsByMedia = IdentityTable<Leg>()
+    var legs = IdentityTable<Leg>()
+    var legsByMedia = IdentityTable<Leg>()
     /// Incoming calls that are up, by Call-ID and From tag.
-    @exclusivity(unchecked) var callOfAttempt: [Text: UUID] = [:]
-    @exclusivity(unchecked) var bridges = IdentityTable<Bridge>()
-    @exclusivity(unchecked) var bridgeEvents: [(UUID, Bridge.Event)] = []
-    @exclusivity(unchecked) var ended: [Leg] = []
-    @exclusivity(unchecked) var lingering: [Leg] = []
-    @exclusivity(unchecked) var endedDialogs = EndedDialogs()
+    var callOfAttempt: [Text: UUID] = [:]
+    var bridges = IdentityTable<Bridge>()
+    var bridgeEvents: [(UUID, Bridge.Event)] = []
+    var ended: [Leg] = []
+    var lingering: [Leg] = []
+    var endedDialogs = EndedDialogs()
     /// How many sessions had ended when `lingering` was swept last.
-    @exclusivity(unchecked) private var sweptSessions: UInt64 = 0
-    @exclusivity(unchecked) var originations = IdentityTable<Origination>()
-    @exclusivity(unchecked) var waking = IdentityTable<WakingCall>()
+    private var sweptSessions: UInt64 = 0
+    var originations = IdentityTable<Origination>()
+    var waking = IdentityTable<WakingCall>()
     var mediaIDs: UInt64 = 0
     /// Calls that ended, by how, and what their media did.
-    @exclusivity(unchecked) var endCounts: [CallEnd: UInt64] = [:]
-    @exclusivity(unchecked) var mediaTotals = MediaTotals()
+    var endCounts: [CallEnd: UInt64] = [:]
+    var mediaTotals = MediaTotals()
     let turn: Turn
     var now: Instant { turn.now }
     /// No new call is taken: INVITE and OPTIONS are answered 503.
-    @exclusivity(unchecked) public private(set) var isDraining = false
+    public private(set) var isDraining = false
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
         self.configuration = configuration

@@ -3,7 +3,7 @@ import Primitives
 /// The time of the input that the gateway is working off.
 final class Turn {
     private let journal: Journal
-    @exclusivity(unchecked) private var began: Instant
+    private var began: Instant
 
     init(_ journal: Journal, at now: Instant) { (self.journal, began) = (journal, now) }
 

@@ -8,12 +8,12 @@ final class KernelSocket: MediaSocket {
     // What a packet touches comes first, in one cache line. The compiler cannot see that no two accesses overlap, and asking the runtime costs a
     // sixth of a packet: these are not checked.
     private let owner: FileDescriptorOwner
-    @exclusivity(unchecked) private var isLocked = false
-    @exclusivity(unchecked) private(set) var isVouched = false
-    @exclusivity(unchecked) private var remoteLength: socklen_t = 0
-    @exclusivity(unchecked) private var remote: SocketAddress?
+    private var isLocked = false
+    private(set) var isVouched = false
+    private var remoteLength: socklen_t = 0
+    private var remote: SocketAddress?
     /// `remote` as the kernel takes it, made once.
-    @exclusivity(unchecked) private var remoteBytes = sockaddr_storage()
+    private var remoteBytes = sockaddr_storage()
     let address: SocketAddress
 
     init(binding address: SocketAddress) throws(SocketError) {

@@ -16,12 +16,12 @@ public final class MediaEngine {
 
     let binder: any PortBinder
     private let opus: OpusSettings
-    @exclusivity(unchecked) var random: any RandomNumberGenerator
+    var random: any RandomNumberGenerator
     // The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
-    @exclusivity(unchecked) var legs: [MediaLeg?] = []
-    @exclusivity(unchecked) var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
+    var legs: [MediaLeg?] = []
+    var timers: TimerWheel<(slot: MediaSlot, alarm: LegAlarm)>
     /// No later than the first timer: looking it up in the wheel with every packet would cost more than the packet.
-    @exclusivity(unchecked) var due = Instant.distantFuture
+    var due = Instant.distantFuture
     /// Conferences by their number, and when the first of them is due.
     var mixers: [UInt64: Mixer] = [:]
     var mixDue = Instant.distantFuture
@@ -29,10 +29,10 @@ public final class MediaEngine {
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket, alignment: 8)
     /// For what leaves encrypted.
     let sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: longestPacket + SRTPSender.overhead, alignment: 8)
-    @exclusivity(unchecked) private var places: [MediaLegID: Int] = [:]
-    @exclusivity(unchecked) private var vacant: [Int] = []
-    @exclusivity(unchecked) private var generation: UInt32 = 0
-    @exclusivity(unchecked) private var events: [(leg: MediaLegID, event: MediaEvent)] = []
+    private var places: [MediaLegID: Int] = [:]
+    private var vacant: [Int] = []
+    private var generation: UInt32 = 0
+    private var events: [(leg: MediaLegID, event: MediaEvent)] = []
     private(set) var started = 0
     /// When the frames were due that left in this turn; nil where nobody asks.
     var framesDue: [Instant]?

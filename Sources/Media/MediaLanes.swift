@@ -33,13 +33,13 @@ public struct MediaSettings: Hashable, Sendable {
 /// Belongs to the signalling lane. Its calls enter the leg's media lane and wait for it; media lanes never wait for signalling.
 public final class MediaLanes: MediaPlane {
     // Not asked of the runtime: the signalling lane lets in one thread, and no lane comes back here from its turn.
-    @exclusivity(unchecked) private var pool: PortPool
-    @exclusivity(unchecked) private var random: any RandomNumberGenerator
+    private var pool: PortPool
+    private var random: any RandomNumberGenerator
     private let lanes: [any MediaLaneDoor]
-    @exclusivity(unchecked) private var homes: [MediaLegID: Home] = [:]
-    @exclusivity(unchecked) private var population: [Int]
+    private var homes: [MediaLegID: Home] = [:]
+    private var population: [Int]
     /// Where each conference is, and how many legs it has.
-    @exclusivity(unchecked) private var conferences: [UInt64: (lane: Int, legs: Int)] = [:]
+    private var conferences: [UInt64: (lane: Int, legs: Int)] = [:]
 
     private struct Home {
         var lane: Int

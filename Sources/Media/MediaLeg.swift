@@ -8,46 +8,46 @@ import SDP
 /// Knows no timers and no other leg but its partner; `MediaEngine` drives it.
 final class MediaLeg {
     // What a packet touches comes first and in as few cache lines as it can: between two packets of a leg its memory goes cold, and that costs more
-    // than all instructions do. The compiler cannot see that no two accesses overlap, and asking the runtime costs a sixth of a packet: these are not checked.
+    // than all instructions do.
 
     /// Its place in the engine.
-    @exclusivity(unchecked) var slot: MediaSlot
-    @exclusivity(unchecked) var state = LegMediaState() { didSet { setGates() } }
+    var slot: MediaSlot
+    var state = LegMediaState() { didSet { setGates() } }
     /// RTP may leave; it is expected and used; what leaves is the partner's; some of that cannot be passed on as it is.
-    @exclusivity(unchecked) private(set) var canSend = false, canReceive = false, isRelaying = false, isTranscoding = false
+    private(set) var canSend = false, canReceive = false, isRelaying = false, isTranscoding = false
     /// Keys of ours wait or are on their way.
-    @exclusivity(unchecked) private var hasKeys = false
+    private var hasKeys = false
     /// Whether `.silent` was posted since the last packet.
-    @exclusivity(unchecked) var isSilent = false
+    var isSilent = false
     /// What is heard of the far end.
-    @exclusivity(unchecked) var hearing = HearingMeter()
+    var hearing = HearingMeter()
     /// The payload type that comes most, and what it is.
-    @exclusivity(unchecked) private var usual: (payloadType: UInt8, role: PayloadRole) = (0, .unknown)
+    private var usual: (payloadType: UInt8, role: PayloadRole) = (0, .unknown)
     /// The other end of the relay. The engine undoes both ends before a leg is let go. (A weak reference would make every retain on the
     /// packet's way a slow one.)
-    @exclusivity(unchecked) var partner: MediaLeg?
+    var partner: MediaLeg?
     let rtpSocket: any MediaSocket
     /// Nil for a leg in the clear.
-    @exclusivity(unchecked) private(set) var protection: LegProtection?
+    private(set) var protection: LegProtection?
     /// Keys heard in sound, from such a far end.
-    @exclusivity(unchecked) var inbandKeys: InbandKeys?
-    @exclusivity(unchecked) var recorder: Recorder?
+    var inbandKeys: InbandKeys?
+    var recorder: Recorder?
     /// In a conference, and which.
-    @exclusivity(unchecked) var member: Mixer.Member?
+    var member: Mixer.Member?
     /// Where checks say where the far end is; the latch follows them.
-    @exclusivity(unchecked) private(set) var connectivity: LegConnectivity?
-    @exclusivity(unchecked) var latch: SourceLatch
+    private(set) var connectivity: LegConnectivity?
+    var latch: SourceLatch
     /// Since the last start.
-    @exclusivity(unchecked) var received = PacketTimes()
-    @exclusivity(unchecked) var rtcp: RTCPSession
-    @exclusivity(unchecked) var sent = PacketTimes()
+    var received = PacketTimes()
+    var rtcp: RTCPSession
+    var sent = PacketTimes()
     /// What leaves.
-    @exclusivity(unchecked) var stream: RTPRewriter
+    var stream: RTPRewriter
     /// What each incoming payload type is; the others are unknown. A leg has few: a table of all 128 would be a third of it.
-    @exclusivity(unchecked) private var roles: [(payloadType: UInt8, role: PayloadRole)] = []
+    private var roles: [(payloadType: UInt8, role: PayloadRole)] = []
 
     let id: MediaLegID
-    @exclusivity(unchecked) private(set) var plan: MediaPlan { didSet { setGates() } }
+    private(set) var plan: MediaPlan { didSet { setGates() } }
     /// Nil when RTCP comes on the RTP port.
     let rtcpSocket: (any MediaSocket)?
     /// Where RTCP came from on its own port.
@@ -76,7 +76,7 @@ final class MediaLeg {
     var phase: Int?
     var timers = LegTimers()
 
-    @exclusivity(unchecked) var refused = RefusedPackets()
+    var refused = RefusedPackets()
     var keepAlives: UInt64 = 0
     /// Before the last start; nil where nothing was.
     private var past: Boxed<(sent: PacketTimes, received: PacketTimes)>?
@@ -93,7 +93,7 @@ final class MediaLeg {
     /// Of what was heard through receivers that are gone.
     private var earlierPlayout: Boxed<PlayoutFigures>?
     /// Where the packets of both directions are laid down while the leg is recorded.
-    @exclusivity(unchecked) private(set) var tap: RecordingTap?
+    private(set) var tap: RecordingTap?
 
     init(
         id: MediaLegID, slot: MediaSlot, plan: MediaPlan, opus: OpusSettings, sockets: (rtp: any MediaSocket, rtcp: (any MediaSocket)?),

@@ -5,8 +5,8 @@ import CLinux
 /// A class, because a copy of a buffered generator would give the same numbers twice. Lives on one lane.
 public final class SystemRandom: RandomNumberGenerator {
     // Nothing in here calls out, so no two accesses overlap: these are not checked.
-    @exclusivity(unchecked) private var buffer = [UInt64](repeating: 0, count: 32)
-    @exclusivity(unchecked) private var used = 32
+    private var buffer = [UInt64](repeating: 0, count: 32)
+    private var used = 32
 
     public init() {}
 

@@ -41,15 +41,14 @@ public final class UDPSocket: LaneSocket {
 
     /// Where it is bound, with the port that the kernel chose.
     public let localAddress: SocketAddress
-    // Several accesses for each datagram, which the compiler cannot prove apart.
-    @exclusivity(unchecked) public private(set) var counts = Counts()
+    public private(set) var counts = Counts()
 
     /// Nil when closed.
-    @exclusivity(unchecked) private var descriptor: FileDescriptorOwner?
+    private var descriptor: FileDescriptorOwner?
     private let isWildcard: Bool
     private let sockets: LaneSockets
     private var token: SocketToken?
-    @exclusivity(unchecked) private var buffer = [UInt8](repeating: 0, count: longestDatagram)
+    private var buffer = [UInt8](repeating: 0, count: longestDatagram)
     private let receive: (Datagram, Instant) -> Void
     private let undelivered: ([UInt8], Instant) -> Void
 

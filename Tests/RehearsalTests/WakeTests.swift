@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func `what a Contact of more than 2,048 bytes says of pushes is not looked at`() {
-        register(1, contact: "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-prid=token-1;x=\(String(repeating: "x", count: 2_048))>")
+        register(1, contact: "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-prid=token-1>;x=\(String(repeating: "x", count: 2_048))")
         #expect(device.final(.register, 1)?.status == 200)
         stage.run(seconds: 61)
         invite()

@@ -30,14 +30,14 @@ struct CallSystemState {
         indirect case changed(CallSnapshot)
     }
 
-    // Objects: in a table a value would be copied for each look at it. One lock is around them all, and the compiler cannot prove their accesses apart.
+    // Objects: in a table a value would be copied for each look at it. One lock is around them all.
 
     final class Provider {
         var limits: GroupLimits
         var hasBegun = false
-        @exclusivity(unchecked) var groups = CallGroups()
+        var groups = CallGroups()
         /// The groups as they will be when all accepted actions have been fulfilled.
-        @exclusivity(unchecked) var planned = CallGroups()
+        var planned = CallGroups()
 
         init(limits: GroupLimits) { self.limits = limits }
     }
@@ -65,7 +65,7 @@ struct CallSystemState {
         /// Who the system thinks is calling.
         var identification: CallIdentification?
         /// Incomplete actions on this call, oldest first.
-        @exclusivity(unchecked) var outstanding: [UUID] = []
+        var outstanding: [UUID] = []
 
         init(uuid: UUID, provider: ProviderNumber, serial: UInt64, isOutgoing: Bool, isStarted: Bool) {
             (self.uuid, self.provider, self.serial, self.isOutgoing, self.isStarted) = (uuid, provider, serial, isOutgoing, isStarted)

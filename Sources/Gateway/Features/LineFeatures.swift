@@ -20,10 +20,9 @@ final class LineFeatures {
     /// Who called last, also while Do Not Disturb was on; nobody who is blocked.
     var lastCaller: CXHandle?
     /// Conversations that devices of the line began, by the call that they are at the line that was called.
-    // Here as below several accesses for each input, which the compiler cannot prove apart.
-    @exclusivity(unchecked) var outgoing: Set<UUID> = []
+    var outgoing: Set<UUID> = []
     /// Calls to other lines that its devices, or its trunk, took: as members of a group, or by a transfer.
-    @exclusivity(unchecked) var taken: Set<UUID> = []
+    var taken: Set<UUID> = []
     /// Further refusals by whoever embeds the gateway.
     var filter: CallSystem.Filter?
     /// The call that is being reported is let in, whoever it is from.

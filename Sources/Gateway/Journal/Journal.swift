@@ -37,28 +37,27 @@ public final class Journal {
     /// Told of each violation when the turn is over in which it happened (`flush()`), after it was journalled.
     public var onViolation: ((Violation) -> Void)?
     /// Events recorded so far; the sequence number of the last.
-    @exclusivity(unchecked) public private(set) var count: UInt64 = 0
+    public private(set) var count: UInt64 = 0
     /// The same by kind: indexed by the kind's ordinal.
-    @exclusivity(unchecked) private var counts = [UInt64](repeating: 0, count: JournalEvent.Kind.allCases.count)
+    private var counts = [UInt64](repeating: 0, count: JournalEvent.Kind.allCases.count)
     /// Violations found until the last `flush()`.
     public private(set) var violations = 0
 
     /// The date of the last event.
-    @exclusivity(unchecked) public private(set) var latest = Instant.zero
+    public private(set) var latest = Instant.zero
 
     /// May be set anew when the time of day was adjusted.
-    @exclusivity(unchecked) public var clock: WallClock
+    public var clock: WallClock
     private let lane: Text
     private let sink: (any JournalSink)?
     private let limits: Limits
     private let audit: Audit?
-    // Several accesses for each event, which the compiler cannot prove apart; asking the runtime would cost as much as writing the event.
-    @exclusivity(unchecked) private var batch: [UInt8] = []
+    private var batch: [UInt8] = []
     /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go cold.
-    @exclusivity(unchecked) private var pending: [JournalEvent] = []
+    private var pending: [JournalEvent] = []
     private let stamp: JournalEncoder.Stamp
     /// The memory of details that were written, for the next.
-    @exclusivity(unchecked) private var spareDetails: [JournalEvent.Details] = []
+    private var spareDetails: [JournalEvent.Details] = []
 
     /// A journal without a sink only audits; one without an audit only writes.
     public init(lane: Text, clock: WallClock, sink: (any JournalSink)?, audit: Audit? = Audit(), limits: Limits = Limits()) {

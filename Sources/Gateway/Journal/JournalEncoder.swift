@@ -18,13 +18,13 @@ enum JournalEncoder {
         /// `,"lane":"s0","kind":"sip.rx"`
         fileprivate let kinds: Words
         fileprivate let firstKeys = JournalEvent.Key.firstMembers, keys = JournalEvent.Key.members
-        @exclusivity(unchecked) private var moment: (time: Instant, wall: UInt64)?
+        private var moment: (time: Instant, wall: UInt64)?
         /// `,"t":…,"wall":…`: an event mostly shares it with the one before, for a turn of a lane has one time.
-        @exclusivity(unchecked) fileprivate private(set) var bytes: [UInt8] = []
+        fileprivate private(set) var bytes: [UInt8] = []
 
-        @exclusivity(unchecked) private var subject: (call: CallUUID?, line: Text) = (nil, .empty)
+        private var subject: (call: CallUUID?, line: Text) = (nil, .empty)
         /// `,"call":"…","line":"1002"`: an event is mostly about what the one before was about.
-        @exclusivity(unchecked) fileprivate private(set) var subjectBytes: [UInt8] = []
+        fileprivate private(set) var subjectBytes: [UInt8] = []
 
         init(lane: Text) {
             var member: [UInt8] = []

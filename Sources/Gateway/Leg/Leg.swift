@@ -64,10 +64,9 @@ final class Leg {
     /// The way to the peer's signalling, which decides our address and family in SDP.
     private(set) var flow: Flow { didSet { way = Way(flow) } }
     private(set) var way: Way
-    // Several accesses to these for each input, which the compiler cannot prove apart.
-    @exclusivity(unchecked) var negotiation: OfferAnswer
+    var negotiation: OfferAnswer
     var negotiated: NegotiatedAudio?
-    @exclusivity(unchecked) var media: LegMedia
+    var media: LegMedia
     var state = State.new
     /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
     var endCause: EndCause?
@@ -115,7 +114,7 @@ final class Leg {
     /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
     var hasAudioSession = false
     /// What it waits for, of each kind at most one.
-    @exclusivity(unchecked) var timers: [(timer: LegTimer, token: TimerToken)] = []
+    var timers: [(timer: LegTimer, token: TimerToken)] = []
     /// A re-INVITE of ours is due, as soon as the dialog allows it.
     var needsOffer = false
     /// The last offer of ours changed nothing.

@@ -15,7 +15,7 @@ final class Line {
     let calls: CallManager
     let journal: LineJournal
     let features: LineFeatures
-    @exclusivity(unchecked) var legs = IdentityTable<Leg>()
+    var legs = IdentityTable<Leg>()
     /// Armed while its system waits for something.
     var timer: TimerToken?
     private var delegate: LineProviderDelegate?

@@ -20,24 +20,23 @@ public final class InviteSession {
     }
 
     public weak var delegate: (any InviteSessionDelegate)?
-    // What is looked at with each message and each alarm is @exclusivity(unchecked): the lane lets in one thread, and no change of it calls anybody.
     public let role: Role
     public let callID: Text
     public let localTag: Text
-    @exclusivity(unchecked) public internal(set) var state = State.inviting
+    public internal(set) var state = State.inviting
     /// As received, or as it was last sent.
     var invite: Boxed<Message>
     /// Where messages to the peer go, as far as the dialog's route set and target do not say otherwise.
     public internal(set) var flow: Flow { didSet { agent.noteUse(of: flow, by: self) } }
     /// The dialog. A caller has none until the first 2xx.
-    @exclusivity(unchecked) public internal(set) var dialog: Dialog?
+    public internal(set) var dialog: Dialog?
 
     unowned let agent: UserAgent
     /// For challenges; a caller has what came with its INVITE.
     var authentication: ClientAuthentication?
     var contact: NameAddress
     /// Caller: dialogs made by provisional responses.
-    @exclusivity(unchecked) var earlyDialogs: [EarlyDialog] = []
+    var earlyDialogs: [EarlyDialog] = []
     /// Caller: the reliable response that waits for its PRACK to be sent.
     var provisionalToAcknowledge: Boxed<(tag: Text, ResponseAcknowledgement)>?
     /// Caller: our INVITE.
@@ -45,11 +44,11 @@ public final class InviteSession {
     var cancellation: Cancellation?
     /// Callee: the INVITE, until its final response.
     var inviteTransaction: ServerTransaction?
-    @exclusivity(unchecked) var ringing: RepeatedProvisional?
+    var ringing: RepeatedProvisional?
     /// Callee: the reliable response that waits for its PRACK, and what waits behind it.
-    @exclusivity(unchecked) var unpracked: UnacknowledgedProvisional?
-    @exclusivity(unchecked) var waitingProvisional: WaitingResponse?
-    @exclusivity(unchecked) var waitingAcceptance: WaitingResponse?
+    var unpracked: UnacknowledgedProvisional?
+    var waitingProvisional: WaitingResponse?
+    var waitingAcceptance: WaitingResponse?
     /// Callee: when the caller does not wait any longer, where its INVITE says so.
     var expiry: Instant?
     /// Callee: the RSeq of the last reliable response.
@@ -59,7 +58,7 @@ public final class InviteSession {
     /// Callee: forks that the caller has early dialogs with.
     var forkCount = 0
     /// nil: the session needs no refresh.
-    @exclusivity(unchecked) var timer: SessionTimer?
+    var timer: SessionTimer?
     var peerAllowsUpdate = false, peerAllowsInfo = false
     /// Keys that wait to be told by INFO; the first one is on its way.
     var keysToTell: [(key: KeyPress, completion: ((Instant) -> Void)?)] = []
@@ -68,18 +67,18 @@ public final class InviteSession {
     /// REFERs of the peer, by their CSeq numbers, whose subscriptions it has forgotten.
     var forgottenReferrals: Set<UInt32> = []
     /// A REFER of ours has not come to its end, and is not waited for any longer than this.
-    @exclusivity(unchecked) var transferLimit: Instant?
+    var transferLimit: Instant?
     /// Our 2xx that wait for their ACK; more than one only while a re-INVITE overtook an ACK.
-    @exclusivity(unchecked) var unacknowledged: [UnacknowledgedResponse] = []
+    var unacknowledged: [UnacknowledgedResponse] = []
     /// The ACKs that we sent, as long as their 2xx may come again.
-    @exclusivity(unchecked) var acknowledgements: [SentAcknowledgement] = []
+    var acknowledgements: [SentAcknowledgement] = []
     /// The CSeq number of a 2xx that the delegate has to acknowledge.
-    @exclusivity(unchecked) var awaitedSequence: UInt32?
+    var awaitedSequence: UInt32?
     /// Our re-INVITE or UPDATE.
-    @exclusivity(unchecked) var offer: OutgoingOffer?
+    var offer: OutgoingOffer?
     /// Theirs.
     var incomingOffer: ServerTransaction?
-    @exclusivity(unchecked) var queuedBye: [Reason]?
+    var queuedBye: [Reason]?
     /// Further headers of our BYE.
     var byeHeaders: [(HeaderName, Text)] = []
     /// Caller: the INVITE comes back to its own user agent, as it is meant to.

@@ -29,18 +29,18 @@ final class ClientTransaction {
     let serial: UInt64
     var sent: Boxed<Message>
     /// Until the final response: nothing is repeated after it.
-    @exclusivity(unchecked) var bytes: [UInt8]
-    @exclusivity(unchecked) private(set) var flow: Flow
+    var bytes: [UInt8]
+    private(set) var flow: Flow
     /// The connection that it was just given to; 0 where there is none.
     var carrier: UInt64 = 0
     let session: InviteSession?
-    @exclusivity(unchecked) var machine: Machine
+    var machine: Machine
     /// Taken away when the transaction ends, so that nothing is kept alive by it.
-    @exclusivity(unchecked) var handler: ((ClientOutcome, Instant) -> Void)?
+    var handler: ((ClientOutcome, Instant) -> Void)?
     /// Our ACK of a 300–699.
     var acknowledgement: [UInt8] = []
     /// The To tags of the 2xx that came; a sender of more forks than this is not listened to.
-    @exclusivity(unchecked) var acceptedTags: [Text] = []
+    var acceptedTags: [Text] = []
     static let maximumForks = 16
     var wasSent = false
     /// The network has said once that nobody takes it.

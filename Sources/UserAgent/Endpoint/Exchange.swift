@@ -16,8 +16,8 @@ final class ClientAuthentication {
 /// end of the transaction that it answered.
 final class Exchange {
     /// The request that is on its way now, as its transaction and a call have it, too.
-    @exclusivity(unchecked) private(set) var sent: Boxed<Message>
-    @exclusivity(unchecked) private(set) var transaction: ClientTransaction?
+    private(set) var sent: Boxed<Message>
+    private(set) var transaction: ClientTransaction?
     /// Cleared when the user has lost interest: a challenge is final then.
     var mayRetry = true
     /// How long an INVITE waits for its final response; nil waits as long as there are provisional ones.
@@ -27,10 +27,10 @@ final class Exchange {
     /// New headers after a 422 (RFC 4028 §7.1); nil where it is final.
     var onTooBrief: (Message) -> [(HeaderName, Text)]? = { _ in nil }
     /// Where the request is sent.
-    @exclusivity(unchecked) private(set) var flow: Flow
+    private(set) var flow: Flow
     /// Where it is sent next, when nobody is there (RFC 3263 §4.3).
-    @exclusivity(unchecked) var otherHops: [NextHop] = []
-    @exclusivity(unchecked) var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
+    var otherHops: [NextHop] = []
+    var onHop: ((Flow, Int?, Message?, Instant) -> Void)?
     /// Headers for the first target alone; taken out for whom a 3xx names.
     var confidential: [HeaderName] = []
     /// The body for another hop; nil where it is the same.
@@ -62,7 +62,7 @@ final class Exchange {
     private var attempts = 0
     /// What the transactions of earlier turns still say is nobody's affair.
     private var turn = 0
-    @exclusivity(unchecked) private var handler: ((ClientOutcome, Instant) -> Void)?
+    private var handler: ((ClientOutcome, Instant) -> Void)?
 
     init(
         _ request: Message, over flow: Flow, authentication: ClientAuthentication?, session: InviteSession?, agent: UserAgent,

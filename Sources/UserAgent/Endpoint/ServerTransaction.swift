@@ -54,13 +54,13 @@ final class ServerTransaction {
     }
     /// Over UDP, and over a connection that has to be opened anew.
     private let responsePort: UInt16
-    @exclusivity(unchecked) private var received: Boxed<Message>?
+    private var received: Boxed<Message>?
     private let unanswered: UnansweredRequests
     /// The tag that this agent's answer adds to To.
     let toTag: Text
     let session: InviteSession?
-    @exclusivity(unchecked) var machine: Machine
-    @exclusivity(unchecked) var lastResponse: [UInt8] = []
+    var machine: Machine
+    var lastResponse: [UInt8] = []
     var mergeKey: MergeKey?
     let alarm = Alarm()
 

@@ -18,26 +18,26 @@ public final class UserAgent {
     let network: any SignallingNetwork
     let hash: DigestHash?
     // Asked with each message, as those of `InviteSession`.
-    @exclusivity(unchecked) private var random: any RandomNumberGenerator
+    private var random: any RandomNumberGenerator
     private lazy var tagKey = random.next()
-    @exclusivity(unchecked) var alarms = AlarmQueue()
+    var alarms = AlarmQueue()
     var clientSerial: UInt64 = 0
-    @exclusivity(unchecked) var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
-    @exclusivity(unchecked) var serverTransactions: [ServerTransactionID: ServerTransaction] = [:]
+    var clientTransactions: [ClientTransactionID: ClientTransaction] = [:]
+    var serverTransactions: [ServerTransactionID: ServerTransaction] = [:]
     let unanswered = UnansweredRequests()
     /// Requests outside of dialogs that are being dealt with, to find their copies.
-    @exclusivity(unchecked) var unmerged: [MergeKey: ServerTransactionID] = [:]
+    var unmerged: [MergeKey: ServerTransactionID] = [:]
     /// By local tag.
-    @exclusivity(unchecked) var sessions: [Text: InviteSession] = [:]
+    var sessions: [Text: InviteSession] = [:]
     /// How many sessions have ended since the start; whoever keeps something of one looks for what may go where it has changed.
     public internal(set) var endedSessions: UInt64 = 0
     var registrations: [ObjectIdentifier: Registration] = [:]
     var latePracks = LatePracks()
     /// Connections that a request of ours went over, or something of a call, until they are gone.
-    @exclusivity(unchecked) private var connectionsInUse: Set<UInt64> = []
+    private var connectionsInUse: Set<UInt64> = []
     /// Requests of ours of which the network does not say which connection carries them, by their serials, until they are done: that one may have ended while
     /// they were given to it.
-    @exclusivity(unchecked) private var uncarried: Set<UInt64> = []
+    private var uncarried: Set<UInt64> = []
     /// Who is spoken to over UDP and took no connection for a long request: until when such requests are datagrams.
     var withoutConnections: [SocketAddress: Instant] = [:]
     /// Begins every branch of this agent, so that it knows its own Via again.
@@ -48,7 +48,7 @@ public final class UserAgent {
     let supported: Text
     /// Of a re-INVITE or UPDATE, whose provisional responses nobody acknowledges.
     let supportedInDialog: Text
-    @exclusivity(unchecked) private var hosts: [(address: IPAddress, text: Text)] = []
+    private var hosts: [(address: IPAddress, text: Text)] = []
     public internal(set) var refusals = Refusals()
 
     /// - Parameters:

@@ -35,7 +35,7 @@ public final class Audit {
 
     public let options: Options
     /// Events observed.
-    @exclusivity(unchecked) public private(set) var events = 0
+    public private(set) var events = 0
     public private(set) var gaps: [Gap] = []
     /// Calls that had begun and were not over when the journal ended, where it has a gap, or when the next run began.
     public private(set) var unfinishedCalls: [CallUUID] = []
@@ -47,13 +47,13 @@ public final class Audit {
     /// How many calls it remembers now.
     public var rememberedCalls: Int { facts.calls.count }
 
-    @exclusivity(unchecked) private var facts: AuditFacts
+    private var facts: AuditFacts
     /// By the ordinal of the event's kind.
     private let checks: [[AuditRule.Check]]
     private let closingRules: [AuditRule]
     /// Long enough for every SIP timer of a dialog that ended (64·T1 twice), so that its last messages meet what is known of it.
     private let lingerTime: Duration
-    @exclusivity(unchecked) private var lingering = FIFO<(call: CallUUID, until: Instant)>()
+    private var lingering = FIFO<(call: CallUUID, until: Instant)>()
     private var lastSequence: UInt64?
     private var wasStopped = false
     /// Those of `unfinishedCalls`, and calls that were over at a gap: these may have late events behind it.

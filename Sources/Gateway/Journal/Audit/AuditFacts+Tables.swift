@@ -18,9 +18,9 @@ extension AuditFacts {
         var sessionPerGroup = false
         /// All that happened on it since it was configured is known.
         var isWhole = false
-        @exclusivity(unchecked) private var presences = IdentityTable<Presence>()
+        private var presences = IdentityTable<Presence>()
         /// How many are connected and not on hold.
-        @exclusivity(unchecked) private(set) var activeCalls = 0
+        private(set) var activeCalls = 0
 
         var calls: [CallUUID] { presences.names.map(CallUUID.init(bits:)) }
         /// Those whose media runs.

@@ -10,9 +10,9 @@ final class AuditFacts {
 
     final class Group {
         /// Few, and mostly one.
-        @exclusivity(unchecked) fileprivate(set) var members: [CallUUID]
+        fileprivate(set) var members: [CallUUID]
         /// The active session of the group, where a line has one per group.
-        @exclusivity(unchecked) fileprivate(set) var session: JournalEvent.Value?
+        fileprivate(set) var session: JournalEvent.Value?
         /// No call was in it of which events are missing.
         fileprivate(set) var isWhole: Bool
 
@@ -44,29 +44,27 @@ final class AuditFacts {
         var released: Instant?
     }
 
-    // The compiler cannot prove the accesses apart; asking the runtime would cost more than most rules.
-
     let options: Audit.Options
     let findings: Findings
     /// The run began before the first event, or the first after a gap.
-    @exclusivity(unchecked) var isCut = false
-    @exclusivity(unchecked) var calls = IdentityTable<CallFacts>()
-    @exclusivity(unchecked) private var lines: [Text: Line] = [:]
+    var isCut = false
+    var calls = IdentityTable<CallFacts>()
+    private var lines: [Text: Line] = [:]
     /// Active sessions. The key is the line's number, or the session's id where a line has one per group.
-    @exclusivity(unchecked) private(set) var sessions: [JournalEvent.Value: Session] = [:]
+    private(set) var sessions: [JournalEvent.Value: Session] = [:]
     /// Accepted and not complete.
-    @exclusivity(unchecked) private(set) var actions = Actions()
-    @exclusivity(unchecked) private(set) var ports = IdentityTable<Port>()
-    @exclusivity(unchecked) private var acceptedOrder = FIFO<(action: JournalEvent.Value, until: Instant)>()
+    private(set) var actions = Actions()
+    private(set) var ports = IdentityTable<Port>()
+    private var acceptedOrder = FIFO<(action: JournalEvent.Value, until: Instant)>()
 
     /// The state of the event's call; a fresh one when there is none.
-    @exclusivity(unchecked) private(set) var current = CallFacts()
+    private(set) var current = CallFacts()
     private var isKnown = false
     private let latestMessage = AuditMessage()
     /// The event as a SIP message, unless it is none or a retransmission.
-    @exclusivity(unchecked) private(set) var message: AuditMessage?
+    private(set) var message: AuditMessage?
     /// The event's action, if it is accepted and not complete.
-    @exclusivity(unchecked) private(set) var action: Action?
+    private(set) var action: Action?
 
     init(options: Audit.Options, findings: Findings) { (self.options, self.findings) = (options, findings) }
 

@@ -3,12 +3,12 @@ import SIP
 
 /// What the rules read of a `sip.rx` or `sip.tx`. One for all: each is read into the one before.
 final class AuditMessage {
-    @exclusivity(unchecked) private(set) var isSent = false
-    @exclusivity(unchecked) private(set) var method = Method.invite
+    private(set) var isSent = false
+    private(set) var method = Method.invite
     /// nil for a request.
-    @exclusivity(unchecked) private(set) var status: Int64?
-    @exclusivity(unchecked) private(set) var cseq: Int64?
-    @exclusivity(unchecked) private(set) var remoteTag: Text?
+    private(set) var status: Int64?
+    private(set) var cseq: Int64?
+    private(set) var remoteTag: Text?
 
     /// False for other events and for retransmissions, which no rule looks at.
     func read(_ event: borrowing JournalEvent) -> Bool {

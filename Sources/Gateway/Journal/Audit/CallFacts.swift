@@ -33,8 +33,8 @@ final class CallFacts {
     /// The last INVITE had no answer in time.
     private var isUnanswered = false
     /// The numbers of INVITEs that had no answer in time and were followed by another, and who answered one of them later.
-    @exclusivity(unchecked) private var passedOver: Set<Int64> = []
-    @exclusivity(unchecked) private var passedOverTags: Set<Text> = []
+    private var passedOver: Set<Int64> = []
+    private var passedOverTags: Set<Text> = []
     var sentACK = false, receivedACK = false
     var sentCancel = false, receivedCancel = false
     var sentBye = false, receivedBye = false
@@ -55,13 +55,13 @@ final class CallFacts {
     var failedStartOrAnswer = false
     /// What the last `perform.held` wants, and what the last fulfilled one made of it.
     var wantsHold = false, isHeld = false
-    @exclusivity(unchecked) var openActions: [JournalEvent.Value] = []
+    var openActions: [JournalEvent.Value] = []
     var resetAt: Instant?
     var ended: Instant?
     var group: AuditFacts.Group?
 
     // Media.
-    @exclusivity(unchecked) var ports: [Int64] = []
+    var ports: [Int64] = []
     var reservations = 0
     var isConfigured = false
     var isOpen = false, wasOpened = false
