@@ -46,54 +46,56 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        .target(name: "CLinux"),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CCAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
-        .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
-        .target(name: "Primitives", swiftSettings: strict),
+        .target(name: "CLinux", path: "Sources/System/CLinux"),
+        .systemLibrary(name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCAres", path: "Sources/System/CCAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+        .systemLibrary(name: "COpus", path: "Sources/System/COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
+        .target(name: "Primitives", path: "Sources/Wire/Primitives", swiftSettings: strict),
 
-        .target(name: "SIP", dependencies: ["Primitives"], swiftSettings: strict),
-        .target(name: "SDP", dependencies: ["Primitives"], swiftSettings: strict),
-        .target(name: "RTP", dependencies: ["Primitives"], swiftSettings: strict),
-        .target(name: "Audio", dependencies: ["COpus", "Primitives"], swiftSettings: strict),
-        .target(name: "AVFoundation", swiftSettings: strict),
-        .target(name: "PushKit", swiftSettings: strict),
-        .target(name: "Intents", swiftSettings: strict),
-        .target(name: "UIKit", dependencies: ["Intents"], swiftSettings: strict),
-        .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], swiftSettings: strict),
+        .target(name: "SIP", dependencies: ["Primitives"], path: "Sources/Wire/SIP", swiftSettings: strict),
+        .target(name: "SDP", dependencies: ["Primitives"], path: "Sources/Wire/SDP", swiftSettings: strict),
+        .target(name: "RTP", dependencies: ["Primitives"], path: "Sources/Wire/RTP", swiftSettings: strict),
+        .target(name: "Audio", dependencies: ["COpus", "Primitives"], path: "Sources/Wire/Audio", swiftSettings: strict),
+        .target(name: "AVFoundation", path: "Sources/Apple/AVFoundation", swiftSettings: strict),
+        .target(name: "PushKit", path: "Sources/Apple/PushKit", swiftSettings: strict),
+        .target(name: "Intents", path: "Sources/Apple/Intents", swiftSettings: strict),
+        .target(name: "UIKit", dependencies: ["Intents"], path: "Sources/Apple/UIKit", swiftSettings: strict),
+        .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], path: "Sources/Apple/CallKit", swiftSettings: strict),
 
         // With the static runtime the compiler takes in_addr, which ares.h includes, for a part of CCAres: not every file that has one imports that.
         .target(
-            name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"],
+            name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"], path: "Sources/System/Runtime",
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]),
 
-        .target(name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], swiftSettings: strict),
-        .target(name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], swiftSettings: strict),
+        .target(name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], path: "Sources/Engines/UserAgent", swiftSettings: strict),
+        .target(name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], path: "Sources/Engines/Media", swiftSettings: strict),
 
-        .target(name: "Gateway", dependencies: ["Audio", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+        .target(name: "CallJournal", dependencies: ["CallKit", "Primitives", "SIP"], path: "Sources/Engines/CallJournal", swiftSettings: strict),
 
-        .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], swiftSettings: strict),
-        .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], swiftSettings: strict),
+        .target(name: "Gateway", dependencies: ["Audio", "CallJournal", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Gateway/Gateway", swiftSettings: strict),
+
+        .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], path: "Sources/Server/Console", swiftSettings: strict),
+        .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], path: "Sources/Server/Store", swiftSettings: strict),
         .target(
-            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], swiftSettings: strict),
+            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], path: "Sources/Tools/Workbench", swiftSettings: strict),
 
         .target(
-            name: "CallApp", dependencies: ["CallKit", "Gateway", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+            name: "CallApp", dependencies: ["CallKit", "Gateway", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Apps/CallApp", swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
         sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),
         .target(
             name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "UserAgent", .argumentParser],
-            path: "Sources/Samples/SampleApp", swiftSettings: strict),
+            path: "Sources/Apps/Samples/SampleApp", swiftSettings: strict),
         sample("Hotline", "HotlineCalls"), sample("MonkeyCall", "MonkeyCalls"), sample("OFree", "OFreeCalls"),
 
         .target(
-            name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], swiftSettings: strict),
+            name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Simulation/Rehearsal", swiftSettings: strict),
         .executableTarget(
             name: "hookswitch",
             dependencies: [
                 "Audio", "CallKit", "Console", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store", "UserAgent", "Workbench", .argumentParser, .log, .yams,
-            ], swiftSettings: strict),
+            ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
 
         // Run by scripts/bench and the tests; of no product.
         .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
@@ -134,6 +136,7 @@ let package = Package(
         tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
+        tests("CallJournal", ["CallKit"]),
         tests("Gateway", ["CallKit", "Intents", "RTP", "SIP", "UserAgent"]),
         tests("Console"),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
@@ -159,12 +162,12 @@ func tests(_ target: String, _ others: [Target.Dependency] = []) -> Target {
 /// The call code of a sample app, as an app has it.
 func sampleCalls(_ name: String) -> Target {
     .target(
-        name: name, dependencies: ["CallKit", "AVFoundation", "Intents", "PushKit", "UIKit"], path: "Sources/Samples/\(name)",
+        name: name, dependencies: ["CallKit", "AVFoundation", "Intents", "PushKit", "UIKit"], path: "Sources/Apps/Samples/\(name)",
         swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)])
 }
 
 /// A sample app that runs: `swift run Hotline --line 1001 …`.
 func sample(_ name: String, _ calls: Target.Dependency) -> Target {
     .executableTarget(
-        name: name, dependencies: [calls, "CallApp", "CallKit", "SampleApp", "UIKit"], path: "Sources/Samples/\(name)", swiftSettings: strict)
+        name: name, dependencies: [calls, "CallApp", "CallKit", "SampleApp", "UIKit"], path: "Sources/Apps/Samples/\(name)", swiftSettings: strict)
 }

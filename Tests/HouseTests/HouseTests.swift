@@ -3,12 +3,20 @@ import Testing
 
 /// The house: which floor a target stands on, and what it may import. The folder list is the architecture, and this keeps it true.
 @Suite struct HouseTests {
-    /// A target imports targets of lower floors only.
-    static let floors: [String: Int] = [
-        "CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "Primitives": 0,
-        "SIP": 1, "SDP": 1, "RTP": 1, "Audio": 1, "AVFoundation": 0, "PushKit": 0, "Intents": 0, "UIKit": 1, "CallKit": 1,
-        "Runtime": 2, "UserAgent": 3, "Media": 3, "Gateway": 4, "Console": 5, "Store": 5, "Rehearsal": 6, "Workbench": 5, "CallApp": 5, "Samples": 6, "hookswitch": 6,
+    /// The targets of each folder of `Sources`, with their floors: a target imports targets of lower floors only.
+    static let groups: [String: [String: Int]] = [
+        "Wire": ["Primitives": 0, "SIP": 1, "SDP": 1, "RTP": 1, "Audio": 1],
+        "Apple": ["AVFoundation": 0, "PushKit": 0, "Intents": 0, "UIKit": 1, "CallKit": 1],
+        "System": ["CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "Runtime": 2],
+        "Engines": ["CallJournal": 2, "UserAgent": 3, "Media": 3],
+        "Gateway": ["Gateway": 4],
+        "Server": ["Console": 5, "Store": 5],
+        "Tools": ["Workbench": 5, "hookswitch": 6],
+        "Apps": ["CallApp": 5, "Samples": 6],
+        "Simulation": ["Rehearsal": 6],
     ]
+
+    static let floors = groups.values.reduce(into: [String: Int]()) { $0.merge($1) { first, _ in first } }
 
     /// Targets that stay small and embeddable.
     static let withoutFoundation: Set<String> = ["Primitives", "SIP", "SDP", "RTP", "Audio", "Runtime", "Media", "UserAgent"]
@@ -20,14 +28,21 @@ import Testing
         var description: String { "\(file) imports \(module)" }
     }
 
-    static let targets: [String] = {
-        let found = try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path)
+    /// What is in a folder of the repository.
+    private static func names(in folder: String) -> [String] {
+        let found = try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
         return (found ?? []).filter { !$0.hasPrefix(".") }.sorted()
-    }()
+    }
+
+    static let targets: [String] = names(in: "Sources").flatMap { names(in: "Sources/\($0)") }
+
+    static func folder(of target: String) -> URL {
+        let group = groups.first { $0.value[target] != nil }?.key ?? "?"
+        return root.appending(path: "Sources/\(group)/\(target)")
+    }
 
     static let imports: [Import] = targets.flatMap { target in
-        let folder = root.appending(path: "Sources/\(target)")
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+        let files = FileManager.default.enumerator(at: folder(of: target), includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
         return files.filter { $0.pathExtension == "swift" }.flatMap { file in importLines(of: file).map { Import(target: target, file: file.lastPathComponent, module: $0) } }
     }
 
@@ -41,9 +56,19 @@ import Testing
         }
     }
 
-    @Test func `every target stands on a floor`() {
-        #expect(Self.targets.count > 8)
-        for target in Self.targets { #expect(Self.floors[target] != nil, "\(target) has no floor") }
+    @Test func `the folders of Sources are the groups, and each has its targets`() {
+        #expect(Self.names(in: "Sources") == Self.groups.keys.sorted())
+        for (group, targets) in Self.groups { #expect(Self.names(in: "Sources/\(group)") == targets.keys.sorted(), "\(group)") }
+    }
+
+    @Test func `the table of floors in Architecture says the same`() throws {
+        let page = Self.folder(of: "Gateway").appending(path: "Gateway.docc/Architecture.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        var told: [String: [String: Int]] = [:]
+        for row in text.matches(of: /\n\| (\w+)\/ \| (.+?) \|/) {
+            for target in row.output.2.matches(of: /`(\w+)` (\d)/) { told[String(row.output.1), default: [:]][String(target.output.1)] = Int(target.output.2) }
+        }
+        #expect(told == Self.groups)
     }
 
     @Test func `a target imports lower floors only`() {
@@ -101,8 +126,7 @@ import Testing
 
     private static func files(containing text: String, of targets: [String]) throws -> [String] {
         try targets.flatMap { target in
-            let folder = root.appending(path: "Sources/\(target)")
-            let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+            let files = FileManager.default.enumerator(at: folder(of: target), includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
             return try files.filter { try $0.pathExtension == "swift" && String(contentsOf: $0, encoding: .utf8).contains(text) }.map(\.lastPathComponent)
         }
     }

@@ -53,7 +53,7 @@ extension Calls {
         @Test func `the script of the documentation makes its call`() async throws {
             let gateway = try await Gateway.start()
             let root = Place.tests.deletingLastPathComponent().deletingLastPathComponent()
-            let page = try String(contentsOf: root.appending(path: "Sources/hookswitch/hookswitch.docc/Scripting.md"), encoding: .utf8)
+            let page = try String(contentsOf: root.appending(path: "Sources/Tools/hookswitch/hookswitch.docc/Scripting.md"), encoding: .utf8)
             let block = try #require(page.components(separatedBy: "```python\n").dropFirst().first?.components(separatedBy: "```").first)
             let script = block.replacing("hookswitch call", with: "\(Place.hookswitch) call").replacing("127.0.0.1", with: gateway.address)
             #expect(script != block && script.split(separator: "\n").count == 10)

@@ -13,10 +13,11 @@ import Testing
     // MARK: A1
 
     @Test func `MC-1 CallKit knows no SIP, and call code needs CallKit and the shims alone`() throws {
-        #expect(try Sources.imports(of: "CallKit").isDisjoint(with: ["SIP", "SDP", "UserAgent", "Media", "Gateway"]))
+        let own = try Sources.imports(of: "Apple/CallKit")
+        #expect(own.contains("Foundation") && own.isDisjoint(with: ["SIP", "SDP", "UserAgent", "Media", "Gateway"]))
         let allowed: Set = ["CallKit", "AVFoundation", "Intents", "PushKit", "UIKit", "Foundation"]
         for app in ["HotlineCalls", "MonkeyCalls", "OFreeCalls"] {
-            let imports = try Sources.imports(of: "Samples/\(app)")
+            let imports = try Sources.imports(of: "Apps/Samples/\(app)")
             #expect(imports.contains("CallKit") && imports.isSubset(of: allowed), "\(app): \(imports)")
         }
     }
@@ -52,12 +53,12 @@ import Testing
     }
 
     @Test func `MC-4 updates go to the system, actions come from it, and nothing else`() throws {
-        let delegate = try Sources.text("CallKit/Vocabulary/CXProviderDelegate.swift")
+        let delegate = try Sources.text("Apple/CallKit/Vocabulary/CXProviderDelegate.swift")
         let protocolText = delegate.components(separatedBy: "extension CXProviderDelegate")[0]
         let types = Set(protocolText.matches(of: /_ provider: CXProvider, \w+ \w+: (\w+)/).map { String($0.output.1) })
         let carried = types.subtracting(["CXTransaction", "AVAudioSession"])
         #expect(carried.count == 9 && carried.allSatisfy { $0.hasPrefix("CX") && $0.hasSuffix("Action") }, "\(types)")
-        let provider = try Sources.text("CallKit/Vocabulary/CXProvider.swift")
+        let provider = try Sources.text("Apple/CallKit/Vocabulary/CXProvider.swift")
         let reported = Set(provider.matches(of: /func report\w+\(\s*with uuid: UUID, \w+(?: \w+)?: (\w+)/).map { String($0.output.1) })
         #expect(reported == ["CXCallUpdate", "Date"])
     }

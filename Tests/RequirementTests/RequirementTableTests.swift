@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `the page about call code has the reason of each row that does not apply`() throws {
-        let page = try Sources.text("CallApp/CallApp.docc/YourCallCodeOnLinux.md")
+        let page = try Sources.text("Apps/CallApp/CallApp.docc/YourCallCodeOnLinux.md")
         for row in Self.rows where !row.isApplicable { #expect(page.contains(row.note) && page.contains(row.id), "\(row.id)") }
     }
 }

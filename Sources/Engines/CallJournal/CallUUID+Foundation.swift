@@ -21,22 +21,6 @@ extension CallUUID {
     }
 }
 
-// The gateway's tables by CallKit's UUIDs.
-extension IdentityTable {
-    @inline(__always) subscript(uuid: UUID) -> Value? {
-        get { self[CallUUID(uuid).bits] }
-        _modify { yield &self[CallUUID(uuid).bits] }
-    }
-
-    @inline(__always) subscript(uuid: UUID, default value: @autoclosure () -> Value) -> Value {
-        get { self[CallUUID(uuid).bits, default: value()] }
-        _modify { yield &self[CallUUID(uuid).bits, default: value()] }
-    }
-
-    @discardableResult
-    @inline(__always) mutating func removeValue(forKey uuid: UUID) -> Value? { removeValue(forKey: CallUUID(uuid).bits) }
-}
-
 extension JournalEvent.Value {
     /// The identity of an action or a transaction.
     public init(_ uuid: UUID) { self = .uuid(CallUUID(uuid)) }

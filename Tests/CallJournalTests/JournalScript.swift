@@ -1,4 +1,4 @@
-import Gateway
+import CallJournal
 import Primitives
 
 /// Writes the journal of a rehearsed call, step by step, as a gateway without faults would.

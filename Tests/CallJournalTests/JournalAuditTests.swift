@@ -1,5 +1,5 @@
 import Foundation
-import Gateway
+import CallJournal
 import Primitives
 import Testing
 
@@ -303,7 +303,7 @@ extension JournalAuditTests {
 extension JournalAuditTests {
     /// The page for people says what the rules say.
     @Test func `the documentation lists every rule with its statement`() throws {
-        let page = try String(contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/Gateway/Gateway.docc/TheProof.md"), encoding: .utf8)
+        let page = try String(contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/Gateway/Gateway/Gateway.docc/TheProof.md"), encoding: .utf8)
         for rule in AuditRule.all { #expect(page.contains("| \(rule.id.rawValue) | \(rule.statement) |")) }
     }
 }

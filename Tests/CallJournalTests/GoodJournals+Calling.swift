@@ -1,4 +1,4 @@
-import Gateway
+import CallJournal
 import Primitives
 
 // Calls that we make: refused, given up, forked.

@@ -1,5 +1,5 @@
 import Foundation
-import Gateway
+import CallJournal
 import Primitives
 import Synchronization
 import Testing

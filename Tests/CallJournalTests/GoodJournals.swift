@@ -1,4 +1,4 @@
-import Gateway
+import CallJournal
 import Testing
 import Primitives
 

@@ -104,7 +104,7 @@ extension JournalEvent {
 
         /// A further field; nothing for nil.
         /// - Precondition: the key is not there yet, which is not looked for.
-        mutating func add(_ key: Key, _ value: Value?) {
+        public mutating func add(_ key: Key, _ value: Value?) {
             assert(index(of: key) == nil, "\(key) is there already")
             if let value { fields.append(Field(key: key, value: value)) }
         }

@@ -1,4 +1,4 @@
-import Gateway
+import CallJournal
 import Primitives
 import Testing
 

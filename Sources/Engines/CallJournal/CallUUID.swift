@@ -87,7 +87,7 @@ extension IdentityTable {
 
 extension CallUUID {
     /// As a number.
-    var bits: UInt128 { UInt128(high) << 64 | UInt128(low) }
+    public var bits: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
     init(bits: UInt128) { self.init(high: UInt64(truncatingIfNeeded: bits >> 64), low: UInt64(truncatingIfNeeded: bits)) }
 }

@@ -3,7 +3,7 @@ import Primitives
 import SIP
 
 /// The class of an action, as `actions` and `class` name it.
-enum ActionClass: String, CaseIterable, Sendable {
+package enum ActionClass: String, CaseIterable, Sendable {
     case start, answer, end, held, group, muted, dtmf, translating
     /// Any other name.
     case other
@@ -14,7 +14,7 @@ enum ActionClass: String, CaseIterable, Sendable {
     private static let startName = Text(start.rawValue), answerName = Text(answer.rawValue), endName = Text(end.rawValue), groupName = Text(group.rawValue)
 
     /// Its text; that of what every call has is made once.
-    var name: Text {
+    package var name: Text {
         switch self {
         case .start: Self.startName
         case .answer: Self.answerName
@@ -27,7 +27,7 @@ enum ActionClass: String, CaseIterable, Sendable {
 
 extension CallAction.Kind {
     /// As the journal has it.
-    var actionClass: ActionClass {
+    package var actionClass: ActionClass {
         switch self {
         case .start: .start
         case .answer: .answer

@@ -1,4 +1,4 @@
-import Gateway
+import CallJournal
 import Primitives
 
 // Holds, and what goes wrong on the way.

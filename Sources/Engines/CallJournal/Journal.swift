@@ -68,7 +68,7 @@ public final class Journal {
     }
 
     /// No details yet, and room for those of any usual event.
-    func makeDetails() -> JournalEvent.Details { spareDetails.popLast() ?? JournalEvent.Details(capacity: Self.usualDetails) }
+    public func makeDetails() -> JournalEvent.Details { spareDetails.popLast() ?? JournalEvent.Details(capacity: Self.usualDetails) }
 
     private static let usualDetails = 10, mostSpareDetails = 32
 
