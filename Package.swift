@@ -72,7 +72,10 @@ let package = Package(
 
         .target(name: "CallJournal", dependencies: ["CallKit", "Primitives", "SIP"], path: "Sources/Engines/CallJournal", swiftSettings: strict),
 
-        .target(name: "Gateway", dependencies: ["Audio", "CallJournal", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Gateway/Gateway", swiftSettings: strict),
+        .target(
+            name: "Calls", dependencies: ["CallJournal", "CallKit", "Media", "Primitives", "RTP", "SDP", "SIP", "UserAgent"], path: "Sources/Calls/Calls", swiftSettings: strict),
+
+        .target(name: "Gateway", dependencies: ["Audio", "CallJournal", "Calls", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Gateway/Gateway", swiftSettings: strict),
 
         .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], path: "Sources/Server/Console", swiftSettings: strict),
         .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], path: "Sources/Server/Store", swiftSettings: strict),
@@ -80,7 +83,7 @@ let package = Package(
             name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], path: "Sources/Tools/Workbench", swiftSettings: strict),
 
         .target(
-            name: "CallApp", dependencies: ["CallKit", "Gateway", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Apps/CallApp", swiftSettings: strict),
+            name: "CallApp", dependencies: ["CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Apps/CallApp", swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
         sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),
@@ -137,6 +140,7 @@ let package = Package(
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
         tests("CallJournal", ["CallKit"]),
+        tests("Calls", ["CallKit", "SIP"]),
         tests("Gateway", ["CallKit", "Intents", "RTP", "SIP", "UserAgent"]),
         tests("Console"),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),

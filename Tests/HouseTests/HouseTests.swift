@@ -9,11 +9,12 @@ import Testing
         "Apple": ["AVFoundation": 0, "PushKit": 0, "Intents": 0, "UIKit": 1, "CallKit": 1],
         "System": ["CCAres": 0, "CLinux": 0, "COpenSSL": 0, "COpus": 0, "Runtime": 2],
         "Engines": ["CallJournal": 2, "UserAgent": 3, "Media": 3],
-        "Gateway": ["Gateway": 4],
-        "Server": ["Console": 5, "Store": 5],
-        "Tools": ["Workbench": 5, "hookswitch": 6],
-        "Apps": ["CallApp": 5, "Samples": 6],
-        "Simulation": ["Rehearsal": 6],
+        "Calls": ["Calls": 4],
+        "Gateway": ["Gateway": 5],
+        "Server": ["Console": 6, "Store": 6],
+        "Tools": ["Workbench": 6, "hookswitch": 7],
+        "Apps": ["CallApp": 6, "Samples": 7],
+        "Simulation": ["Rehearsal": 7],
     ]
 
     static let floors = groups.values.reduce(into: [String: Int]()) { $0.merge($1) { first, _ in first } }

@@ -1,5 +1,6 @@
 import Foundation
-import Gateway
+import CallJournal
+import Calls
 import Media
 import Primitives
 import RTP

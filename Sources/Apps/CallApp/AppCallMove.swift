@@ -1,6 +1,7 @@
 import CallKit
 import Foundation
-import Gateway
+import CallJournal
+import Calls
 import Media
 import Primitives
 import SDP

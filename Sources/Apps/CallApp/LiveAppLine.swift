@@ -1,7 +1,8 @@
 import CallKit
 import Dispatch
 import Foundation
-import Gateway
+import CallJournal
+import Calls
 import struct Gateway.WallClock
 import Media
 import Primitives

@@ -1,3 +1,4 @@
+import CallJournal
 import CallKit
 import Primitives
 import SIP

@@ -1,3 +1,4 @@
+import CallJournal
 import CallKit
 import Foundation
 import Primitives
@@ -111,7 +112,7 @@ extension CXCallEndedReason {
     private static let remoteEndedName: Text = "remoteEnded"
 
     /// That of what usually ends a call is made once.
-    var name: Text {
+    package var name: Text {
         switch self {
         case .failed: "failed"
         case .remoteEnded: Self.remoteEndedName
@@ -125,7 +126,7 @@ extension CXCallEndedReason {
 extension CallEnd {
     private static let actionName: Text = "action"
 
-    var name: Text {
+    package var name: Text {
         switch self {
         case .reported(let reason): reason.name
         case .action: Self.actionName

@@ -3,7 +3,7 @@ import Primitives
 import SIP
 import Testing
 
-@testable import Gateway
+@testable import Calls
 
 /// The tables of SIP ⇄ CallKit ⇄ Q.850, row by row.
 @Suite struct StatusTableTests {

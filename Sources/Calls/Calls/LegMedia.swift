@@ -1,3 +1,4 @@
+import CallJournal
 import Foundation
 import Media
 import Primitives
@@ -18,7 +19,7 @@ package struct LegMedia {
     /// What the journal has of the quality of what was sent, by the last stop.
     private var reported: LegQuality.Direction?
     /// Of all that this leg says and hears.
-    var recording: LegRecording?
+    package var recording: LegRecording?
 
     package init(id: MediaLegID, plane: any MediaPlane, scribe: LegScribe) {
         self.id = id

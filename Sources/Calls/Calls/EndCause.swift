@@ -1,3 +1,4 @@
+import CallJournal
 import CallKit
 import Primitives
 import SIP
@@ -65,7 +66,7 @@ public struct EndCause: Equatable, Sendable {
     }
 
     /// What the other branches of a fork are told that one of them ended for all (RFC 3326 §3.1).
-    var endingFork: EndCause {
+    package var endingFork: EndCause {
         guard !reasons.contains(where: \.isSIP) else { return self }
         var cause = self
         cause.reasons.insert(.sip(status, phrase ?? Message.reasonPhrase(status)), at: 0)
@@ -77,6 +78,6 @@ public struct EndCause: Equatable, Sendable {
 }
 
 extension Reason {
-    static func q850(_ cause: Int, _ text: Text? = nil) -> Reason { Reason(protocol: "Q.850", cause: cause, text: text) }
-    static func sip(_ cause: Int, _ text: Text? = nil) -> Reason { Reason(protocol: "SIP", cause: cause, text: text) }
+    package static func q850(_ cause: Int, _ text: Text? = nil) -> Reason { Reason(protocol: "Q.850", cause: cause, text: text) }
+    package static func sip(_ cause: Int, _ text: Text? = nil) -> Reason { Reason(protocol: "SIP", cause: cause, text: text) }
 }

@@ -1,3 +1,4 @@
+import CallJournal
 import Primitives
 import SIP
 import UserAgent

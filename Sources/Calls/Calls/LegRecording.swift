@@ -1,25 +1,26 @@
+import CallJournal
 import Media
 import Primitives
 
 /// The recording of one leg, with its two lines in the journal: from before its media starts for the first time, or from when it is joined with somebody
 /// whose calls are recorded, until its media has stopped for good, or nobody wants it any more.
-final class LegRecording {
-    let tap: RecordingTap
+package final class LegRecording {
+    package let tap: RecordingTap
     /// The number of the line that wants it.
-    let line: Text
+    package let line: Text
     private let path: String
     private let writer: RecordingWriter
     private let scribe: LegScribe
-    private(set) var isOver = false
+    package private(set) var isOver = false
 
-    init(_ order: RecordingWriter.Order, of line: Text, by writer: RecordingWriter, _ scribe: LegScribe, at now: Instant) {
+    package init(_ order: RecordingWriter.Order, of line: Text, by writer: RecordingWriter, _ scribe: LegScribe, at now: Instant) {
         (path, self.line, self.writer, self.scribe) = (order.path, line, writer, scribe)
         tap = writer.begin(order, at: now)
         scribe.write(.recordingStarted, at: now, [.text: .init(path)])
     }
 
     /// - Parameter cause: why it ended before its call; nil where it did not.
-    func end(_ cause: RecordingError? = nil, at now: Instant) {
+    package func end(_ cause: RecordingError? = nil, at now: Instant) {
         guard !isOver else { return }
         isOver = true
         writer.end(tap, at: now)

@@ -2,7 +2,7 @@ import Primitives
 import SIP
 import Testing
 
-@testable import Gateway
+@testable import Calls
 
 @Suite struct EndCauseTests {
     private func response(_ status: Int, _ reason: String) throws -> Message {
