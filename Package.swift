@@ -80,7 +80,7 @@ let package = Package(
         .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], path: "Sources/Server/Console", swiftSettings: strict),
         .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], path: "Sources/Server/Store", swiftSettings: strict),
         .target(
-            name: "Workbench", dependencies: ["Audio", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], path: "Sources/Tools/Workbench", swiftSettings: strict),
+            name: "Workbench", dependencies: ["Audio", "Calls", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], path: "Sources/Tools/Workbench", swiftSettings: strict),
 
         .target(
             name: "CallApp", dependencies: ["CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Apps/CallApp", swiftSettings: strict),

@@ -86,8 +86,9 @@ import Workbench
         let outcome = try place.call("7000 --tone 440 --duration 1.5 --codec \(codec) --record \(heard.0)").perform()
         try answerer.wait()
         #expect(outcome.result.codec == "L16" && outcome.result.isGood)
-        #expect(try presence(of: 700, in: WAV(contentsOf: heard.0)) > 0.5)
-        #expect(try presence(of: 440, in: WAV(contentsOf: heard.1)) > 0.5)
+        // A busy machine tears holes into it; the other tone, or what was decoded wrong, would be at 0.
+        #expect(try presence(of: 700, in: WAV(contentsOf: heard.0)) > 0.25)
+        #expect(try presence(of: 440, in: WAV(contentsOf: heard.1)) > 0.25)
         try place.expectCleanEnd()
     }
 

@@ -1,6 +1,6 @@
-import Foundation
 import CallJournal
 import Calls
+import Foundation
 import Media
 import Primitives
 import RTP
@@ -16,15 +16,13 @@ extension AppCall {
         session.delegate = self
         session.respond(status: 100, at: now)
         do throws(NegotiationError) {
-            if !session.request.content.isEmpty {
-                try negotiation.receive(offer: session.request.body)
-                if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
-            }
+            try signalling.take(offer: session.request.content, self)
+            if offeredCodecs.isEmpty { throw .noCommonCodec }
         } catch {
             session.respond(status: error.status, at: now)
             return false
         }
-        do { try media.reserve(negotiation.ports, at: now) } catch {
+        do { try media.reserve(signalling.negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             session.respond(status: 503, headers: [(.retryAfter, "5")], at: now)
             return false
@@ -35,15 +33,16 @@ extension AppCall {
     }
 
     var offeredCodecs: [Codec] {
-        guard let offer = negotiation.remoteOffer else { return negotiation.local.codecs }
-        return offer.codecs.filter { codec in negotiation.local.codecs.contains { $0.matches(codec) } }
+        let ours = signalling.negotiation.local.codecs
+        guard let offer = signalling.negotiation.remoteOffer else { return ours }
+        return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
     /// 180: the report was accepted. A reliable one to an INVITE without an offer would have to hold ours (RFC 3262 §5), before the user has taken the
     /// call: such a caller waits with the 100 alone.
     func ring() -> Bool {
         guard direction == .incoming, state == .new, standing == .known, let session else { return false }
-        state = .ringing
+        signalling.enter(.ringing)
         return session.request.content.isEmpty && session.ringsReliably || session.respond(status: 180, at: now)
     }
 
@@ -53,9 +52,9 @@ extension AppCall {
         let from = NameAddress(displayName: line.settings.displayName, uri: URI(user: line.settings.number, host: line.settings.domain))
         var invite = OutgoingInvite(target: target, flow: flow, from: from, to: NameAddress(uri: target))
         invite.credentials = line.settings.credentials
-        invite.body = negotiation.offer(direction: .sendrecv).serialized()
-        invite.offerAfterRefusal = { [weak self] in self?.negotiation.offerSecurely()?.serialized() }
-        state = .calling
+        invite.body = signalling.invite(self).serialized()
+        invite.offerAfterRefusal = { [weak self] in self?.signalling.negotiation.offerSecurely()?.serialized() }
+        signalling.enter(.calling)
         session = line.agent.invite(invite, delegate: self, at: now)
         return true
     }
@@ -63,27 +62,13 @@ extension AppCall {
     /// configure < open < 200.
     func answer() -> Bool {
         guard direction == .incoming, state == .ringing || state == .new, standing == .known, networkEnd == nil, let session, configure() else { return false }
-        guard let body = describe() else { return failAnswer(.notAcceptable) }
-        guard open(negotiated ?? unanswered) else { return failAnswer(.mediaFailed) }
+        guard var description = try? signalling.describe(self) else { return failAnswer(.notAcceptable) }
+        guard let isElsewhere = open(signalling.planned) else { return failAnswer(.mediaFailed) }
+        if isElsewhere { description = signalling.negotiation.restated() }
         if let credentials = line.settings.credentials { session.authenticate(as: credentials) }
-        session.respond(status: 200, body: body, at: now)
-        state = .connected
+        session.respond(status: 200, body: description.serialized(), at: now)
+        signalling.enter(.connected)
         return true
-    }
-
-    /// The answer to the caller's offer in its favourite codec of ours, or our own offer where it made none (RFC 3261 §13.2.1).
-    private func describe() -> [UInt8]? {
-        guard negotiation.state == .haveRemoteOffer else { return negotiation.offer(direction: .sendrecv).serialized() }
-        guard let (answer, agreed) = try? negotiation.answer(codecs: offeredCodecs.first.map { [$0] }, direction: .sendrecv), let audio = agreed else { return nil }
-        negotiated = audio
-        isHeldByRemote = audio.remoteHold != .none
-        return answer.serialized()
-    }
-
-    /// Before a late offer is answered nothing is known of the far end but our own codecs.
-    private var unanswered: NegotiatedAudio {
-        let codec = NegotiatedCodec(codec: negotiation.local.codecs[0], receivePayloadType: 0, sendPayloadType: 0)
-        return NegotiatedAudio(codecs: [codec], remoteRTP: SocketAddress(.anyV4, port: 0), sends: false, receives: false)
     }
 
     private func failAnswer(_ cause: EndCause) -> Bool {
@@ -93,24 +78,25 @@ extension AppCall {
 
     /// stop, then tell the far end; its answer is not waited for (mapping §6). One that has not answered the call yet is told when it has.
     func hold() {
-        guard state != .ended, !isHeld || resume != nil else { return }
+        guard state != .ended, !signalling.isHeld || resume != nil else { return }
         endResume(false)
-        isHeld = true
+        signalling.hold()
         stopMedia(holding: true)
-        renegotiate()
+        offerWhenPossible()
     }
 
     /// - Parameter completion: true when the other side has agreed; packets flow after that.
     func takeBack(_ completion: @escaping (Bool) -> Void) {
-        guard state == .connected, isHeld else {
+        guard state == .connected, signalling.isHeld else {
             // Before that nobody was told of the hold.
-            if state != .connected { (isHeld, needsOffer) = (false, false) }
+            if state != .connected { signalling.cancelHold() }
             return completion(state != .ended)
         }
         endResume(false)
         isSilenced = false
+        guard signalling.resume() else { return completion(true) }
         resume = completion
-        renegotiate()
+        offerWhenPossible()
     }
 
     /// Hears, too, whether the other side has agreed to be taken back.
@@ -125,12 +111,14 @@ extension AppCall {
     func endResume(_ isAgreed: Bool) {
         let waiting = resume
         resume = nil
+        if !isAgreed { signalling.giveUpResume() }
         waiting?(isAgreed)
     }
 
     /// As `endResume(false)`, but while the system speaks: the app, which may answer it, hears of it when the system is done.
     func giveUpResume() {
         guard let waiting = resume.take() else { return }
+        signalling.giveUpResume()
         line.later { waiting(false) }
     }
 
@@ -177,7 +165,7 @@ extension AppCall {
     private func send(_ digits: [DTMFDigit]) -> Bool {
         guard media.state == .started else { return false }
         let keys = digits.compactMap { $0.character.asciiValue.map { KeyPress(key: $0, duration: nil) } }
-        if negotiated?.telephoneEvents.isEmpty == true, session?.tell(keys, at: now) == true { return true }
+        if signalling.agreed?.telephoneEvents.isEmpty == true, session?.tell(keys, at: now) == true { return true }
         do throws(MediaError) { try line.plane.send(digits, on: media.id, at: now) } catch { return false }
         return true
     }
@@ -186,7 +174,7 @@ extension AppCall {
     /// them. False where there is no media to join, or two do not speak a codec of each other's.
     func join(_ other: AppCall) -> Bool {
         if partner == other.uuid || conference.map({ $0 == other.conference }) == true { return true }
-        guard media.state.isOpen, other.media.state.isOpen, let mine = negotiated, let theirs = other.negotiated else { return false }
+        guard media.state.isOpen, other.media.state.isOpen, let mine = signalling.agreed, let theirs = other.signalling.agreed else { return false }
         part()
         if other.partner != nil || other.conference != nil {
             confer(with: other)
@@ -227,16 +215,12 @@ extension AppCall {
 
     /// A re-INVITE with what is wanted now; it waits while an offer of either side is under way.
     func renegotiate() {
-        needsOffer = true
+        signalling.renegotiate()
         offerWhenPossible()
     }
 
     func offerWhenPossible() {
-        guard needsOffer, state == .connected, let session, session.canOffer else { return }
-        needsOffer = false
-        session.reinvite(body: negotiation.offer(direction: wantedDirection).serialized(), at: now)
+        guard let session, let offer = signalling.nextOffer(canOffer: session.canOffer, self) else { return }
+        session.reinvite(body: offer.serialized(), at: now)
     }
-
-    /// A resume is wanted before it is done.
-    var wantedDirection: SDP.Direction { isHeld && resume == nil ? .sendonly : .sendrecv }
 }

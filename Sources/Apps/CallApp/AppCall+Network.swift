@@ -1,7 +1,7 @@
-import CallKit
-import Foundation
 import CallJournal
+import CallKit
 import Calls
+import Foundation
 import Media
 import Primitives
 import RTP
@@ -30,7 +30,7 @@ extension AppCall: InviteSessionDelegate {
         case .retryDue: offerWhenPossible()
         case .dialogLost(let status): refused(status)
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
-        case .offerWithdrawn: negotiation.rollback()
+        case .offerWithdrawn: signalling.withdrawOffer()
         case .transferRequested(let request): transferRequested(request)
         case .transferProgress(let status): line.tell(.transferProgress(status: status), of: self)
         case .info(let request): informed(request)
@@ -64,14 +64,18 @@ extension AppCall: InviteSessionDelegate {
     /// The ACK of our 200; with a late offer it brings the answer.
     private func acknowledged(_ body: [UInt8]?) {
         defer { offerWhenPossible() }
-        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
-        // An offer of ours that the far end asked for and did not answer changes nothing of a session that stands.
-        if body == nil, negotiated != nil { return negotiation.rollback() }
-        guard let body, let audio = try? negotiation.receive(answer: body) else {
-            return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        switch signalling.acknowledged(body) {
+        case .nothing: break
+        case .first:
+            refreshPlan()
+            if signalling.isHeldByRemote { tellRemoteHold() }
+            startMedia()
+        case .again(let audio):
+            adopt(audio)
+            startMedia()
+        case .audioRemoved: audioWasRemoved()
+        case .unusable: endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
         }
-        adopt(audio)
-        startMedia()
     }
 
     // MARK: Outgoing
@@ -79,14 +83,13 @@ extension AppCall: InviteSessionDelegate {
     private func progressed(_ response: Message) {
         guard state == .calling || state == .early else { return }
         if state == .calling {
-            state = .early
+            signalling.enter(.early)
             line.tell(.connecting(uuid))
         }
         line.tell(.progress(status: response.status ?? 0), of: self)
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(response.status ?? 0)])
-        guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < 16 else { return }
-        earlyAnswers[tag.detached] = response.body
+        signalling.note(provisional: response)
     }
 
     /// 2xx parsed < open < ACK < connected. An end that crossed it wins: ACK, BYE, nothing opened.
@@ -97,14 +100,11 @@ extension AppCall: InviteSessionDelegate {
             session.bye(reasons: (endCause ?? .normalClearing).reasons, at: now)
             return
         }
-        let early = response.to.tag.flatMap { earlyAnswers[$0] } ?? []
-        guard let audio = try? negotiation.receive(answer: response.body.isEmpty ? early : response.body) else { return fail(session, .notAcceptable) }
-        earlyAnswers = [:]
-        negotiated = audio
-        isHeldByRemote = audio.remoteHold != .none
-        guard open(audio) else { return fail(session, .mediaFailed) }
+        guard let audio = try? signalling.accept(response) else { return fail(session, .notAcceptable) }
+        guard let isElsewhere = open(audio) else { return fail(session, .mediaFailed) }
         session.acknowledge(at: now)
-        state = .connected
+        signalling.enter(.connected)
+        if isElsewhere { signalling.renegotiate() }
         line.tell(.connected(uuid))
         if standing == .known { line.system.reportConnected(uuid) }
         startMedia()
@@ -113,7 +113,7 @@ extension AppCall: InviteSessionDelegate {
 
     private func fail(_ session: InviteSession, _ cause: EndCause) {
         session.acknowledge(at: now)
-        state = .connected
+        signalling.enter(.connected)
         endOutOfBand(.failed, cause: cause, tellsPeer: true)
     }
 
@@ -129,73 +129,94 @@ extension AppCall: InviteSessionDelegate {
     private func offered(_ offer: OfferRequest) {
         guard let session else { return }
         guard state == .connected else { return session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now) }
-        guard let body = offer.body else {
-            let own = offer.message.method == .invite ? negotiation.offer(direction: wantedDirection).serialized() : []
-            return session.answer(offer, status: 200, body: own, at: now)
-        }
-        do throws(NegotiationError) {
-            try negotiation.receive(offer: body)
-            if negotiation.remoteOffer?.removesAudio == true { throw .noAudio }
-            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection)
-            guard let audio else { throw .noAudio }
-            // Nothing leaves behind a 200 that agrees to silence.
-            if audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
-            session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            adopt(audio)
-        } catch {
-            negotiation.rollback()
+        do throws(NegotiationError) { answer(offer, try signalling.receive(offer.message, self), session) } catch {
             session.answer(offer, status: error.status, at: now)
         }
         offerWhenPossible()
     }
 
-    /// The codec in use where the far end offers it again, else its favourite of ours (RFC 3264 §8.3.2). Whom two calls join by relay they need the one
-    /// that they have in common.
-    private var answeredCodecs: [Codec]? {
-        guard let present = negotiated?.primary.codec else { return nil }
-        let known = partner == nil ? offeredCodecs : []
-        return [known.contains { $0.matches(present) } ? present : known.first ?? present]
+    private func answer(_ offer: OfferRequest, _ reply: CallSession.Reply, _ session: InviteSession) {
+        switch reply {
+        case .agreed(let answer, let audio):
+            // Nothing leaves behind a 200 that agrees to silence.
+            if audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+            adopt(audio)
+        case .audioRemoved(let answer):
+            stopMedia(holding: true)
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+            audioWasRemoved()
+        case .offer(let own), .early(let own): session.answer(offer, status: 200, body: own.serialized(), at: now)
+        case .refresh: session.answer(offer, status: 200, body: [], at: now)
+        case .tooEarly: session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now)
+        }
     }
 
     private func reanswered(_ response: Message) {
-        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
-        let audio: NegotiatedAudio
-        do throws(NegotiationError) { audio = try negotiation.receive(answer: response.body) } catch { return reanswerFailed(error) }
-        let isBack = resume != nil && !needsOffer
-        if isBack { isHeld = false }
-        adopt(audio)
-        session?.acknowledge(at: now)
-        if isBack {
-            endResume(true)
-            startMedia()
+        let agreement = signalling.reanswered(response)
+        switch agreement {
+        case .nothing: return
+        case .agreed(let audio, let endsResume):
+            adopt(audio)
+            session?.acknowledge(at: now)
+            if endsResume { resumed() }
+        case .audioRemoved, .unusable, .insecure:
+            session?.acknowledge(at: now)
+            notAgreed(agreement)
         }
         offerWhenPossible()
     }
 
-    /// A 2xx whose answer cannot be used leaves the session as it was; one in the clear, where that may not be, ends the call as the first answer would.
-    private func reanswerFailed(_ error: NegotiationError) {
-        session?.acknowledge(at: now)
-        guard error != .securityRequired, error != .noCommonSecurity else { return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true) }
-        // A resume that was asked for since is offered next.
-        if !needsOffer { endResume(false) }
-        offerWhenPossible()
+    private func resumed() {
+        endResume(true)
+        startMedia()
     }
 
-    /// Where the dialog is not gone the session stays as it was.
+    /// A 2xx whose answer cannot be used leaves the session as it was; one in the clear, where that may not be, ends the call as the first answer would.
+    /// An app is told that its resume has failed where it brings no sound.
+    private func notAgreed(_ agreement: CallSession.Agreement) {
+        switch agreement {
+        case .nothing, .agreed: break
+        case .audioRemoved(let refusesResume), .unusable(_, let refusesResume): if refusesResume { endResume(false) }
+        case .insecure: endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        }
+    }
+
     private func refused(_ status: Int) {
-        negotiation.rollback()
-        if status == 491 { return renegotiate() }
-        endResume(false)
-        if InviteSession.endsDialog(status) { endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
+        switch signalling.refused(status) {
+        case .nothing: break
+        case .again: offerWhenPossible()
+        case .resumeRefused: endResume(false)
+        case .dialogGone:
+            endResume(false)
+            endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true)
+        }
     }
 
     func adopt(_ audio: NegotiatedAudio) {
-        negotiated = audio
+        let (wasHeld, wasMissing) = (signalling.isHeldByRemote, signalling.hasNoAudio)
+        signalling.adopt(audio)
         refreshPlan()
-        let wasHeld = isHeldByRemote
-        isHeldByRemote = audio.remoteHold != .none
-        guard wasHeld != isHeldByRemote else { return }
-        scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
-        line.tell(.remoteHold(isHeldByRemote), of: self)
+        if wasMissing { startMedia() }
+        if signalling.isHeldByRemote != (wasHeld || wasMissing) { tellRemoteHold() }
+    }
+
+    private func tellRemoteHold() {
+        let isHeld = signalling.isHeldByRemote
+        scribe.write(.remoteHold, at: now, [.on: .init(isHeld), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        line.tell(.remoteHold(isHeld), of: self)
+    }
+
+    /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, and an offer may bring the stream back.
+    private func audioWasRemoved() {
+        guard signalling.removeAudio() else { return }
+        stopMedia(holding: true)
+        // What brings the stream back brings a new one (RFC 3264 §8.1), whose handshake is a new one too.
+        if var gone = signalling.agreed, case .dtls = gone.security {
+            gone.security = .none
+            media.update(plan(for: gone), at: now)
+        }
+        scribe.write(.mediaUpdated, at: now, [.codec: "none"])
+        line.tell(.remoteHold(true), of: self)
     }
 }

@@ -1,7 +1,7 @@
-import CallKit
-import Foundation
 import CallJournal
+import CallKit
 import Calls
+import Foundation
 import Media
 import Primitives
 import RTP
@@ -12,19 +12,6 @@ import UserAgent
 /// One call of an app's line: its SIP dialog, its media, and how far the app and its CallKit system have taken it.
 final class AppCall {
     enum Direction { case incoming, outgoing }
-
-    enum State: Equatable {
-        /// An INVITE came in, or one is about to leave. Next: `ringing`, `calling`, `ended`.
-        case new
-        /// Incoming, 180 was sent. Next: `connected` (the 200 left), `ended`.
-        case ringing
-        /// Outgoing, the INVITE left. Next: `early` on 101–199, `connected` on 2xx, `ended`.
-        case calling, early
-        /// A 2xx left or was acknowledged. Next: `ended`.
-        case connected
-        /// Absorbing.
-        case ended
-    }
 
     /// What CallKit knows of it.
     enum Standing: Equatable {
@@ -40,10 +27,9 @@ final class AppCall {
     let scribe: LegScribe
     let flow: Flow
     var session: InviteSession?
-    var negotiation: OfferAnswer
-    var negotiated: NegotiatedAudio?
+    /// How far its dialog has come, and what was agreed.
+    var signalling: CallSession
     var media: LegMedia
-    var state = State.new
     var standing = Standing.unreported
     /// What the far end is told when we end it; set by the system's own reasons before the app hears of them.
     var endCause: EndCause?
@@ -53,14 +39,11 @@ final class AppCall {
     var overdueAt: Instant?
     /// The app's provider that reported or started it.
     var provider: Int?
-    var isHeld = false
-    var isHeldByRemote = false
     var isMuted = false
     /// The app has stopped its sound by itself; the next `startAudio` begins it again.
     var isSilenced = false
     /// Waits for the answer to the re-INVITE that takes the other side back.
     var resume: ((Bool) -> Void)?
-    var needsOffer = false
     /// What is left of a dial string behind a pause, and when the pause is over; nil: when the user plays keys again.
     var waitingKeys: (keys: Substring, until: Instant?)?
     /// The call that it is joined with, where they are two.
@@ -71,15 +54,15 @@ final class AppCall {
     var formers: [FormerDialog] = []
     /// The conference that it is in, where they are or were three and more.
     var conference: UInt64?
-    /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
-    var earlyAnswers: [Text: [UInt8]] = [:]
 
     init(
         _ direction: Direction, uuid: UUID, line: AppLine, session: InviteSession?, flow: Flow, negotiation: OfferAnswer, media: LegMedia, scribe: LegScribe
     ) {
         (self.direction, self.uuid, self.line, self.session, self.flow) = (direction, uuid, line, session, flow)
-        (self.negotiation, self.media, self.scribe) = (negotiation, media, scribe)
+        (signalling, self.media, self.scribe) = (CallSession(negotiation), media, scribe)
     }
+
+    var state: CallSession.State { signalling.state }
 
     var now: Instant { line.now }
     var isSignallingOver: Bool { ([session, move?.session] + formers.map(\.session)).allSatisfy { $0?.state ?? .ended == .ended } }
@@ -99,7 +82,7 @@ final class AppCall {
     /// The app has kept silent about it, or there is none.
     func giveUpUnreported(status: Int) {
         if state != .ended { session?.respond(status: status, at: now) }
-        state = .ended
+        signalling.enter(.ended)
         forget()
     }
 
@@ -114,7 +97,7 @@ final class AppCall {
 
     /// Packets flow where everything that they need is there.
     func startMedia() {
-        guard line.audio.isOn, standing == .up, state == .connected, negotiated != nil, !isHeld, !isSilenced, media.state.isOpen, media.state != .started else { return }
+        guard line.audio.isOn, standing == .up, state == .connected, signalling.agreed != nil, !signalling.isHeld, !signalling.hasNoAudio, !isSilenced, media.state.isOpen, media.state != .started else { return }
         media.start(at: now)
     }
 
@@ -124,7 +107,7 @@ final class AppCall {
     /// Takes a number and decides about codecs, once. False when there is no number.
     func configure() -> Bool {
         if media.reservation == nil {
-            do { try media.reserve(negotiation.ports, at: now) } catch {
+            do { try media.reserve(signalling.negotiation.ports, at: now) } catch {
                 scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
                 endCause = EndCause(status: 503, reasons: [])
                 return false
@@ -137,21 +120,24 @@ final class AppCall {
 
     func listenOnReservation() {
         guard let ports = media.reservation else { return }
-        (negotiation.local.port, negotiation.local.rtcpPort) = (ports.rtp, ports.rtcp)
+        (signalling.negotiation.local.port, signalling.negotiation.local.rtcpPort) = (ports.rtp, ports.rtcp)
     }
 
-    func open(_ audio: NegotiatedAudio) -> Bool {
-        do { try media.open(plan(for: audio), near: nil, at: now) } catch {
+    /// - Returns: whether it is open at another port than the far end was told; nil where it cannot be opened.
+    func open(_ audio: NegotiatedAudio) -> Bool? {
+        do throws(MediaError) {
+            let isElsewhere = try media.openSomewhere(plan(for: audio), near: nil, at: now)
+            listenOnReservation()
+            return isElsewhere
+        } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "bind"])
-            return false
+            return nil
         }
-        listenOnReservation()
-        return true
     }
 
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         var agreed = audio
-        if isHeld { agreed.sends = false }
+        if signalling.isHeld { agreed.sends = false }
         let alone: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
         var plan = MediaPlan(localAddress: line.settings.mediaAddress, audio: agreed, source: conference.map(MediaSource.conference) ?? alone)
         plan.isMuted = isMuted
@@ -160,10 +146,10 @@ final class AppCall {
 
     /// What the user switched has changed.
     func refreshPlan() {
-        if let negotiated { media.update(plan(for: negotiated), at: now) }
+        if let agreed = signalling.agreed { media.update(plan(for: agreed), at: now) }
     }
 
-    private var codecNames: Text { Text(Array(negotiation.local.codecs.map { Array($0.name.bytes) }.joined(separator: [0x20]))) }
+    private var codecNames: Text { Text(Array(signalling.negotiation.local.codecs.map { Array($0.name.bytes) }.joined(separator: [0x20]))) }
 
     func heard(_ event: MediaEvent) {
         switch event {
@@ -192,7 +178,7 @@ final class AppCall {
         guard state != .ended else { return }
         stopMedia()
         signalEnd(endCause ?? (direction == .incoming && state != .connected ? declined : .normalClearing))
-        state = .ended
+        signalling.enter(.ended)
     }
 
     private var declined: EndCause {
@@ -221,7 +207,7 @@ final class AppCall {
         guard networkEnd == nil, standing != .ended else { return }
         (networkEnd, endCause) = (reason, endCause ?? cause)
         stopMedia()
-        if !tellsPeer { state = .ended }
+        if !tellsPeer { signalling.enter(.ended) }
         line.tell(.ended(uuid, reason))
         if standing == .unreported {
             if tellsPeer { hangUp() }
@@ -238,11 +224,28 @@ final class AppCall {
         if state != .ended {
             stopMedia()
             signalEnd(endCause ?? .failed)
-            state = .ended
+            signalling.enter(.ended)
         }
         endOtherDialogs()
         giveUpResume()
     }
+}
+
+/// What it says in descriptions: the codec in use where the far end offers it again, else its favourite of ours (RFC 3264 §8.3.2). Whom two calls join by
+/// relay they need the one that they have in common.
+extension AppCall: CallDescriber {
+    func received(offerIn negotiation: inout OfferAnswer) {}
+    func prepareAnswer(_ negotiation: inout OfferAnswer) {}
+    func prepareOffer(_ negotiation: inout OfferAnswer, agreed: NegotiatedAudio?) {}
+
+    func codecs(answering offer: OfferAnswer.RemoteOffer, ours: [Codec], agreed: NegotiatedAudio?) -> [Codec]? {
+        let known = offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
+        guard let present = agreed?.primary.codec else { return known.first.map { [$0] } }
+        let usable = partner == nil ? known : []
+        return [usable.contains { $0.matches(present) } ? present : usable.first ?? present]
+    }
+
+    var relayed: NegotiatedAudio? { nil }
 }
 
 extension InviteSession {

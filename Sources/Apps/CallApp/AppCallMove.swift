@@ -1,7 +1,7 @@
-import CallKit
-import Foundation
 import CallJournal
+import CallKit
 import Calls
+import Foundation
 import Media
 import Primitives
 import SDP
@@ -17,13 +17,13 @@ final class AppCallMove {
     let request: TransferRequest
     let target: String
     private(set) var session: InviteSession?
-    private var negotiation: OfferAnswer
+    private var signalling: CallSession
     private let scribe: LegScribe
 
     init(_ call: AppCall, _ request: TransferRequest, sessionID: UInt64) {
         (self.call, self.request) = (call, request)
         target = "\(request.target.text)"
-        negotiation = OfferAnswer(local: call.negotiation.local, sessionID: sessionID)
+        signalling = CallSession(OfferAnswer(local: call.signalling.negotiation.local, sessionID: sessionID))
         scribe = call.scribe
     }
 
@@ -35,7 +35,7 @@ final class AppCallMove {
         invite.credentials = settings.credentials
         if let replaces = request.replaces { invite.headers.append((.replaces, replaces.value)) }
         if let referredBy = request.referredBy { invite.headers.append((.referredBy, referredBy)) }
-        invite.body = negotiation.offer(direction: call.wantedDirection).serialized()
+        invite.body = signalling.negotiation.offer(direction: call.signalling.wantedDirection).serialized()
         session = call.line.agent.invite(invite, delegate: self, at: call.now)
     }
 
@@ -48,7 +48,9 @@ extension AppCallMove: InviteSessionDelegate {
         self.session = session
         switch event {
         case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: Way(call.flow), at: call.now)
-        case .provisional(let response): report(response.status ?? 100)
+        case .provisional(let response):
+            signalling.note(provisional: response)
+            report(response.status ?? 100)
         case .accepted(let response): accepted(response, session)
         case .rejected(let status, _): fail(status)
         default: break
@@ -70,12 +72,12 @@ extension AppCallMove: InviteSessionDelegate {
 
     private func accepted(_ response: Message, _ session: InviteSession) {
         session.acknowledge(at: call.now)
-        guard call.move === self, call.state == .connected, let audio = try? negotiation.receive(answer: response.body) else {
+        guard call.move === self, call.state == .connected, let audio = try? signalling.accept(response) else {
             session.bye(at: call.now)
             return fail(488)
         }
         report(200)
-        call.move(to: session, negotiation, audio)
+        call.move(to: session, signalling.negotiation, audio)
     }
 }
 
@@ -109,7 +111,7 @@ extension AppCall {
         if let former = self.session { formers.append(FormerDialog(former, of: self)) }
         self.session = session
         session.delegate = self
-        self.negotiation = negotiation
+        signalling.negotiation = negotiation
         scribe.write(.transferred, at: now, [.remote: .init(target)])
         adopt(audio)
         startMedia()

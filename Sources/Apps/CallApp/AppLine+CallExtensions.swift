@@ -1,7 +1,7 @@
-import CallKit
-import Foundation
 import CallJournal
+import CallKit
 import Calls
+import Foundation
 import Media
 import Primitives
 import RTP

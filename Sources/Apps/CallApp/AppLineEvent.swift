@@ -1,7 +1,7 @@
-import CallKit
-import Foundation
 import CallJournal
+import CallKit
 import Calls
+import Foundation
 import Primitives
 
 /// What a line tells its app, in the order in which it happened. Told on the line's queue, inside of the turn in which it happened.

@@ -1,15 +1,15 @@
+import CallJournal
 import CallKit
+import Calls
 import Dispatch
 import Foundation
-import CallJournal
-import Calls
-import struct Gateway.WallClock
 import Media
 import Primitives
 import PushKit
 import RTP
 import Runtime
 import SDP
+import struct Gateway.WallClock
 import UserAgent
 
 /// Where an app's line is, on this machine.

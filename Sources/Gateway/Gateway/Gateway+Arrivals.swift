@@ -212,7 +212,7 @@ extension Gateway {
     func admit(_ leg: Leg, _ callees: [Destination]) {
         guard let session = leg.session, let origin = leg.origin else { return }
         guard leg.takeOffer() else { return forgo(leg) }
-        do { try leg.media.reserve(leg.negotiation.ports, at: now) } catch {
+        do { try leg.media.reserve(leg.call.negotiation.ports, at: now) } catch {
             leg.scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             refused(.ports, session.flow.remote.address)
             refuseForNow(session)
@@ -269,11 +269,11 @@ extension Gateway {
 
     func call(_ destination: Destination, for caller: Leg) {
         let leg = makeLeg(to: destination, on: caller.line)
-        leg.negotiation.local.codecs = caller.offeredCodecs.merged(with: offeredCodecs)
-        if let offer = caller.negotiation.remoteOffer {
-            (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (offer.ptime, offer.maxptime)
-        } else if let agreed = caller.negotiated {
-            (leg.negotiation.local.ptime, leg.negotiation.local.maxptime) = (agreed.ptime, agreed.maxptime)
+        leg.call.negotiation.local.codecs = caller.offeredCodecs.merged(with: offeredCodecs)
+        if let offer = caller.call.negotiation.remoteOffer {
+            (leg.call.negotiation.local.ptime, leg.call.negotiation.local.maxptime) = (offer.ptime, offer.maxptime)
+        } else if let agreed = caller.call.agreed {
+            (leg.call.negotiation.local.ptime, leg.call.negotiation.local.maxptime) = (agreed.ptime, agreed.maxptime)
         }
         leg.bridge = caller.bridge
         leg.trunk = destination.trunk

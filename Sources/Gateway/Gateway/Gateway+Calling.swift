@@ -30,8 +30,8 @@ extension Gateway {
             leg.scribe.write(.inviteUnanswered, at: now, [.status: .init(failure), .remote: .init(flow.remote.description)])
         }
         invite.offerOver = { [weak leg] hop in leg?.offer(over: hop) }
-        if leg.negotiation.local.security.policy == .optional {
-            invite.offerAfterRefusal = { [weak leg] in leg?.negotiation.offerSecurely()?.serialized() }
+        if leg.call.negotiation.local.security.policy == .optional {
+            invite.offerAfterRefusal = { [weak leg] in leg?.call.negotiation.offerSecurely()?.serialized() }
         }
         invite.contactUser = leg.trunk.flatMap { $0.configuration.registration == nil ? nil : $0.configuration.contactUser(line: $0.line) }
         let origin = self.leg(ofBridge: leg)

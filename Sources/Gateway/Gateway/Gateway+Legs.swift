@@ -109,7 +109,7 @@ extension Gateway {
     private func entertains(_ leg: Leg) -> Bool {
         let holder = peer(of: leg)
         leg.hearsHolder = false
-        guard !leg.isHeld else { return false }
+        guard !leg.call.isHeld else { return false }
         switch holder.flatMap(lineOfFarEnd)?.configuration.holdMusic {
         case .sound(let music): return leg.playHoldMusic(music)
         case .theirs: leg.hearsHolder = holder?.sendsOnHold ?? false
@@ -162,7 +162,7 @@ extension Gateway {
         if let origin = leg.origin, let index = callOfAttempt.index(forKey: origin.attempt), callOfAttempt[index].value == leg.uuid {
             callOfAttempt.remove(at: index)
         }
-        leg.state = .ended
+        leg.call.enter(.ended)
         if let session = leg.session { endedDialogs.add(session, at: now) }
         if !leg.isSignallingOver { lingering.append(leg) }
     }

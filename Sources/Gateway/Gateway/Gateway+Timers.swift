@@ -68,7 +68,7 @@ extension Gateway {
     private func fire(_ timer: LegTimer, of leg: Leg) {
         switch timer {
         case .ring: leg.endOutOfBand(leg.state == .early ? .unanswered : .failed, cause: .ringTimeout, tellsPeer: true)
-        case .resume: if leg.isHeld { leg.line.calls.setHeld(leg.uuid, false) }
+        case .resume: if leg.call.isHeld { leg.line.calls.setHeld(leg.uuid, false) }
         case .duration: end(leg, .maximumDuration)
         case .firstMedia: leg.heardNothing()
         case .hunt: hunt(for: leg.uuid)

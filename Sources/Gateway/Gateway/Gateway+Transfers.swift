@@ -92,7 +92,7 @@ extension Gateway {
         connect(staying, with: other)
         noteParts(staying, other)
         recordAnew(staying, other)
-        for held in [staying, other] where held.isHeld || held.isEntertained { putOnHold(held, false) }
+        for held in [staying, other] where held.call.isHeld || held.isEntertained { putOnHold(held, false) }
         for (holder, _) in holders { tell(bridge, .remoteHold(holder.uuid, true)) }
         conclude(leg)
         second.endOutOfBand(.remoteEnded, cause: .transferred, tellsPeer: true)

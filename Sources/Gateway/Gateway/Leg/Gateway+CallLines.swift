@@ -22,7 +22,7 @@ extension Gateway {
 
     /// Two talk with each other from here on: the limits of media are theirs.
     func limitMedia(of leg: Leg) {
-        guard let audio = leg.negotiated, !leg.hasNoAudio else { return }
+        guard let audio = leg.call.agreed, !leg.call.hasNoAudio else { return }
         leg.media.update(leg.plan(for: audio), at: now)
         if leg.media.state == .started { leg.expectMedia() }
     }

@@ -7,9 +7,9 @@ extension Gateway {
     /// application, needs it on none.
     func mayUseComfortNoise(_ leg: Leg) -> Bool {
         guard configuration.media.comfortNoise else { return false }
-        if let audio = peer(of: leg)?.negotiated { return !audio.comfortNoise.isEmpty || audio.primary.codec.matches(.opus) }
+        if let audio = peer(of: leg)?.call.agreed { return !audio.comfortNoise.isEmpty || audio.primary.codec.matches(.opus) }
         guard let caller = leg.bridge.flatMap({ bridges[$0]?.caller }).flatMap(self.leg), caller !== leg else { return true }
-        if let offer = caller.negotiation.remoteOffer { return offer.hasComfortNoise || offer.codecs.allSatisfy { $0.matches(.opus) } }
-        return caller.negotiated.map { !$0.comfortNoise.isEmpty } ?? false
+        if let offer = caller.call.negotiation.remoteOffer { return offer.hasComfortNoise || offer.codecs.allSatisfy { $0.matches(.opus) } }
+        return caller.call.agreed.map { !$0.comfortNoise.isEmpty } ?? false
     }
 }

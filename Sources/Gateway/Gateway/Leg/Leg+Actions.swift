@@ -11,7 +11,7 @@ extension Leg {
     /// reserve < configure < INVITE.
     func performStart() -> Bool {
         guard state == .new, let destination else { return false }
-        do { try media.reserve(negotiation.ports, at: now) } catch {
+        do { try media.reserve(call.negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
             gateway.refused(.ports, flow.remote.address)
             endCause = .noPort(retryAfter: gateway.configuration.limits.retryAfter)
@@ -19,10 +19,8 @@ extension Leg {
         }
         listenOnReservation()
         media.configure(at: now, codecs: codecNames)
-        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
-        let offer = negotiation.offer(direction: .sendrecv)
-        session = gateway.invite(from: self, to: destination.value, offer: offer.serialized())
-        state = .calling
+        session = gateway.invite(from: self, to: destination.value, offer: call.invite(self).serialized())
+        call.enter(.calling)
         // A call to ourselves rings for as long as it does where it arrives.
         if !destination.value.isToOurselves { gateway.arm(.ring, of: self, after: calledLine.configuration.ringTimeout) }
         if destination.value.isSilent { gateway.calleeIsSilent(self) }
@@ -34,11 +32,11 @@ extension Leg {
     func performAnswer() -> Bool {
         guard direction == .incoming, state == .ringing, let session else { return false }
         media.configure(at: now, codecs: codecNames)
-        guard var description = describe() else { return failAnswer(.notAcceptable) }
+        guard var description = try? call.describe(self) else { return failAnswer(.notAcceptable) }
         do throws(MediaError) {
-            let isElsewhere = try media.openSomewhere(plan(for: negotiated ?? unanswered), near: gateway.peer(of: self)?.media.id, at: now)
+            let isElsewhere = try media.openSomewhere(plan(for: call.planned), near: gateway.peer(of: self)?.media.id, at: now)
             listenOnReservation()
-            if isElsewhere { description = negotiation.restated() }
+            if isElsewhere { description = call.negotiation.restated() }
         } catch {
             return failAnswer(mediaRefused(error))
         }
@@ -47,17 +45,6 @@ extension Leg {
         passedHeaders = []
         connected()
         return true
-    }
-
-    /// The answer to the caller's offer, or our own offer where it made none (RFC 3261 §13.2.1).
-    private func describe() -> SessionDescription? {
-        guard negotiation.state == .haveRemoteOffer else { return makeOffer(direction: .sendrecv) }
-        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
-        let described = try? negotiation.answer(codecs: answeredCodecs, direction: .sendrecv, passingTo: bridgedAudio)
-        guard let (answer, agreed) = described, let audio = agreed else { return nil }
-        negotiated = audio
-        isHeldByRemote = audio.remoteHold != .none
-        return answer
     }
 
     private func failAnswer(_ cause: EndCause) -> Bool {
@@ -85,42 +72,42 @@ extension Leg {
         endCause = cause
         media.stop(at: now)
         signalEnd(cause)
-        state = .ended
+        call.enter(.ended)
     }
 
     /// stop, then tell the far end; its answer is not waited for (mapping §6).
     func performHold() {
-        guard state == .connected, !isHeld || resume != nil || gateway.isArmed(.resume, of: self) else { return }
+        guard state == .connected, !call.isHeld || resume != nil || gateway.isArmed(.resume, of: self) else { return }
         // A resume that still waits for its answer, or for its next attempt, is overtaken.
         resume?.fail()
         resume = nil
         resumeAttempts = 0
         gateway.disarm(.resume, of: self)
-        isHeld = true
+        call.hold()
         hasAudioSession = false
         media.stop(holding: true, at: now)
-        // Whoever has taken its sound away has nothing to be held, and is not offered it again.
-        if !hasNoAudio { renegotiate() }
+        offerWhenPossible()
     }
 
     /// Fulfilled by the 2xx to the re-INVITE, failed by its refusal.
     func performResume(_ action: CXSetHeldCallAction) {
-        guard state == .connected, isHeld else { return action.fulfill() }
+        guard state == .connected, call.isHeld else { return action.fulfill() }
         resume?.fail()
-        guard !hasNoAudio else { return resumeWithoutSound(action) }
+        guard call.resume() else { return resumed(action) }
         resume = action
-        renegotiate()
+        offerWhenPossible()
     }
 
-    /// The far end has taken its sound away, and brings it back itself when it likes.
-    func resumeWithoutSound(_ action: CXSetHeldCallAction) {
-        (resume, isHeld, resumeAttempts, needsOffer) = (nil, false, 0, false)
+    /// Nobody is held any more.
+    func resumed(_ action: CXSetHeldCallAction) {
+        (resume, resumeAttempts) = (nil, 0)
         action.fulfill()
     }
 
     /// The system gave the action up; the re-INVITE may still be answered, and the resume is wanted all the same.
     func resumeTimedOut() {
         resume = nil
+        call.giveUpResume()
         gateway.arm(.resume, of: self, after: Self.resumeInterval)
     }
 
@@ -129,6 +116,7 @@ extension Leg {
     func resumeFailed() {
         resume?.fail()
         resume = nil
+        call.giveUpResume()
         resumeAttempts += 1
         guard resumeAttempts < gateway.configuration.limits.resumeAttempts else {
             return endOutOfBand(.failed, cause: .resumeRefused, tellsPeer: true)
@@ -146,26 +134,18 @@ extension Leg {
 
     /// A re-INVITE with what is wanted now; it waits while an offer of either side is under way.
     func renegotiate() {
-        needsOffer = true
+        call.renegotiate()
         offerWhenPossible()
     }
 
     func offerWhenPossible() {
-        guard needsOffer, state == .connected, let session, session.canOffer else { return }
-        (needsOffer, isRefreshing) = (false, false)
-        // Whoever has taken its sound away brings it back itself: an offer of ours has none.
-        let offer = hasNoAudio ? negotiation.offerWithoutAudio() : makeOffer(direction: wantedDirection)
+        guard let session, let offer = call.nextOffer(canOffer: session.canOffer, self) else { return }
         session.reinvite(body: offer.serialized(), at: now)
     }
 
-    /// A re-INVITE that changes nothing (RFC 4028 §7.4), so that who holds is not asked to resume; one that is due anyway refreshes the session, too.
+    /// A re-INVITE that changes nothing (RFC 4028 §7.4); one that is due anyway refreshes the session, too.
     func refresh() {
-        guard !needsOffer, state == .connected else { return offerWhenPossible() }
-        isRefreshing = true
-        let offer = hasNoAudio ? negotiation.offerWithoutAudio() : makeOffer(direction: negotiation.direction ?? wantedDirection)
+        guard let offer = call.refreshingOffer(self) else { return offerWhenPossible() }
         session?.reinvite(body: offer.serialized(), at: now)
     }
-
-    /// A resume is wanted before it is done.
-    var wantedDirection: SDP.Direction { isHeld && resume == nil ? .sendonly : .sendrecv }
 }

@@ -14,7 +14,7 @@ extension Leg {
         case .digit(let digit):
             note(digit)
             // Of a far end without events a key is sound, which the other one hears.
-            if negotiated?.telephoneEvents.isEmpty == false, let peer = gateway.peer(of: self), peer.keysBySignalling { _ = peer.tell(digit) }
+            if call.agreed?.telephoneEvents.isEmpty == false, let peer = gateway.peer(of: self), peer.keysBySignalling { _ = peer.tell(digit) }
         case .firstReceived:
             hasHeard = true
             gateway.disarm(.firstMedia, of: self)
@@ -29,7 +29,7 @@ extension Leg {
     func note(_ digit: DTMFDigit) { scribe.write(.dtmfReceived, at: now, [.digits: .init(String(digit.character))]) }
 
     /// The far end knows no telephone-event, and takes INFO.
-    var keysBySignalling: Bool { negotiated?.telephoneEvents.isEmpty == true && session?.takesInfo == true }
+    var keysBySignalling: Bool { call.agreed?.telephoneEvents.isEmpty == true && session?.takesInfo == true }
 
     private func tell(_ digit: DTMFDigit) -> Bool {
         digit.character.asciiValue.flatMap { session?.tell([KeyPress(key: $0, duration: nil)], at: now) } ?? false
@@ -41,10 +41,10 @@ extension Leg {
     }
 
     /// The far end may send by what was agreed, and nobody holds.
-    private var isToBeHeard: Bool { negotiated?.receives == true && !isHeld && !isHeldByRemote && !hasNoAudio }
+    private var isToBeHeard: Bool { call.agreed?.receives == true && !call.isHeld && !call.isHeldByRemote && !call.hasNoAudio }
 
     private func fellSilent() {
-        guard !isHeld, !isHeldByRemote else { return }
+        guard !call.isHeld, !call.isHeldByRemote else { return }
         endOutOfBand(.failed, cause: .mediaTimeout, tellsPeer: true)
     }
 }
@@ -59,7 +59,7 @@ extension Leg {
 
     /// Packets flow where the leg has its audio session, is connected, agreed and not held.
     func startMedia() {
-        guard hasAudioSession, state == .connected, !hasNoAudio, !isHeld, media.state.isOpen, media.state != .started, negotiated != nil else { return }
+        guard hasAudioSession, state == .connected, !call.hasNoAudio, !call.isHeld, media.state.isOpen, media.state != .started, call.agreed != nil else { return }
         gateway.beginRecording(self)
         media.start(at: now)
         expectMedia()
@@ -75,7 +75,7 @@ extension Leg {
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
         let silence = gateway.shortest(\.configuration.mediaTimeout, on: self)
         var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
-        if isHeld { plan.audio.sends = false }
+        if call.isHeld { plan.audio.sends = false }
         plan.hearsKeys = gateway.configuration.media.hearsKeys
         plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
@@ -97,10 +97,10 @@ extension Leg {
 
     /// nil: no more. False, and as it was, where the leg's codec cannot be made here.
     func playHoldMusic(_ music: WAV?) -> Bool {
-        guard let negotiated, media.state.isOpen else { return false }
+        guard let agreed = call.agreed, media.state.isOpen else { return false }
         let before = holdMusic
         holdMusic = music
-        guard media.update(plan(for: negotiated), at: now) else {
+        guard media.update(plan(for: agreed), at: now) else {
             holdMusic = before
             return false
         }
@@ -116,39 +116,30 @@ extension Leg {
         case .record:
             hasPlayed = true
             gateway.beginRecording(self)
-            if let negotiated { media.update(plan(for: negotiated), at: now) }
+            if let agreed = call.agreed { media.update(plan(for: agreed), at: now) }
         case .echo, .tone, .conference: break
         }
-    }
-
-    /// The first agreement of a call whose INVITE had no offer.
-    func agreeLate(_ audio: NegotiatedAudio) {
-        negotiated = audio
-        isHeldByRemote = audio.remoteHold != .none
-        media.update(plan(for: audio), at: now)
-        tellFirstHold()
     }
 
     /// Takes over what was agreed anew within the call.
     func adopt(_ audio: NegotiatedAudio) {
         // One that only sent from its first description on was no hold, until it sends no more.
-        let fellSilent = negotiated?.remoteHold == .sendonly && audio.remoteHold.isSilent && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
-        if negotiated != audio || hasNoAudio { scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")]) }
+        let fellSilent = call.agreed?.remoteHold == .sendonly && audio.remoteHold.isSilent && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
+        if call.agreed != audio || call.hasNoAudio { scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")]) }
         let wasToBeHeard = isToBeHeard
-        negotiated = audio
+        let (wasHeld, wasMissing) = (call.isHeldByRemote && !fellSilent, call.hasNoAudio)
+        call.adopt(audio)
         media.update(plan(for: audio), at: now)
-        let (wasHeld, wasMissing) = (isHeldByRemote && !fellSilent, hasNoAudio)
-        (isHeldByRemote, hasNoAudio) = (audio.remoteHold != .none, false)
         if wasMissing { startMedia() } else if !wasToBeHeard { expectMedia() }
-        if wasHeld != isHeldByRemote {
-            scribe.write(.remoteHold, at: now, [.on: .init(isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+        if wasHeld != call.isHeldByRemote {
+            scribe.write(.remoteHold, at: now, [.on: .init(call.isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         }
-        if isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, isHeldByRemote)) }
+        if call.isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, call.isHeldByRemote)) }
     }
 
     /// Held by its first description already, to be told once its bridge knows that it is connected. One that only sends is heard, as an announcement is.
     func tellFirstHold() {
-        guard state == .connected, negotiated?.remoteHold.isSilent == true else { return }
+        guard state == .connected, call.agreed?.remoteHold.isSilent == true else { return }
         scribe.write(.remoteHold, at: now, [.on: .init(true), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         gateway.tell(bridge, .remoteHold(uuid, true))
     }
@@ -156,11 +147,10 @@ extension Leg {
     /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, the other leg of the bridge is held
     /// meanwhile, and an offer may bring the stream back.
     func audioWasRemoved() {
-        guard !hasNoAudio else { return }
-        hasNoAudio = true
+        guard call.removeAudio() else { return }
         media.stop(at: now)
         // What brings the stream back brings a new one (RFC 3264 §8.1), whose handshake is a new one too.
-        if var gone = negotiated, case .dtls = gone.security {
+        if var gone = call.agreed, case .dtls = gone.security {
             gone.security = .none
             media.update(plan(for: gone), at: now)
         }

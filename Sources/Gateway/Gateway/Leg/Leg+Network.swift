@@ -28,7 +28,7 @@ extension Leg: InviteSessionDelegate {
         case .refused(let status): refused(status)
         case .retryDue: offerWhenPossible()
         case .info(let request): informed(request)
-        case .offerWithdrawn: negotiation.rollback()
+        case .offerWithdrawn: call.withdrawOffer()
         case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
         case .refreshDue: refresh()
         case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
@@ -50,19 +50,17 @@ extension Leg: InviteSessionDelegate {
     /// The ACK of our 200; with a late offer it brings the answer.
     private func acknowledged(_ body: [UInt8]?) {
         defer { offerWhenPossible() }
-        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
-        guard let body else {
-            // An offer of ours that the far end asked for and did not answer changes nothing of a session that stands.
-            return negotiated == nil ? endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true) : negotiation.rollback()
-        }
-        do throws(NegotiationError) {
-            let audio = try negotiation.receive(answer: body)
-            if negotiated == nil { agreeLate(audio) } else { adopt(audio) }
+        switch call.acknowledged(body) {
+        case .nothing: break
+        case .first(let audio):
+            media.update(plan(for: audio), at: now)
+            tellFirstHold()
             startMedia()
-        } catch .refused where negotiated != nil {
-            audioWasRemoved()   // port 0 is an answer, too (RFC 3264 §6)
-        } catch {
-            endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        case .again(let audio):
+            adopt(audio)
+            startMedia()
+        case .audioRemoved: audioWasRemoved()
+        case .unusable: endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
         }
     }
 
@@ -70,59 +68,17 @@ extension Leg: InviteSessionDelegate {
 
     private func progressed(_ response: Message) {
         guard state == .calling || state == .early, let status = response.status else { return }
-        if status == 199 { return forgetFork(response.to.tag) }
+        if status == 199 { return call.note(provisional: response) }
         gateway.passHeaders(of: response, from: self)
         gateway.rings(self, response)
         if state == .calling {
-            state = .early
+            call.enter(.early)
             gateway.tellTransferor(ofTarget: self, status)
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
         guard !response.body.isEmpty else { return }
         scribe.write(.earlyMediaIgnored, at: now, [.status: .init(status)])
-        guard let tag = response.to.tag?.detached, response.contentType == "application/sdp", earlyAnswers.count < Self.maximumEarlyAnswers else { return }
-        earlyAnswers[tag] = response.body
-        guard response.reliableSequence != nil, earlyNegotiations[tag] == nil else { return }
-        var fork = negotiation
-        if (try? fork.receive(answer: response.body)) != nil { earlyNegotiations[tag] = fork }
-    }
-
-    /// A fork of the far end rings no more (RFC 6228 §4).
-    private func forgetFork(_ tag: Text?) {
-        guard let tag else { return }
-        (earlyAnswers[tag], earlyNegotiations[tag]) = (nil, nil)
-    }
-
-    /// A new offer in an early dialog whose first exchange is complete (RFC 3311 §5.2). It is agreed, and opens nothing.
-    private func offeredEarly(_ offer: OfferRequest, _ session: InviteSession) {
-        guard let tag = offer.message.from.tag, let body = offer.body, var fork = earlyNegotiations[tag] else {
-            return session.answer(offer, status: 500, at: now)
-        }
-        do throws(NegotiationError) {
-            try fork.receive(offer: body)
-            gateway.prepareAnswer(&fork, over: flow)
-            let codec = known(of: fork.remoteOffer?.codecs ?? [], agreed: fork.audio)
-            let (answer, _) = try fork.answer(codecs: codec.map { [$0] }, direction: .sendrecv)
-            earlyNegotiations[tag.detached] = fork
-            session.answer(offer, status: 200, body: answer.serialized(), at: now)
-        } catch {
-            session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
-        }
-    }
-
-    private static var maximumEarlyAnswers: Int { 16 }
-
-    /// The answer of a 2xx, which a callee may have given in a provisional response before and leave out here (RFC 3261 §13.2.1).
-    private func answer(in response: Message) -> [UInt8] {
-        guard response.body.isEmpty, let tag = response.to.tag else { return response.body }
-        return earlyAnswers[tag] ?? []
-    }
-
-    /// What a reliable response agreed stands, and a 2xx can only repeat it (RFC 3262 §5).
-    private func agreement(in response: Message) -> NegotiatedAudio? {
-        guard let tag = response.to.tag, let fork = earlyNegotiations[tag] else { return receiveAnswer(answer(in: response)) }
-        negotiation = fork
-        return fork.audio
+        call.note(provisional: response)
     }
 
     /// 2xx parsed < open < ACK < connected. An end that crossed it wins: ACK, BYE, nothing opened.
@@ -133,11 +89,8 @@ extension Leg: InviteSessionDelegate {
             session.bye(reasons: endCause?.reasons ?? [], at: now)
             return
         }
-        guard let audio = agreement(in: response) else { return fail(session, .notAcceptable) }
-        (earlyAnswers, earlyNegotiations) = ([:], [:])
+        guard let audio = try? call.accept(response) else { return fail(session, .notAcceptable) }
         gateway.passHeaders(of: response, from: self)
-        negotiated = audio
-        isHeldByRemote = audio.remoteHold != .none
         let isElsewhere: Bool
         do throws(MediaError) { isElsewhere = try media.openSomewhere(plan(for: audio), near: nil, at: now) } catch {
             return fail(session, mediaRefused(error))
@@ -155,7 +108,7 @@ extension Leg: InviteSessionDelegate {
 
     private func fail(_ session: InviteSession, _ cause: EndCause) {
         session.acknowledge(at: now)
-        state = .connected
+        call.enter(.connected)
         endOutOfBand(.failed, cause: cause, tellsPeer: true)
     }
 
@@ -199,74 +152,69 @@ extension Leg: InviteSessionDelegate {
 
     private func offered(_ offer: OfferRequest) {
         guard let session else { return }
-        guard state == .connected else { return offeredEarly(offer, session) }
-        guard let body = offer.body else { return answerWithoutOffer(offer, session) }
-        do throws(NegotiationError) {
-            try negotiation.receive(offer: body)
-            gateway.prepareAnswer(&negotiation, over: flow)
-            negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
-            let (answer, audio) = try negotiation.answer(codecs: answeredCodecs, direction: wantedDirection, passingTo: bridgedAudio)
-            // Nothing leaves behind a 200 that agrees to silence.
-            if let audio, audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
-            if audio == nil { media.stop(at: now) }
-            session.answer(offer, status: 200, body: answer.serialized(), at: now)
-            if let audio { adopt(audio) } else { audioWasRemoved() }
-        } catch {
-            negotiation.rollback()
+        do throws(NegotiationError) { answer(offer, try call.receive(offer.message, self), session) } catch {
             session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
         }
         offerWhenPossible()
     }
 
-    /// A re-INVITE without a description asks for ours, and the ACK answers it; an UPDATE without one only refreshes.
-    private func answerWithoutOffer(_ offer: OfferRequest, _ session: InviteSession) {
-        let body = offer.message.method == .invite ? makeOffer(direction: wantedDirection).serialized() : []
-        session.answer(offer, status: 200, body: body, at: now)
+    private func answer(_ offer: OfferRequest, _ reply: CallSession.Reply, _ session: InviteSession) {
+        switch reply {
+        case .agreed(let answer, let audio):
+            // Nothing leaves behind a 200 that agrees to silence.
+            if audio.remoteHold != .none { media.update(plan(for: audio), at: now) }
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+            adopt(audio)
+        case .audioRemoved(let answer):
+            media.stop(at: now)
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+            audioWasRemoved()
+        case .offer(let own), .early(let own): session.answer(offer, status: 200, body: own.serialized(), at: now)
+        case .refresh: session.answer(offer, status: 200, body: [], at: now)
+        case .tooEarly: session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now)
+        }
     }
 
     private func reanswered(_ response: Message) {
-        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
-        let audio: NegotiatedAudio
-        do throws(NegotiationError) { audio = try negotiation.receive(answer: response.body) } catch { return reanswerFailed(error) }
-        // Asked for while a hold was under way: that one is answered now, and the resume goes out next.
-        if let action = resume, !needsOffer {
-            resume = nil
-            isHeld = false
+        let agreement = call.reanswered(response)
+        switch agreement {
+        case .nothing: return
+        case .agreed(let audio, let endsResume):
             adopt(audio)
-            resumeAttempts = 0
-            action.fulfill()
-        } else {
-            adopt(audio)
+            if endsResume, let resume { resumed(resume) }
+            session?.acknowledge(at: now)
+        case .audioRemoved, .unusable, .insecure:
+            session?.acknowledge(at: now)
+            notAgreed(agreement)
         }
-        session?.acknowledge(at: now)
         offerWhenPossible()
     }
 
     /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away, and one in the
     /// clear, where that may not be, ends the call as the first answer would.
-    private func reanswerFailed(_ error: NegotiationError) {
-        session?.acknowledge(at: now)
-        if error == .securityRequired || error == .noCommonSecurity {
+    private func notAgreed(_ agreement: CallSession.Agreement) {
+        switch agreement {
+        case .nothing, .agreed: break
+        case .audioRemoved:
+            audioWasRemoved()
+            guard let resume else { break }
+            call.resumeWithoutSound()
+            resumed(resume)
+        case .unusable(_, let refusesResume): if refusesResume { resumeFailed() }
+        case .insecure:
             resume?.fail()
             resume = nil
-            return endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+            endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
         }
-        if error == .refused {
-            audioWasRemoved()
-            resume.map(resumeWithoutSound)
-        } else if resume != nil {
-            resumeFailed()
-        }
-        offerWhenPossible()
     }
 
-    /// Where the dialog is not gone the session stays as it was.
     private func refused(_ status: Int) {
-        negotiation.rollback()
-        // An offer of the far end's came first, which refreshes the session, too.
-        if status == 491 { return isRefreshing ? () : renegotiate() }
-        if InviteSession.endsDialog(status) { return endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true) }
-        if resume != nil { resumeFailed() }
+        switch call.refused(status) {
+        case .nothing: break
+        case .again: offerWhenPossible()
+        case .resumeRefused: resumeFailed()
+        case .dialogGone: endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true)
+        }
     }
 
     /// The far end called whom we asked it to call, and needs us no more; or it could not.
@@ -290,9 +238,5 @@ extension Leg: InviteSessionDelegate {
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.headers[.contentType] else { return }
         session?.info(contentType: contentType.printable, body: request.body, at: now)
-    }
-
-    private func receiveAnswer(_ body: [UInt8]) -> NegotiatedAudio? {
-        try? negotiation.receive(answer: body)
     }
 }

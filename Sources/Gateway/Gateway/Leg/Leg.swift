@@ -15,20 +15,6 @@ import UserAgent
 final class Leg {
     enum Direction { case incoming, outgoing }
 
-    enum State: Equatable {
-        /// An INVITE came in, or a start action is about to send one. Next: `ringing`, `calling`, `ended`.
-        case new
-        /// Incoming, reported and accepted by the system. Next: `connected` (the 200 left), `ended`.
-        case ringing
-        /// Outgoing, the INVITE left. Next: `early` on 101–199, `connected` on 2xx, `ended`.
-        case calling
-        case early
-        /// A 2xx left or was acknowledged. Next: `ended`.
-        case connected
-        /// Absorbing.
-        case ended
-    }
-
     let uuid: UUID
     let direction: Direction
     /// Which lets the leg go when it is over, or the gateway is.
@@ -64,16 +50,12 @@ final class Leg {
     /// The way to the peer's signalling, which decides our address and family in SDP.
     private(set) var flow: Flow { didSet { way = Way(flow) } }
     private(set) var way: Way
-    var negotiation: OfferAnswer
-    var negotiated: NegotiatedAudio?
+    /// How far it has come, and what was agreed.
+    var call: CallSession
     var media: LegMedia
-    var state = State.new
     /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
     var endCause: EndCause?
-    /// Held by us.
-    var isHeld = false
-    /// Held by the far end, as its last description says.
-    var isHeldByRemote = false
+    /// Is done when the far end has agreed to it.
     var resume: CXSetHeldCallAction?
     /// What it hears while the other leg of its bridge is held by its far end.
     var holdMusic: WAV?
@@ -84,13 +66,11 @@ final class Leg {
     /// All that it says and hears is written, and goes on being written.
     var isRecorded: Bool { media.recording?.isOver == false }
     /// Its far end holds, and goes on sending.
-    var sendsOnHold: Bool { negotiated?.remoteHold == .sendonly && !hasNoAudio }
+    var sendsOnHold: Bool { call.agreed?.remoteHold == .sendonly && !call.hasNoAudio }
     /// Its application has played all that it has.
     var hasPlayed = false
     /// Refusals of the resume that is wanted.
     var resumeAttempts = 0
-    /// The far end set our stream to port 0; what was agreed before stays on record.
-    var hasNoAudio = false
     /// Whom the far end is, as those are told that it talks with.
     var party: CallerIdentity
     /// The far end may have whom it talks with transferred: it is a device of ours, or proved who it is.
@@ -115,14 +95,6 @@ final class Leg {
     var hasAudioSession = false
     /// What it waits for, of each kind at most one.
     var timers: [(timer: LegTimer, token: TimerToken)] = []
-    /// A re-INVITE of ours is due, as soon as the dialog allows it.
-    var needsOffer = false
-    /// The last offer of ours changed nothing.
-    var isRefreshing = false
-    /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
-    var earlyAnswers: [Text: [UInt8]] = [:]
-    /// The negotiation of each early dialog whose reliable response had the answer, by To tag.
-    var earlyNegotiations: [Text: OfferAnswer] = [:]
 
     init(
         _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow,
@@ -143,8 +115,10 @@ final class Leg {
         self.media = media
         let record = destination?.value.addressOfRecord
         party = CallerIdentity(user: record?.user, host: record?.host ?? "invalid")
-        negotiation = OfferAnswer(local: local, sessionID: sessionID)
+        call = CallSession(OfferAnswer(local: local, sessionID: sessionID))
     }
+
+    var state: CallSession.State { call.state }
 
     var now: Instant { turn.now }
 
@@ -153,7 +127,7 @@ final class Leg {
 
     /// The 2xx left, or was acknowledged.
     func connected() {
-        state = .connected
+        call.enter(.connected)
         // A device that sent the call on has not taken it.
         if direction == .outgoing, let owner = gateway.lineReached(by: self), owner !== line {
             takenBy = owner
@@ -174,12 +148,9 @@ final class Leg {
     /// The offer of the INVITE, where there is one; false, and refused with 488, where it cannot be used.
     func takeOffer() -> Bool {
         guard let session else { return true }
-        let offer = session.request.content
-        guard !offer.isEmpty else { return true }
         do throws(NegotiationError) {
-            try negotiation.receive(offer: offer)
-            gateway.prepareAnswer(&negotiation, over: flow)
-            if negotiation.remoteOffer?.removesAudio == true || offeredCodecs.isEmpty { throw .noCommonCodec }
+            try call.take(offer: session.request.content, self)
+            if offeredCodecs.isEmpty { throw .noCommonCodec }
             return true
         } catch {
             session.respond(status: 488, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
@@ -191,43 +162,14 @@ final class Leg {
     /// what was agreed with it before.
     var offeredCodecs: [Codec] {
         let ours = gateway.offeredCodecs
-        guard let offer = negotiation.remoteOffer else { return negotiated?.codecs.map(\.codec) ?? ours }
+        guard let offer = call.negotiation.remoteOffer else { return call.agreed?.codecs.map(\.codec) ?? ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
-
-    /// What the other leg of a bridge agreed to.
-    var bridgedAudio: NegotiatedAudio? { gateway.peer(of: self)?.negotiated }
 
     /// What the other leg of a bridge agreed to, or offered if it still rings; nil where there is no bridge, or nothing was said.
     private var bridgedCodecs: [Codec]? {
         guard let peer = gateway.peer(of: self) else { return nil }
-        return peer.negotiated?.codecs.map(\.codec) ?? (peer.negotiation.remoteOffer == nil ? nil : peer.offeredCodecs)
-    }
-
-    /// The one codec to answer the open offer with: one of the other leg's, which needs no decoding, else the one in use, else the far end's favourite.
-    var answeredCodecs: [Codec]? {
-        guard let offer = negotiation.remoteOffer else { return nil }
-        let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }
-        return (passing ?? known(of: offer.codecs, agreed: negotiated) ?? gateway.offeredCodecs.first).map { [$0] }
-    }
-
-    /// The codec in use, where the far end offers that again, else its favourite of those that we know.
-    func known(of offered: [Codec], agreed: NegotiatedAudio?) -> Codec? {
-        let ours = gateway.offeredCodecs
-        let known = ((agreed.map { [$0.primary.codec] } ?? []) + offered).first { codec in
-            ours.contains { $0.matches(codec) } && offered.contains { $0.matches(codec) }
-        }
-        return known.flatMap { known in ours.first { $0.matches(known) } }
-    }
-
-    /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.
-    func makeOffer(direction: SDP.Direction) -> SessionDescription {
-        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
-        if let other = bridgedAudio { (negotiation.local.ptime, negotiation.local.maxptime) = (other.ptime, other.maxptime) }
-        let present = negotiated.map { [$0.primary.codec] } ?? []
-        let ours = gateway.offeredCodecs
-        negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
-        return negotiation.offer(direction: direction)
+        return peer.call.agreed?.codecs.map(\.codec) ?? (peer.call.negotiation.remoteOffer == nil ? nil : peer.offeredCodecs)
     }
 
     /// The INVITE goes to another server than it was made for: the offer for that one, where it must be told another address of ours.
@@ -238,34 +180,27 @@ final class Leg {
         session?.isToOurselves = isOurs
         // Whom a device names is no device of ours.
         if !isOurs { mayTransfer = false }
-        negotiation.local.targets.ownPorts = isOurs ? [] : gateway.targets.ownPorts
+        call.negotiation.local.targets.ownPorts = isOurs ? [] : gateway.targets.ownPorts
         let address = gateway.addresses.media(hop)
-        guard address != negotiation.local.address, negotiation.state == .haveLocalOffer else { return nil }
-        negotiation.local.address = address
-        return negotiation.offer(direction: .sendrecv).serialized()
+        guard address != call.negotiation.local.address, call.negotiation.state == .haveLocalOffer else { return nil }
+        call.negotiation.local.address = address
+        return call.negotiation.offer(direction: .sendrecv).serialized()
     }
 
     func listenOnReservation() {
         guard let ports = media.reservation else { return }
-        negotiation.local.port = ports.rtp
-        negotiation.local.rtcpPort = ports.rtcp
+        (call.negotiation.local.port, call.negotiation.local.rtcpPort) = (ports.rtp, ports.rtcp)
     }
 
     var codecNames: Text {
         var names: [UInt8] = []
-        let codecs = negotiation.local.codecs
+        let codecs = call.negotiation.local.codecs
         names.reserveCapacity(16 * codecs.count)
         for index in codecs.indices {
             if !names.isEmpty { names.append(0x20) }
             names.append(contentsOf: codecs[index].name.bytes)
         }
         return Text(names)
-    }
-
-    /// Before a late offer is answered: where nothing is known of the far end but our own codecs.
-    var unanswered: NegotiatedAudio {
-        let codec = NegotiatedCodec(codec: negotiation.local.codecs[0], receivePayloadType: 0, sendPayloadType: 0)
-        return NegotiatedAudio(codecs: [codec], remoteRTP: SocketAddress(.anyV4, port: 0), sends: false, receives: false)
     }
 
     // MARK: End
@@ -293,7 +228,7 @@ final class Leg {
         media.stop(at: now)
         line.provider.reportCall(with: uuid, endedAt: nil, reason: reason)
         if tellsPeer { signalEnd(cause) }
-        state = .ended
+        call.enter(.ended)
     }
 
     /// The system took the call away without an action (reset, a failed answer or start).
@@ -301,13 +236,40 @@ final class Leg {
         guard state != .ended else { return }
         media.stop(at: now)
         signalEnd(endCause ?? .failed)
-        state = .ended
+        call.enter(.ended)
     }
 
     func systemReset() {
         endCause = endCause ?? .failed
         systemEnded()
     }
+}
+
+/// What it says in descriptions.
+extension Leg: CallDescriber {
+    func received(offerIn negotiation: inout OfferAnswer) { gateway.prepareAnswer(&negotiation, over: flow) }
+
+    func prepareAnswer(_ negotiation: inout OfferAnswer) { negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self) }
+
+    /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.
+    func prepareOffer(_ negotiation: inout OfferAnswer, agreed: NegotiatedAudio?) {
+        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
+        if let other = relayed { (negotiation.local.ptime, negotiation.local.maxptime) = (other.ptime, other.maxptime) }
+        let present = agreed.map { [$0.primary.codec] } ?? [], ours = gateway.offeredCodecs
+        negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
+    }
+
+    /// One of the other leg's, which needs no decoding, else the one in use where the far end offers that again, else its favourite of those that we know.
+    func codecs(answering offer: OfferAnswer.RemoteOffer, ours _: [Codec], agreed: NegotiatedAudio?) -> [Codec]? {
+        let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }, ours = gateway.offeredCodecs
+        if let passing { return [passing] }
+        let known = ((agreed.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
+            ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
+        }
+        return (known.flatMap { known in ours.first { $0.matches(known) } } ?? ours.first).map { [$0] }
+    }
+
+    var relayed: NegotiatedAudio? { gateway.peer(of: self)?.call.agreed }
 }
 
 extension NegotiationError {

@@ -12,7 +12,7 @@ extension Gateway {
     /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that calls.
     /// - Parameter partner: with whom the leg was joined; nil while it talks with whom it called.
     func beginRecording(_ leg: Leg, with partner: Leg? = nil) {
-        guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.negotiated else { return }
+        guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.call.agreed else { return }
         guard let line = lineThatRecords(leg), let place = line.recording, !isRecordedElsewhere(leg) else { return }
         let isMessage = leg.isMessage(for: line)
         if isMessage, !leg.hasPlayed { return }
@@ -37,7 +37,7 @@ extension Gateway {
         guard !linesTalking(on: leg).contains(where: { $0.configuration.number == recording.line && $0.configuration.recording != nil }) else { return }
         recording.end(at: now)
         leg.media.recording = nil
-        if let audio = leg.negotiated { leg.media.update(leg.plan(for: audio), at: now) }
+        if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: now) }
     }
 
     private func shownNumber(of leg: Leg) -> Text { leg.party.isPrivate ? .empty : leg.party.user ?? .empty }
@@ -75,7 +75,7 @@ extension Gateway {
         enter(now)
         for leg in lines.flatMap(\.legsInOrder) where leg.media.recording?.tap == failure.tap {
             leg.media.recording?.end(failure.error, at: self.now)
-            if let audio = leg.negotiated { leg.media.update(leg.plan(for: audio), at: self.now) }
+            if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: self.now) }
         }
         settle()
     }

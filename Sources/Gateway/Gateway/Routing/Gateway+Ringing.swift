@@ -10,7 +10,7 @@ extension Gateway {
     /// caller gets 180 at once. Any other caller gets 180 when the first callee rings.
     func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
-        leg.state = .ringing
+        leg.call.enter(.ringing)
         if leg.replaced != nil { return leg.line.calls.answer(leg.uuid) }
         switch leg.line.configuration.endpoint {
         case .application:

@@ -1,3 +1,4 @@
+import Calls
 import Media
 import Primitives
 import SDP
@@ -11,7 +12,7 @@ extension PhoneCall {
     /// - Returns: false where there is nothing to change, or media cannot be changed.
     @discardableResult
     public func setMute(_ mute: Bool, at now: Instant) -> Bool {
-        guard state == .connected, mute != isMuted, let audio = negotiation.audio else { return false }
+        guard state == .connected, mute != isMuted, let audio = signalling.agreed else { return false }
         isMuted = mute
         do throws(MediaError) { try media.update(plan(audio), at: now) } catch {
             isMuted = !mute

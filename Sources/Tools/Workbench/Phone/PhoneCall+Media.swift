@@ -1,3 +1,4 @@
+import Calls
 import Media
 import Primitives
 import SDP
@@ -41,7 +42,7 @@ extension PhoneCall {
     }
 
     private func tellAnswer(at now: Instant) {
-        guard let audio = negotiation.audio, let port = media.reservation?.rtp else { return }
+        guard let audio = signalling.agreed, let port = media.reservation?.rtp else { return }
         let local = SocketAddress(identity.mediaAddress, port: port)
         report(.answered(codec: audio.primary.codec.name, MediaEncryption(audio.security), local: local, remote: audio.remoteRTP), at: now)
     }
@@ -68,6 +69,7 @@ extension PhoneCall {
         (answersAt, pressesAt, hangsUpAt, givesUpAt, stepsAt) = (nil, nil, nil, nil, nil)
         record.ended = now
         state = .ending
+        signalling.enter(.ended)
         stopMedia(ending: true, at: now)
         media.end(at: now)
     }

@@ -1,3 +1,4 @@
+import Calls
 import Media
 import Primitives
 import SDP
@@ -11,8 +12,9 @@ extension PhoneCall: InviteSessionDelegate {
         (invite.credentials, invite.headers) = (identity.credentials, headers)
         // A telephone passes nothing on: what comes back to it a proxy has led back, and that is no loop.
         invite.isToOurselves = true
-        invite.body = negotiation.offer().serialized()
-        invite.offerAfterRefusal = { [weak self] in self?.negotiation.offerSecurely()?.serialized() }
+        invite.body = signalling.invite(self).serialized()
+        signalling.enter(.calling)
+        invite.offerAfterRefusal = { [weak self] in self?.signalling.negotiation.offerSecurely()?.serialized() }
         let session = phone.agent.invite(invite, delegate: self, at: now)
         (self.session, record.callID) = (session, session.callID)
     }
@@ -48,7 +50,7 @@ extension PhoneCall: InviteSessionDelegate {
             if (200..<300).contains(status) || isCrossed { record.disconnected = record.disconnected ?? now }
             close(at: now)
         case .offered(let offer): receive(offer, at: now)
-        case .offerWithdrawn: negotiation.rollback()
+        case .offerWithdrawn: signalling.withdrawOffer()
         case .reanswered(let response): receiveReanswer(response, at: now)
         case .refused(let status): receiveRefusal(status, at: now)
         case .provisionalTimeout: refuse(504, headers: [], at: now)
@@ -71,42 +73,37 @@ extension PhoneCall: InviteSessionDelegate {
     private func receiveProvisional(_ response: Message, at now: Instant) {
         guard let status = response.status else { return }
         record.ringing = record.ringing ?? now
-        if !response.content.isEmpty { note(early: response) }
+        if !response.content.isEmpty { record.earlyMediaIgnored = true }
+        signalling.note(provisional: response)
         report(.ringing(status: status), at: now)
-    }
-
-    /// A description in a 18x opens nothing. It is the answer where the 2xx has none (RFC 3261 §13.2.1).
-    private func note(early response: Message) {
-        record.earlyMediaIgnored = true
-        guard let tag = response.to.tag, response.contentType == "application/sdp", earlyAnswers.count < 16 else { return }
-        earlyAnswers[tag.detached] = response.body
     }
 
     private func receiveAcceptance(_ response: Message, at now: Instant) {
         (record.status, record.reason) = (response.status ?? 200, response.reasonPhrase?.printable ?? .empty)
         guard state == .inviting, let session else { return session?.bye(at: now) ?? () }   // it crossed our CANCEL
         record.answered = now
-        let early = response.to.tag.flatMap { earlyAnswers.removeValue(forKey: $0) } ?? []
-        earlyAnswers = [:]
         do {
-            let audio = try negotiation.receive(answer: response.body.isEmpty ? early : response.body)
+            let audio = try signalling.accept(response)
             try open(audio, at: now)
         } catch {
             record.endedBy = .us
             return fail(MediaFault(error, in: "200", body: response.body).text, at: now)
         }
         session.acknowledge(at: now)
+        signalling.enter(.connected)
         connect(at: now)
     }
 
     private func receiveAcknowledgement(_ body: [UInt8]?, at now: Instant) {
         guard state == .answered || state == .connected else { return }
-        // An offer of ours that the other side asked for and did not answer changes nothing of a session that stands.
-        if body == nil, state == .connected, negotiation.state == .haveLocalOffer, wishesHold == nil { return negotiation.rollback() }
         do {
-            if negotiation.state == .haveLocalOffer, wishesHold == nil {
-                let audio = try negotiation.receive(answer: body ?? [])
-                if state == .answered { try open(audio, at: now) } else { try apply(audio, at: now) }
+            // While an offer of our own is open the ACK answers none.
+            switch wishesHold == nil ? signalling.acknowledged(body) : .nothing {
+            case .nothing: break
+            case .first(let audio): try open(audio, at: now)
+            case .again(let audio): try apply(audio, at: now)
+            case .audioRemoved: removeAudio(at: now)
+            case .unusable(let error): throw error
             }
         } catch {
             record.endedBy = .us
@@ -123,12 +120,13 @@ extension PhoneCall {
     func ring(_ session: InviteSession, answeringAfter delay: Duration?, at now: Instant) {
         accept(session)
         do throws(NegotiationError) {
-            if !session.request.content.isEmpty { try negotiation.receive(offer: session.request.body) }
+            try signalling.take(offer: session.request.content, self)
         } catch {
             let warning = Text("\(error.warningCode) hookswitch \"") + error.text + "\""
             return refuse(error.status, headers: [("Warning", warning)], at: now)
         }
         session.respond(status: 180, at: now)
+        signalling.enter(.ringing)
         record.ringing = now
         report(.ringing(status: 180), at: now)
         answersAt = delay.map { now + $0 }
@@ -156,21 +154,17 @@ extension PhoneCall {
     public func answer(at now: Instant) {
         guard state == .inviting, let session, session.role == .callee else { return }
         answersAt = nil
-        var body: [UInt8] = []
-        if negotiation.state == .haveRemoteOffer {
-            do {
-                let (description, audio) = try negotiation.answer()
-                body = description.serialized()
-                if let audio { try open(audio, at: now) }
-            } catch {
-                record.failure = MediaFault(error, in: "INVITE", body: session.request.body).text
-                return refuse((error as? NegotiationError)?.status ?? 503, headers: [], at: now)
-            }
-        } else {
-            body = negotiation.offer().serialized()
+        let description: SessionDescription
+        do {
+            description = try signalling.describe(self)
+            if let audio = signalling.agreed { try open(audio, at: now) }
+        } catch {
+            record.failure = MediaFault(error, in: "INVITE", body: session.request.body).text
+            return refuse((error as? NegotiationError)?.status ?? 503, headers: [], at: now)
         }
+        signalling.enter(.connected)
         (state, record.answered, record.status, record.reason) = (.answered, now, 200, "OK")
-        session.respond(status: 200, body: body, at: now)
+        session.respond(status: 200, body: description.serialized(), at: now)
     }
 }
 
@@ -181,47 +175,70 @@ extension PhoneCall {
     /// - Returns: false when there is nothing to change, or another offer is under way: try again later.
     @discardableResult
     public func setHold(_ hold: Bool, at now: Instant) -> Bool {
-        guard state == .connected, hold != isHolding, wishesHold == nil, let session, session.canOffer, negotiation.state == .stable else { return false }
+        guard state == .connected, hold != isHolding, wishesHold == nil, let session, session.canOffer, signalling.negotiation.state == .stable else { return false }
         wishesHold = hold
-        if hold { stopMedia(at: now) }
-        return session.reinvite(body: negotiation.offer(direction: hold ? .sendonly : .sendrecv).serialized(), at: now)
+        if hold {
+            stopMedia(at: now)
+            signalling.hold()
+        } else {
+            _ = signalling.resume()
+        }
+        return offer(over: session, at: now)
+    }
+
+    /// The offer that is due.
+    func offer(over session: InviteSession, at now: Instant) -> Bool {
+        guard let offer = signalling.nextOffer(canOffer: session.canOffer, self) else { return false }
+        return session.reinvite(body: offer.serialized(), at: now)
     }
 
     /// The same description again, for the session's timer.
     private func refresh(at now: Instant) {
-        guard state == .connected, wishesHold == nil, let session, session.canOffer, negotiation.state == .stable else { return }
-        session.reinvite(body: negotiation.offer(direction: direction).serialized(), at: now)
+        guard state == .connected, wishesHold == nil, let session, session.canOffer, signalling.negotiation.state == .stable else { return }
+        if let offer = signalling.refreshingOffer(self) { session.reinvite(body: offer.serialized(), at: now) }
     }
 
     private func receiveReanswer(_ response: Message, at now: Instant) {
-        guard let hold = wishesHold, state == .connected else { return keepOn(response, at: now) }
+        guard state == .connected else { return }
+        let agreement = signalling.reanswered(response)
+        guard let hold = wishesHold else { return keepOn(agreement, at: now) }
         wishesHold = nil
-        do {
-            let audio = try negotiation.receive(answer: response.body)
+        switch agreement {
+        case .nothing: break
+        case .agreed(let audio, _):
             session?.acknowledge(at: now)
             isHolding = hold
-            try apply(audio, at: now)
-            if !hold { try startMedia(at: now) }
-        } catch {
-            return fail(Text("hold: ") + MediaFault(error, in: "200", body: response.body).text, at: now)
+            do throws(MediaError) { try settle(audio, startsMedia: !hold, at: now) } catch { return fail(Text("hold: ") + Text(error), at: now) }
+            record.offersAgreed += 1
+            report(.holdChanged(isHolding: hold), at: now)
+            offerSettled(at: now)
+        case .audioRemoved: failHold(.refused, response, at: now)
+        case .unusable(let error, _), .insecure(let error): failHold(error, response, at: now)
         }
-        record.offersAgreed += 1
-        report(.holdChanged(isHolding: hold), at: now)
-        offerSettled(at: now)
+    }
+
+    private func settle(_ audio: NegotiatedAudio, startsMedia: Bool, at now: Instant) throws(MediaError) {
+        try apply(audio, at: now)
+        if startsMedia { try startMedia(at: now) }
+    }
+
+    private func failHold(_ error: NegotiationError, _ response: Message, at now: Instant) {
+        fail(Text("hold: ") + MediaFault(error, in: "200", body: response.body).text, at: now)
     }
 
     /// The answer to a refresh, which changes nothing.
-    private func keepOn(_ response: Message, at now: Instant) {
-        guard state == .connected, negotiation.state == .haveLocalOffer else { return }
-        if let audio = try? negotiation.receive(answer: response.body) { try? apply(audio, at: now) }
+    private func keepOn(_ agreement: CallSession.Agreement, at now: Instant) {
+        if case .agreed(let audio, _) = agreement { try? apply(audio, at: now) }
     }
 
     private func receiveRefusal(_ status: Int, at now: Instant) {
-        guard wishesHold != nil, state == .connected else { return negotiation.rollback() }
+        let refusal = signalling.refused(status)
+        signalling.forgetOffer()
+        guard let hold = wishesHold, state == .connected else { return }
         wishesHold = nil
         record.offerRefusal = status
-        negotiation.rollback()
-        if InviteSession.endsDialog(status) { return fail("the dialog is gone", at: now) }
+        if case .dialogGone = refusal { return fail("the dialog is gone", at: now) }
+        if hold, !isHolding { signalling.cancelHold() } else { signalling.giveUpResume() }
         if !isHolding {
             do throws(MediaError) { try startMedia(at: now) } catch { return fail(Text("media cannot start: ") + Text(error), at: now) }
         }
@@ -231,37 +248,49 @@ extension PhoneCall {
 
     private func receive(_ offer: OfferRequest, at now: Instant) {
         guard let session else { return }
-        guard let body = offer.body else {
-            let isUpdate = offer.message.method == .update
-            return session.answer(offer, status: 200, body: isUpdate ? [] : negotiation.offer(direction: direction).serialized(), at: now)
-        }
-        do throws(NegotiationError) {
-            try negotiation.receive(offer: body)
-            let (description, audio) = try negotiation.answer(direction: direction)
-            do throws(MediaError) {
-                if let audio { try apply(audio, at: now) } else { stopMedia(at: now) }
-            } catch {
-                return fail(Text("media cannot change: ") + Text(error), at: now)
-            }
-            session.answer(offer, status: 200, body: description.serialized(), at: now)
-        } catch {
-            negotiation.rollback()
+        do throws(NegotiationError) { try answer(offer, signalling.receive(offer.message, self), session, at: now) } catch {
             session.answer(offer, status: error.status, at: now)
         }
     }
 
-    private var direction: Direction { isHolding ? .sendonly : .sendrecv }
+    private func answer(_ offer: OfferRequest, _ reply: CallSession.Reply, _ session: InviteSession, at now: Instant) {
+        switch reply {
+        case .agreed(let answer, let audio):
+            do throws(MediaError) { try apply(audio, at: now) } catch { return fail(Text("media cannot change: ") + Text(error), at: now) }
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+        case .audioRemoved(let answer):
+            removeAudio(at: now)
+            session.answer(offer, status: 200, body: answer.serialized(), at: now)
+        case .offer(let own), .early(let own): session.answer(offer, status: 200, body: own.serialized(), at: now)
+        case .refresh: session.answer(offer, status: 200, body: [], at: now)
+        case .tooEarly: session.answer(offer, status: 500, headers: [(.retryAfter, "5")], at: now)
+        }
+    }
+
+    /// The other side has taken the sound away (port 0).
+    private func removeAudio(at now: Instant) { if signalling.removeAudio() { stopMedia(at: now) } }
 
     /// A new agreement for media that is open.
     private func apply(_ audio: NegotiatedAudio, at now: Instant) throws(MediaError) {
         note(audio)
+        let (wasHeld, wasMissing) = (signalling.isHeldByRemote, signalling.hasNoAudio)
+        signalling.adopt(audio)
         try media.update(plan(audio), at: now)
-        let held = audio.remoteHold != .none
-        guard held != isHeld else { return }
-        isHeld = held
+        if wasMissing, !isHolding { try startMedia(at: now) }
+        let held = signalling.isHeldByRemote
+        guard held != wasHeld else { return }
         if held { record.timesHeld += 1 }
         report(held ? .held : .resumed, at: now)
     }
+}
+
+/// What it says in descriptions: all that it speaks.
+extension PhoneCall: CallDescriber {
+    package func received(offerIn negotiation: inout OfferAnswer) {}
+    package func prepareAnswer(_ negotiation: inout OfferAnswer) {}
+    package func prepareOffer(_ negotiation: inout OfferAnswer, agreed: NegotiatedAudio?) {}
+    package func codecs(answering offer: OfferAnswer.RemoteOffer, ours: [Codec], agreed: NegotiatedAudio?) -> [Codec]? { nil }
+    package var relayed: NegotiatedAudio? { nil }
 }
 
 extension Message {

@@ -1,3 +1,4 @@
+import Calls
 import Media
 import Primitives
 import RTP
@@ -67,8 +68,9 @@ extension PhoneCall {
     /// - Returns: false when another offer is under way.
     @discardableResult
     public func reoffer(at now: Instant) -> Bool {
-        guard state == .connected, wishesHold == nil, let session, session.canOffer, negotiation.state == .stable else { return false }
+        guard state == .connected, wishesHold == nil, let session, session.canOffer, signalling.negotiation.state == .stable else { return false }
         wishesHold = isHolding
-        return session.reinvite(body: negotiation.offer(direction: isHolding ? .sendonly : .sendrecv).serialized(), at: now)
+        signalling.renegotiate()
+        return offer(over: session, at: now)
     }
 }

@@ -1,3 +1,4 @@
+import Calls
 import Media
 import Primitives
 import RTP
@@ -65,12 +66,10 @@ public final class PhoneCall {
     let identity: PhoneIdentity
     let script: CallScript
     var media: CallMedia
-    var negotiation: OfferAnswer
-    /// Descriptions of provisional responses by To tag: the answer where the 2xx has none.
-    var earlyAnswers: [Text: [UInt8]] = [:]
+    /// How far its dialog has come, and what was agreed.
+    var signalling: CallSession
     /// What we have asked for by a re-INVITE that is not answered: to hold or not.
     var wishesHold: Bool?
-    var isHeld = false
     /// Any message of the other side has come.
     var hasResponse = false
     /// A BYE of the other side has come.
@@ -101,7 +100,7 @@ public final class PhoneCall {
         let port = media.reservation?.rtp ?? 0
         var local = LocalMedia(address: identity.mediaAddress, port: port, rtcpPort: port | 1, codecs: identity.codecs)
         local.security = phone.makeSecurity()
-        negotiation = OfferAnswer(local: local, sessionID: phone.takeRandom())
+        signalling = CallSession(OfferAnswer(local: local, sessionID: phone.takeRandom()))
     }
 
     public var leg: MediaLegID { media.leg }
@@ -148,7 +147,7 @@ public final class PhoneCall {
         try media.send(digits, at: now)
     }
 
-    private var telephoneEventsAreMissing: Bool { negotiation.audio?.telephoneEvents.isEmpty == true }
+    private var telephoneEventsAreMissing: Bool { signalling.agreed?.telephoneEvents.isEmpty == true }
 
     private func tellKeys(_ digits: [DTMFDigit], at now: Instant) -> Bool {
         let keys = digits.compactMap { $0.character.asciiValue.map { KeyPress(key: $0, duration: nil) } }
