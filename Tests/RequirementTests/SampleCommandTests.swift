@@ -18,11 +18,12 @@ import Testing
         #expect(mistake.map { SampleCommand.exitCode(for: $0).isSuccess } == false)
     }
 
-    /// `swift run Hotline …` in the README and in the page about call code, and options that stand alone.
+    /// `swift run Hotline …` in the README, in the page about call code and in its tutorial, and options that stand alone.
     @Test func `what the pages show can be typed`() throws {
-        let pages = try ["../README.md", "CallApp/CallApp.docc/YourCallCodeOnLinux.md"].map(Sources.text).joined(separator: "\n")
+        let paths = ["../README.md", "../docs/tutorials/ios-call-code-in-ci.md", "Apps/CallApp/CallApp.docc/YourCallCodeOnLinux.md"]
+        let pages = try paths.map(Sources.text).joined(separator: "\n")
         let lines = pages.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { $0.hasPrefix("swift run ") }
-        #expect(lines.count == 4)
+        #expect(lines.count == 6)
         for line in lines { #expect(throws: Never.self, "\(line)") { try SampleCommand.read(line.split(separator: " ").dropFirst(3).map(String.init)) } }
         let help = SampleCommand.helpMessage()
         for option in ["--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting"] {

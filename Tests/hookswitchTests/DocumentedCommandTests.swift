@@ -9,15 +9,21 @@ import Workbench
 @Suite struct DocumentedCommandTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// By their paths: the README, every page, what is said in the configurations that we ship, and the help.
+    /// By their paths: the README, every page, tutorial and guide, what is said in the configurations that we ship, and the help.
     static let pages: [String: String] = {
-        let files = FileManager.default.enumerator(atPath: root.appending(path: "Sources").path)?.compactMap { $0 as? String } ?? []
-        let paths = ["README.md"] + files.filter { $0.hasSuffix(".md") }.map { "Sources/" + $0 } + ["Configs/hookswitch.yaml"]
+        let found = ["Sources", "docs/tutorials", "docs/guides"].flatMap { documents(under: $0) }
+        let paths = ["README.md"] + found + ["Configs/hookswitch.yaml"]
         var pages: [String: String] = [:]
         for path in paths { pages[path] = try? String(contentsOf: root.appending(path: path), encoding: .utf8) }
         for command in Hookswitch.configuration.subcommands { pages["help of \(command._commandName)"] = command.configuration.discussion }
         return pages
     }()
+
+    /// By their paths from the root.
+    private static func documents(under folder: String) -> [String] {
+        let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+    }
 
     struct Shown: CustomTestStringConvertible, Sendable {
         var text: String, page: String
@@ -49,7 +55,11 @@ import Workbench
 
     @Test func `the commands are found`() {
         #expect(Self.commands.count > 45, "\(Self.commands.map(\.text))")
-        for name in ["README.md", "LoadAndTorture.md", "TheProof.md", "Operating.md", "YourCallCodeOnLinux.md", "help of load"] {
+        let names = [
+            "README.md", "LoadAndTorture.md", "TheProof.md", "Operating.md", "YourCallCodeOnLinux.md", "help of load", "first-five-minutes.md",
+            "first-load-test.md", "tls.md", "debugging-a-failed-call.md",
+        ]
+        for name in names {
             #expect(Self.commands.contains { $0.page.hasSuffix(name) }, "\(name)")
         }
     }
@@ -60,11 +70,23 @@ import Workbench
         guard words.count > 1, words.last != "--help" else { return }
         do {
             try Hookswitch.checkCommand(words)
-            try Self.check(try Hookswitch.parseAsRoot(SettingFlags.expand(words)))
+            try Self.check(try Hookswitch.parseAsRoot(Self.expandScenario(SettingFlags.expand(words), of: shown.page)))
         } catch let failure as Failure where failure.exitCode == 3 { /* a file that only the reader has */ } catch {
             guard Hookswitch.exitCode(for: error) != .success else { return }
             Issue.record("\((error as? Failure)?.message ?? Hookswitch.message(for: error))")
         }
+    }
+
+    /// The file of `--scenario` is the one that the same page shows.
+    private static func expandScenario(_ words: [String], of page: String) throws -> [String] {
+        guard let option = words.firstIndex(of: "--scenario"), option + 1 < words.count else { return words }
+        let shown = blocks(pages[page] ?? "").first { block in block.kind == "yaml" && block.lines.contains { $0.hasPrefix("target:") } }
+        guard let lines = shown?.lines else { throw Failure.usage("\(page) shows no scenario") }
+        let folder = try SoundFolder(), file = folder.path + "/shown.yaml"
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: file))
+        var typed = words
+        typed[option + 1] = file
+        return try withExtendedLifetime(folder) { try ScenarioFile.expand(typed) }
     }
 
     /// The values, too, where they can be looked at without a peer.
@@ -115,9 +137,16 @@ import Workbench
 
     @Test(arguments: blocksOfYAML) func `a file that is shown is taken`(shown: Shown) throws {
         let folder = try SoundFolder(), file = folder.path + "/shown.yaml"
-        try Data(shown.text.utf8).write(to: URL(filePath: file))
+        try Data(Self.filled(shown.text, folder).utf8).write(to: URL(filePath: file))
         guard shown.text.hasPrefix("target:") || shown.text.contains("\ntarget:") else { return _ = try ConfigurationFile.load(file, environment: [:], flags: []) }
         _ = try LoadOptions.parse(ScenarioFile.arguments(from: file)).order()
+    }
+
+    /// With a folder for what is written, and with the files that only the reader has.
+    private static func filled(_ text: String, _ folder: SoundFolder) -> String {
+        let certificates = root.appending(path: "Tests/Corpus/certificates").path
+        return text.replacing(" hello.opus", with: " \(folder.path)/hello.opus").replacing("recordings/", with: folder.path + "/")
+            .replacing(" cert.pem", with: " \(certificates)/server.pem").replacing(" key.pem", with: " \(certificates)/leaf.key")
     }
 
     /// `key: value` and `{ … }`: of the file, of a line, or of what a line has.
@@ -134,11 +163,10 @@ import Workbench
     ]
 
     @Test(arguments: settings) func `a setting that is shown is taken somewhere`(shown: Shown) throws {
-        let folder = try SoundFolder(), certificates = Self.root.appending(path: "Tests/Corpus/certificates").path
+        let folder = try SoundFolder()
         try folder.write(tone: 440, seconds: 0.2, to: "hello.opus")
         let complaints = try Self.places.map { place in
-            let yaml = place.replacing("WHAT", with: shown.text).replacing("FILE", with: "\(folder.path)/hello.opus").replacing(" hello.opus", with: " \(folder.path)/hello.opus")
-                .replacing("recordings/", with: folder.path + "/").replacing(" cert.pem", with: " \(certificates)/server.pem").replacing(" key.pem", with: " \(certificates)/leaf.key")
+            let yaml = Self.filled(place.replacing("WHAT", with: shown.text).replacing("FILE", with: "\(folder.path)/hello.opus"), folder)
             try Data(yaml.utf8).write(to: URL(filePath: folder.path + "/shown.yaml"))
             do { _ = try ConfigurationFile.load(folder.path + "/shown.yaml", environment: [:], flags: []) } catch { return "\(error)" }
             return ""

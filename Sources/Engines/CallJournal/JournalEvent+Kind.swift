@@ -159,7 +159,8 @@ extension JournalEvent {
         /// The identity of a transaction: any text or number that is unique in the journal.
         case transaction
         /// The actions of a transaction in order: `class:identity` separated by single spaces, as `end:17 answer:18`.
-        /// The classes are `start`, `answer`, `end`, `held`, `group`, `muted` and `dtmf`.
+        /// The classes are `start`, `answer`, `end`, `held`, `group`, `muted`, `dtmf`, `translating`, and `other` for any other name
+        /// (``ActionClass``).
         case actions
         /// The identity of an action, as in `actions`.
         case action
