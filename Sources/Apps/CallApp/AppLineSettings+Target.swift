@@ -32,5 +32,5 @@ extension AppLineSettings {
 
 extension URI {
     /// Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
-    func mayGo(over flow: Flow) -> Bool { scheme != .sips || flow.transport == .tls }
+    func mayGo(over flow: Flow) -> Bool { scheme != .sips || flow.transport.isSecure }
 }

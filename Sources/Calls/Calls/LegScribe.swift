@@ -5,13 +5,11 @@ import UserAgent
 
 /// A flow as the journal names it; made once for a leg, for each of its messages says it.
 package struct Way {
-    private static let udp: Text = "udp", tcp: Text = "tcp", tls: Text = "tls"
-
     let transport: Text
     let remote: Text
 
     package init(_ flow: Flow) {
-        transport = flow.transport == .udp ? Self.udp : flow.transport == .tcp ? Self.tcp : Self.tls
+        transport = flow.transport.name
         remote = flow.remote.text
     }
 }

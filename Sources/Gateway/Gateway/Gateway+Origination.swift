@@ -59,7 +59,7 @@ extension Gateway {
 
     /// A call of ours to a number of ours at a domain of ours, which arrives as anybody's does; nil where we listen over TLS alone.
     func toOurselves(_ dialled: Text, at domain: Text, from caller: CallerIdentity) -> Destination? {
-        guard let listener = listeners.first(where: { $0.transport != .tls }) else { return nil }
+        guard let listener = listeners.first(where: { !$0.transport.isSecure }) else { return nil }
         let own = listener.address
         let remote = listener.reachable
         // The flow says where it goes; which line is meant its domain says, too.

@@ -165,7 +165,7 @@ public final class Gateway: SignallingEndpoint {
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
         agent.product = configuration.product
         if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
-        agent.hasTLS = environment.listeners.contains { $0.transport == .tls }
+        agent.hasTLS = environment.listeners.contains { $0.transport.isSecure }
         agent.allowedMethods += [.register, .refer, .notify, .message]
         agent.supportedOptions = ["replaces", "path", "norefersub"]
         (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)

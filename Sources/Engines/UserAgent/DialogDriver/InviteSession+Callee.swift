@@ -26,7 +26,7 @@ extension InviteSession {
     convenience init?(incoming invite: Boxed<Message>, over flow: Flow, agent: UserAgent) {
         let request = invite.value
         let tag = agent.makeTag()
-        let isSecure = flow.transport == .tls
+        let isSecure = flow.transport.isSecure
         guard let dialog = Dialog(callee: request, localTag: tag, sequence: agent.makeSequence(), overTLS: isSecure) else { return nil }
         let asksForSecurity = request.requestURI?.scheme == .sips || request.recordRoutes.first?.uri.scheme == .sips
         let contact = agent.makeContact(user: request.requestURI?.user, over: flow, isSecure: asksForSecurity)

@@ -110,7 +110,7 @@ extension InviteSession {
             return
         }
         guard earlyDialogs.count < ClientTransaction.maximumForks else { return agent.refusals.forks += 1 }
-        earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport == .tls)))
+        earlyDialogs.append(EarlyDialog(Dialog(caller: request, response: response, overTLS: flow.transport.isSecure)))
     }
 
     /// A 2xx: the first one makes the call, a repeated one gets its ACK again, and those of other forks are ended at once.
@@ -121,7 +121,7 @@ extension InviteSession {
             acknowledgeAgain(index, at: now)
         } else if state == .inviting {
             let early = earlyDialogs.first { $0.dialog.remoteTag == tag }
-            var dialog = early?.dialog ?? Dialog(caller: request, response: response, overTLS: flow.transport == .tls)
+            var dialog = early?.dialog ?? Dialog(caller: request, response: response, overTLS: flow.transport.isSecure)
             dialog.confirm(by: response)
             (self.dialog, earlyDialogs, state, awaitedSequence) = (dialog, [], .answered, sequence)
             invitation?.forgetBody()
@@ -137,7 +137,7 @@ extension InviteSession {
 
     /// RFC 3261 §13.2.2.4: a fork that is not wanted is acknowledged and ended.
     private func endFork(_ response: Message, of invite: Message, over flow: Flow, at now: Instant) {
-        var fork = Dialog(caller: invite, response: response, overTLS: flow.transport == .tls)
+        var fork = Dialog(caller: invite, response: response, overTLS: flow.transport.isSecure)
         let way = nextHop(of: fork, over: flow)
         acknowledge(fork, invite: invite, sequence: response.cseq.number, body: [], over: way, at: now)
         let sequence = fork.takeSequence()

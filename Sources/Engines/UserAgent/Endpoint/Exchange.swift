@@ -118,7 +118,7 @@ final class Exchange {
         else { return (bytes, flow) }
         let way = wayOverTCP
         isOverTCP = true
-        if request.via.transport != way.transport.name { request.via = newVia(over: way) }
+        if request.via.transport != way.transport.viaName { request.via = newVia(over: way) }
         return (request.serialized(), way)
     }
 
@@ -338,18 +338,18 @@ final class Exchange {
 
     /// To an address, over the transport and from the socket that we have: where they serve, and in any case where nobody can say of other ones.
     private func direct(to uri: URI) -> Flow? {
-        guard let address = uri.targetAddress, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport == .tls else { return nil }
+        guard let address = uri.targetAddress, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport.isSecure else { return nil }
         guard uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
         guard agent.locate == nil || serves(uri, at: address) else { return nil }
         var direct = flow
-        if flow.transport == .tls { direct.peer = uri.host }
+        if flow.transport.isSecure { direct.peer = uri.host }
         (direct.remote, direct.connection) = (SocketAddress(address, port: uri.port ?? flow.transport.standardPort), 0)
         return direct
     }
 
     /// Another network may need another socket, a certificate names who is called, and no transport means UDP (RFC 3263 §4.1).
     private func serves(_ uri: URI, at address: IPAddress) -> Bool {
-        address.isNear(flow.remote.address) && flow.transport != .tls && (flow.transport == .udp || uri.transport != nil)
+        address.isNear(flow.remote.address) && !flow.transport.isSecure && (flow.transport == .udp || uri.transport != nil)
     }
 
     /// Nothing is under way meanwhile: the transaction that was answered has nothing more to say.

@@ -1,16 +1,6 @@
 import Primitives
 import SIP
 
-public enum Transport: Hashable, Sendable {
-    case udp, tcp, tls
-
-    /// True when the transport repeats lost bytes itself, so that the transactions need not.
-    public var isReliable: Bool { self != .udp }
-
-    /// What a URI or Via without a port means.
-    public var standardPort: UInt16 { self == .tls ? 5061 : 5060 }
-}
-
 /// The way between one of our sockets and one peer: what a message came over, and what its answer goes back over.
 public struct Flow: Hashable, Sendable {
     public var transport: Transport

@@ -157,7 +157,7 @@ extension UserAgent {
         // RFC 3891 §3.
         if request.method != .invite, request.headers.contains(.replaces) { return Refusal(400, reason: "Replaces Outside Of INVITE") }
         if request.to.tag == nil {
-            if request.requestURI?.scheme == .sips, flow.transport != .tls { return refusalOfSecureURI(over: flow) }
+            if request.requestURI?.scheme == .sips, !flow.transport.isSecure { return refusalOfSecureURI(over: flow) }
             // What a gateway would send on. A REGISTER, an OPTIONS and what is inside of a dialog has arrived.
             if request.maxForwards == 0, request.method != .options, request.method != .register { return Refusal(483) }
             if isLoop(request) { return Refusal(482) }

@@ -77,7 +77,7 @@ public final class UserAgent {
             var via = message.via
             via.stamp(source: flow.remote)
             if via != message.via { message.via = via }
-            if flow.transport == .tls, flow.connection != 0, via.asksForReuse { network.reuse(flow, for: via.host, port: via.port) }
+            if flow.transport.isSecure, flow.connection != 0, via.asksForReuse { network.reuse(flow, for: via.host, port: via.port) }
             receiveRequest(message, via, over: flow, at: now)
         } catch {
             guard case .reject(var rejection) = error else { return noteUnreadable(bytes) }
@@ -276,17 +276,17 @@ extension UserAgent {
         Self.append(hexadecimal: random.next(), digits: 16, to: &branch)
         let address = configuration.contactAddress(flow)
         // Only who listens for TLS, and so has a certificate to show, can prove that it is whom the Via says.
-        let asksForReuse = flow.transport == .tls && configuration.hasTLS
-        return Via(transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch), asksForReuse: asksForReuse)
+        let asksForReuse = flow.transport.isSecure && configuration.hasTLS
+        return Via(transport: flow.transport.viaName, host: host(address.address), port: address.knownPort, branch: Text(branch), asksForReuse: asksForReuse)
     }
 
     /// - Parameter isSecure: the request names a `sips:` URI, and so must our Contact (RFC 3261 §8.1.1.8, §12.1.1).
     func makeContact(user: Text?, over flow: Flow, isSecure: Bool = false) -> NameAddress {
         let address = configuration.contactAddress(flow)
-        if isSecure, flow.transport == .tls {
+        if isSecure, flow.transport.isSecure {
             return NameAddress(uri: URI(scheme: .sips, user: user, host: host(address.address), port: address.knownPort))
         }
-        let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.name.lowercased]
+        let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.name]
         return NameAddress(uri: URI(user: user, host: host(address.address), port: address.knownPort, parameters: parameters))
     }
 
@@ -310,16 +310,4 @@ extension UserAgent {
 extension SocketAddress {
     /// Nil where we do not listen for the transport: the peer has to use the connection that we opened.
     fileprivate var knownPort: UInt16? { port == 0 ? nil : port }
-}
-
-extension Transport {
-    var name: Text {
-        switch self {
-        case .udp: Self.udpName
-        case .tcp: Self.tcpName
-        case .tls: Self.tlsName
-        }
-    }
-
-    private static let udpName: Text = "UDP", tcpName: Text = "TCP", tlsName: Text = "TLS"
 }

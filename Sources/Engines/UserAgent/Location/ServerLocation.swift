@@ -85,7 +85,7 @@ public struct ServerLocation: Sendable {
     private func servers(_ missing: inout [DNSQuestion]) -> [Server] {
         if let address = IPAddress(domain.host.withoutBrackets) {
             let transport = domain.transport ?? .udp
-            return [Server(transport, SocketAddress(address, port: domain.port ?? transport.defaultPort))]
+            return [Server(transport, SocketAddress(address, port: domain.port ?? transport.standardPort))]
         }
         if let port = domain.port { return addresses(of: domain.host, domain.transport ?? .udp, port: port, &missing) }
         guard let services = services(&missing) else { return [] }
@@ -105,7 +105,7 @@ public struct ServerLocation: Sendable {
         }
         guard missing.isEmpty, !hasRecords else { return servers }
         let transport = domain.transport ?? .udp
-        return addresses(of: domain.host, transport, port: transport.defaultPort, &missing)
+        return addresses(of: domain.host, transport, port: transport.standardPort, &missing)
     }
 
     /// The names to ask SRV records of, the best first (RFC 3263 §4.1); nil while that is not known.
@@ -137,27 +137,5 @@ public struct ServerLocation: Sendable {
         if let answer = answers[question] { return answer }
         if !missing.contains(question) { missing.append(question) }
         return nil
-    }
-}
-
-extension Transport {
-    /// RFC 3261 §19.1.2.
-    public var defaultPort: UInt16 { self == .tls ? 5061 : 5060 }
-
-    /// RFC 3263 §4.1.
-    fileprivate var naptrService: Text {
-        switch self {
-        case .udp: "SIP+D2U"
-        case .tcp: "SIP+D2T"
-        case .tls: "SIPS+D2T"
-        }
-    }
-
-    fileprivate var serviceName: Text {
-        switch self {
-        case .udp: "_sip._udp."
-        case .tcp: "_sip._tcp."
-        case .tls: "_sips._tcp."
-        }
     }
 }

@@ -30,7 +30,7 @@ final class MessageStream {
     }
 
     /// Its TLS handshake is not done.
-    var isShakingHands: Bool { flow.transport == .tls && !isConnected }
+    var isShakingHands: Bool { flow.transport.isSecure && !isConnected }
 
     var deadline: Instant? {
         guard let connection = connection.deadline else { return nil }

@@ -11,7 +11,7 @@ extension Transports {
         let connection = makeConnection(accepted, flow, at: now)
         tally.accepted += 1
         acceptedFrom[remote.address, default: 0] += 1
-        if transport == .tls { handshakesFrom[remote.address, default: 0] += 1 }
+        if transport.isSecure { handshakesFrom[remote.address, default: 0] += 1 }
         keep(MessageStream(flow: flow, connection: connection, isAccepted: true, firstMessageBy: now + configuration.messageTimeout))
     }
 
@@ -19,11 +19,11 @@ extension Transports {
         guard streams.count < configuration.maximumConnections else { return false }
         if configuration.trusted.contains(where: { $0.contains(source) }) { return true }
         return acceptedFrom[source, default: 0] < configuration.maximumConnectionsPerSource
-            && (transport != .tls || handshakesFrom[source, default: 0] < configuration.maximumHandshakesPerSource)
+            && (!transport.isSecure || handshakesFrom[source, default: 0] < configuration.maximumHandshakesPerSource)
     }
 
     private func makeConnection(_ accepted: consuming TCPListener.Accepted, _ flow: Flow, at now: Instant) -> any StreamConnection {
-        guard flow.transport == .tls, let tls else {
+        guard flow.transport.isSecure, let tls else {
             return TCPConnection(accepted, limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
                 self?.stream(flow.connection, did: event, at: now)
             }
@@ -83,7 +83,7 @@ extension Transports {
 
     private func makeConnection(to flow: Flow, _ id: UInt64) -> (any StreamConnection)? {
         let (local, now) = (flow.local.address.isAny ? nil : flow.local.address, MonotonicClock.now)
-        guard flow.transport == .tls else {
+        guard flow.transport.isSecure else {
             return try? TCPConnection(to: flow.remote, from: local, limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
                 self?.stream(id, did: event, at: now)
             }

@@ -98,7 +98,7 @@ public final class Transports: SignallingNetwork {
     /// - Parameter tls: needed by TLS listeners, and by connections of ours over TLS.
     /// - Throws: the first listener that cannot be had. Its description is a sentence for a person.
     public init(_ configuration: Configuration, tls: TLSContexts? = nil, on lane: any LaneDoor) throws(SocketError) {
-        precondition(tls?.canServe == true || !configuration.listeners.contains { $0.transport == .tls }, "a TLS listener needs a certificate")
+        precondition(tls?.canServe == true || !configuration.listeners.contains { $0.transport.isSecure }, "a TLS listener needs a certificate")
         (self.configuration, self.lane, self.tls) = (configuration, lane, tls)
         for listener in configuration.listeners { try listen(listener) }
     }

@@ -15,9 +15,9 @@ extension Gateway {
     func destinations(of line: Line, dialled: Text, caller: CallerIdentity, maxForwards: Int, isSecure: Bool = false) -> [Destination] {
         let found = destinations(of: line, dialled: dialled, caller: caller, maxForwards, isSecure: isSecure)
         guard isSecure else { return found }
-        return found.filter { $0.flow.transport == .tls }.map { destination in
+        return found.filter { $0.flow.transport.isSecure }.map { destination in
             var destination = destination
-            destination.alternatives.removeAll { $0.flow.transport != .tls }
+            destination.alternatives.removeAll { !$0.flow.transport.isSecure }
             return destination
         }
     }
@@ -37,7 +37,7 @@ extension Gateway {
             // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
             let flow = userAgent.way(over: living, to: contact.path.first?.uri ?? contact.uri)
             // Nothing is sent to a sips URI but over TLS (RFC 3261 §26.2.2).
-            guard contact.uri.scheme != .sips || flow.transport == .tls else { return nil }
+            guard contact.uri.scheme != .sips || flow.transport.isSecure else { return nil }
             var destination = Destination(
                 target: contact.target, addressOfRecord: record, flow: flow, routes: contact.path, caller: caller, maxForwards: maxForwards,
                 device: line.configuration.number, instance: contact.instance, registered: contact.refreshed)
@@ -62,7 +62,7 @@ extension Gateway {
     /// one that it refreshed last.
     private func devices(of contacts: [Destination], isSecure: Bool) -> [Destination] {
         guard contacts.contains(where: { $0.outbound != nil }) else { return contacts }
-        let usable = isSecure ? contacts.filter { $0.flow.transport == .tls } : contacts
+        let usable = isSecure ? contacts.filter { $0.flow.transport.isSecure } : contacts
         var found: [Destination] = [], places: [Text: Int] = [:]
         for contact in usable.filter({ $0.outbound != .broken }) + usable.filter({ $0.outbound == .broken }) {
             let device = contact.outbound == nil ? nil : contact.instance
@@ -103,7 +103,7 @@ extension Gateway {
         let listener = listeners.first { $0.transport == transport && $0.address.address.family == remote.address.family }
         guard transport.isReliable || listener != nil else { return nil }
         let local = listener?.address ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0)
-        return Flow(transport: transport, local: local, remote: remote, peer: transport == .tls ? member.name : .empty)
+        return Flow(transport: transport, local: local, remote: remote, peer: transport.isSecure ? member.name : .empty)
     }
 
     /// Whether it leads to a socket of ours.

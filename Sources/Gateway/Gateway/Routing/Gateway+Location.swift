@@ -25,9 +25,9 @@ extension Gateway {
         let found = listeners.filter { (transport == nil || $0.transport == transport) && isMeant($0, by: uri) }
         let near = found.filter { $0.address.address.family == flow.remote.address.family }
         let best = near.isEmpty ? found : near
-        guard let listener = best.first(where: { $0.transport != .tls }) ?? best.first else { return nil }
+        guard let listener = best.first(where: { !$0.transport.isSecure }) ?? best.first else { return nil }
         // Our certificate has our name, and not our address.
-        let peer = listener.transport == .tls ? configuration.domain : .empty
+        let peer = listener.transport.isSecure ? configuration.domain : .empty
         return Flow(transport: listener.transport, local: listener.address, remote: listener.reachable, peer: peer)
     }
 
@@ -44,14 +44,14 @@ extension Gateway {
 
     /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses first.
     func locate(_ uri: URI, after flow: Flow, completion: @escaping ([Flow], Instant) -> Void) {
-        let named = uri.transport.flatMap { name in transports.first { $0.parameter.equalsIgnoringCase(name) } }
+        let named = uri.transport.flatMap { name in transports.first { $0.name.equalsIgnoringCase(name) } }
         let isUnknown = uri.transport != nil && named == nil
         let isSecure = uri.scheme == .sips
         guard !isUnknown, !isSecure || transports.contains(.tls) else { return completion([], now) }
-        let transport = isSecure ? .tls : named
+        let transport = isSecure ? Transport.tls : named
         if let here = wayHere(to: uri, over: transport, after: flow) { return completion([here], now) }
         locate(ServerLocation.Domain(host: uri.targetHost, port: uri.port, transport: transport)) { [unowned self] result, now in
-            let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter { !isSecure || $0.transport == .tls }
+            let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter { !isSecure || $0.transport.isSecure }
             let family = flow.remote.address.family
             completion(flows.filter { $0.remote.address.family == family } + flows.filter { $0.remote.address.family != family }, now)
         }
@@ -70,16 +70,5 @@ private final class ServerSearch {
         let completion = completion
         self.completion = nil
         completion?(result, now)
-    }
-}
-
-extension Transport {
-    /// As the `transport` parameter of a URI names it.
-    fileprivate var parameter: Text {
-        switch self {
-        case .udp: "udp"
-        case .tcp: "tcp"
-        case .tls: "tls"
-        }
     }
 }

@@ -112,7 +112,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
     public func close() { lane.close() }
 
     private static func contexts(_ settings: LivePhoneSettings) throws(LivePhoneError) -> TLSContexts? {
-        guard settings.transport == .tls else { return nil }
+        guard settings.transport.isSecure else { return nil }
         do throws(TLSError) { return try TLSContexts(settings.tls) } catch { throw .tls(error) }
     }
 
@@ -127,7 +127,7 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
 
     private static func phone(_ settings: LivePhoneSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes) -> Phone {
         let local = transports.listeners.first?.address ?? SocketAddress(host, port: settings.port)
-        let peer = settings.transport == .tls ? settings.serverName ?? settings.domain ?? Text("\(settings.server.address)") : .empty
+        let peer = settings.transport.isSecure ? settings.serverName ?? settings.domain ?? Text("\(settings.server.address)") : .empty
         let flow = Flow(transport: settings.transport, local: local, remote: settings.server, peer: peer)
         var identity = PhoneIdentity(
             user: settings.user, domain: settings.domain ?? Text("\(settings.server.address)"), displayName: settings.displayName,

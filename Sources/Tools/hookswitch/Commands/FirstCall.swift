@@ -15,9 +15,9 @@ struct FirstCall {
         guard let line = Self.answerer(gateway.lines), let way = Self.way(listeners, configuration) else { return nil }
         let address = way.reachable
         guard let caller = Self.caller(gateway, from: address.address) else { return nil }
-        var words = ["hookswitch call \(way.transport == .tls ? "sips" : "sip"):\(line.number)@\(address)"]
+        var words = ["hookswitch call \(way.transport.isSecure ? "sips" : "sip"):\(line.number)@\(address)"]
         if way.transport == .tcp { words.append("--transport tcp") }
-        if way.transport == .tls {
+        if way.transport.isSecure {
             if IPAddress(gateway.domain.withoutBrackets) == nil { words.append("--tls-name \(gateway.domain)") }
             if let authorities = configuration.serverAuthorities { words.append("--ca \(authorities)") }
         }
@@ -41,7 +41,7 @@ struct FirstCall {
     }
 
     private static func way(_ listeners: [Transports.Listener], _ configuration: ServeConfiguration) -> Transports.Listener? {
-        let open = listeners.filter { $0.transport != .tls || configuration.clientAuthorities == nil }
+        let open = listeners.filter { !$0.transport.isSecure || configuration.clientAuthorities == nil }
         return [Transport.udp, .tcp, .tls].lazy.compactMap { transport in open.first { $0.transport == transport } }.first
     }
 

@@ -36,7 +36,7 @@ struct Ping: ParsableCommand {
     func report() throws -> Report {
         _ = try Bounded.seconds(timeout, option: "--timeout", in: 0.1...60)
         let target = try SIPTarget(self.target)
-        guard target.transport != .tls else { throw Failure.usage("'\(self.target)': ping speaks UDP and TCP, not TLS") }
+        guard !target.transport.isSecure else { throw Failure.usage("'\(self.target)': ping speaks UDP and TCP, not TLS") }
         let begin = MonotonicClock.now
         let status = try OneOff.options(target, timeout: timeout)
         let elapsed = Double((MonotonicClock.now - begin).wholeNanoseconds)
@@ -59,7 +59,7 @@ struct SIPTarget {
             throw Failure.usage("'\(text)': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)")
         }
         (self.uri, transport) = (uri, try uri.carrier())
-        address = SocketAddress(host, port: uri.port ?? transport.defaultPort)
+        address = SocketAddress(host, port: uri.port ?? transport.standardPort)
     }
 
     /// From a socket of any port of ours.

@@ -103,7 +103,8 @@ struct LineReader {
         case "conference": .conference
         case "playback": .playback(WAV(sampleRate: 8_000, samples: []), loops: false)   // its file is read where it is named
         case "record": .record(greeting: nil)
-        default: .echo
+        case "echo": .echo
+        default: preconditionFailure("a name of an application without its case")
         }
     }
 

@@ -94,7 +94,7 @@ struct ServeConfiguration {
     private var hasSecureTrunk: Bool {
         gateway.lines.contains { line in
             guard case .trunk(let trunk) = line.endpoint else { return false }
-            return trunk.targets.contains { $0.transport == .tls }
+            return trunk.targets.contains { $0.transport?.isSecure ?? false }
         }
     }
 

@@ -22,8 +22,8 @@ struct CallTarget {
         guard uri.port != 0 else { throw Failure.usage("'\(text)': a port is a number from 1 to 65535") }
         let named = try uri.carrier()
         transport = wanted ?? named
-        guard uri.scheme != .sips || transport == .tls else { throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:") }
-        if server == nil, uri.port == nil { self.server.port = transport.defaultPort }
+        guard uri.scheme != .sips || transport.isSecure else { throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:") }
+        if server == nil, uri.port == nil { self.server.port = transport.standardPort }
     }
 
     /// A number alone, or that of a tel URI, is called at the server.

@@ -68,7 +68,7 @@ extension PhoneOptions {
     /// The server's address, where one is given.
     func serverAddress() throws -> SocketAddress? {
         guard let server else { return nil }
-        return try SocketAddress(ofServer: server, defaultPort: (try wantedTransport() ?? .udp).defaultPort)
+        return try SocketAddress(ofServer: server, defaultPort: (try wantedTransport() ?? .udp).standardPort)
     }
 
     func codecs(default usual: String) throws -> [Codec] { try CodecList.parse(codec ?? usual) }
@@ -142,7 +142,7 @@ extension PhoneOptions {
             }
             (settings.address, settings.port) = (place.address, place.port)
         }
-        guard transport == .tls else {
+        guard transport.isSecure else {
             let named = [("--ca", ca), ("--tls-name", tlsName), ("--certificate", certificate), ("--certificate-key", certificateKey)].first { $0.1 != nil }
             if let named { throw Failure.usage("\(named.0) needs TLS: --transport tls, or a sips: URI") }
             return settings

@@ -21,7 +21,7 @@ extension Torture {
         if list { return TortureOrder(cases: cases, plan: nil, targetText: "", junit: nil) }
         guard let target else { throw Failure.usage("whom to torture? 'hookswitch torture sip:9196@ADDRESS', a number that answers by itself") }
         let place = try CallTarget(target, server: nil, transport: try wantedTransport())
-        guard place.transport != .tls else { throw Failure.usage("'\(target)': torture speaks UDP and TCP, not TLS") }
+        guard !place.transport.isSecure else { throw Failure.usage("'\(target)': torture speaks UDP and TCP, not TLS") }
         guard place.uri.user != nil else { throw Failure.usage("'\(target)' names nobody to call: write sip:9196@ADDRESS, a number that answers by itself") }
         let flow = Flow(transport: place.transport, local: try localAddress(facing: place.server), remote: place.server)
         var plan = TorturePlan(cases, target: place.uri, flow: flow)
