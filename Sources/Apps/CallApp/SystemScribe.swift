@@ -26,7 +26,6 @@ final class SystemScribe: CallSystemJournal {
     init(_ line: AppLine) {
         self.line = line
         journal = LineJournal(line.journal, line: line.settings.number)
-        journal.onSystemAction = { [unowned line] call, cause in line.calls[call]?.note(cause) }
     }
 
     var hasPending: Bool { pending.withLock { !$0.isEmpty } }
@@ -88,6 +87,9 @@ final class SystemScribe: CallSystemJournal {
 
     private func takeIn(_ event: CallSystemEvent, _ call: CallSnapshot? = nil, at now: Instant) {
         if isWritten(event) { journal.callSystem(line.system, did: event, at: max(now, line.now)) }
+        if case .systemTransaction(let transaction, let cause) = event {
+            for call in transaction.actions.compactMap(\.call) { line.calls[call]?.note(cause) }
+        }
         line.take(event)
         closeSession(at: max(now, line.now))
         line.recents?.note(event, call, at: line.system.host.date(at: now))

@@ -3,19 +3,10 @@ import CallKit
 import Foundation
 import Primitives
 
-/// Writes down what a line's CallKit system did, and tells the gateway which calls ended.
-///
-/// It hears of everything in the moment in which it happens, and only notes: what follows from an end is done when the input is worked off.
+/// Writes down what a line's CallKit system did.
 package final class LineJournal: CallSystemJournal {
     private let journal: Journal
     private let line: Text
-    /// A call ended; `cause` when the system itself asked for it.
-    package var onEnd: ((UUID, CallEnd) -> Void)?
-    /// The system asks for something by itself: why, before the action is performed.
-    package var onSystemAction: ((UUID, SystemCause) -> Void)?
-    /// An incoming call was answered, to the end of the action.
-    package var onAnswered: ((UUID) -> Void)?
-
     package init(_ journal: Journal, line: Text) {
         self.journal = journal
         self.line = line
@@ -33,19 +24,13 @@ package final class LineJournal: CallSystemJournal {
         case .transactionRequested(let transaction): write(.transactionRequested, transaction, now)
         case .transactionAccepted(let transaction): write(.transactionAccepted, transaction, now)
         case .transactionRefused(let transaction, let code): write(.transactionRefused, transaction, now, code: code.rawValue)
-        case .systemTransaction(let transaction, let cause):
-            write(.systemAction, transaction, now)
-            for call in transaction.actions.compactMap(\.call) { onSystemAction?(call, cause) }
+        case .systemTransaction(let transaction, _): write(.systemAction, transaction, now)
         case .actionPerformed(let action): performed(action, now)
-        case .actionFulfilled(let action, _):
-            completed(.actionFulfilled, action, now)
-            if action.kind == .answer, let call = action.call { onAnswered?(call) }
+        case .actionFulfilled(let action, _): completed(.actionFulfilled, action, now)
         case .actionFailed(let action): completed(.actionFailed, action, now)
         case .actionVoided(let action): completed(.actionFailed, action, now, cause: "call-ended")
         case .actionTimedOut(let action): completed(.actionTimedOut, action, now)
-        case .callEnded(let call, let end):
-            write(.callEnded, call, now, [.reason: .init(end.name)])
-            onEnd?(call, end)
+        case .callEnded(let call, let end): write(.callEnded, call, now, [.reason: .init(end.name)])
         case .sessionActivated(let session, let calls): write(.sessionActivated, calls.first, now, [.session: .init(session.text(of: line))])
         case .sessionDeactivated(let session, let last): write(.sessionDeactivated, last, now, [.session: .init(session.text(of: line))])
         case .providerReset: journal.record(.providerReset, line: line, at: now)

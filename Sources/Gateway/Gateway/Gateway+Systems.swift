@@ -4,20 +4,17 @@ import Primitives
 
 /// What the lines' CallKit systems tell.
 extension Gateway {
-    func listen(to line: Line) {
-        line.journal.onSystemAction = { [unowned line] call, cause in
-            guard let leg = line.legs[call], leg.endCause == nil else { return }
-            switch cause {
-            case .ringTimeout: leg.endCause = .ringTimeout
-            case .answerTimeout: leg.endCause = .answerTimeout
-            case .automaticHold, .automaticResume: break
-            }
+    /// A system asks for something by itself.
+    func systemActs(on call: UUID, _ cause: SystemCause, of line: Line) {
+        guard let leg = line.legs[call], leg.endCause == nil else { return }
+        switch cause {
+        case .ringTimeout: leg.endCause = .ringTimeout
+        case .answerTimeout: leg.endCause = .answerTimeout
+        case .automaticHold, .automaticResume: break
         }
-        line.journal.onAnswered = { [unowned self, unowned line] call in answered(call, on: line) }
-        line.journal.onEnd = { [unowned self, unowned line] call, end in ended(call, end, on: line) }
     }
 
-    private func ended(_ call: UUID, _ end: CallEnd, on line: Line) {
+    func ended(_ call: UUID, _ end: CallEnd, on line: Line) {
         endCounts[end, default: 0] += 1
         guard let leg = line.legs[call] else { return }
         ended.append(leg)
@@ -26,7 +23,8 @@ extension Gateway {
         tell(leg.bridge, .ended(call, leg.endCause ?? .failed))
     }
 
-    private func answered(_ call: UUID, on line: Line) {
+    /// An incoming call was answered, to the end of the action.
+    func answered(_ call: UUID, on line: Line) {
         guard let leg = line.legs[call] else { return }
         leg.origin?.connected = date
         if let sound = leg.announcement { arm(.announcement, of: leg, after: sound.length) }

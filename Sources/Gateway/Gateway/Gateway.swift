@@ -187,7 +187,7 @@ public final class Gateway: SignallingEndpoint {
         userAgent.locate = { [unowned self] uri, flow, completion in locate(uri, after: flow, completion: completion) }
         restore(environment.kept.registrations, epoch: environment.epoch, at: now)
         for line in lines {
-            listen(to: line)
+            line.observer?.gateway = self
             guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
             let made = Trunk(trunk, line: line.configuration.number, gateway: self)
             trunks[line.index] = made
@@ -200,7 +200,7 @@ public final class Gateway: SignallingEndpoint {
     /// Calls that are still up end with the systems that they belong to; nobody is there to be told.
     deinit {
         for line in lines {
-            (line.journal.onEnd, line.journal.onSystemAction, line.journal.onAnswered) = (nil, nil, nil)
+            line.observer?.gateway = nil
             line.legs = IdentityTable()
         }
     }

@@ -13,7 +13,7 @@ final class Line {
     let system: CallSystem
     let provider: CXProvider
     let calls: CallManager
-    let journal: LineJournal
+    private(set) var observer: LineObserver?
     let features: LineFeatures
     var legs = IdentityTable<Leg>()
     /// Armed while its system waits for something.
@@ -26,13 +26,14 @@ final class Line {
         self.index = index
         self.configuration = configuration
         self.features = features
-        self.journal = LineJournal(journal, line: configuration.number)
         system = CallSystem(configuration: Self.systemConfiguration(configuration), host: clock)
-        system.journal = self.journal
         features.attach(to: system, directories: directories)
         journal.record(.lineConfigured, line: configuration.number, at: now, [.scope: "perGroup"])
         provider = CXProvider(configuration: Self.providerConfiguration(configuration), system: system)
         calls = CallManager(controller: CXCallController(system: system))
+        let observer = LineObserver(self, LineJournal(journal, line: configuration.number))
+        self.observer = observer
+        system.journal = observer
         let delegate = LineProviderDelegate(line: self)
         self.delegate = delegate
         provider.setDelegate(delegate, queue: nil)
