@@ -81,7 +81,7 @@ extension RealTime {
             #expect(phone.launch(TemplateAppDelegate()) && phone.scenes == 0, "an app has scenes of its own")
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(30)))
         func `a push comes to a delegate whose completion may go to another task, and to one that knows nothing of that`() async {
             let new = PushDelegate(), older = OlderPushDelegate(), type = PKPushType(rawValue: "template")
             for delegate in [new, older] as [any PKPushRegistryDelegate] {
@@ -95,7 +95,7 @@ extension RealTime {
             #expect(new.pushes == ["template"] && older.pushes == ["template"])
         }
 
-        @Test(.timeLimit(.minutes(1))) func `main serves the main queue and timers, on the main thread`() async throws {
+        @Test(.timeLimit(.minutes(30))) func `main serves the main queue and timers, on the main thread`() async throws {
             #expect(try await Telephone.run("template-app") == 0)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 extension RealTime {
     /// App code runs unchanged, on real queues.
-    @Suite(.serialized, .timeLimit(.minutes(5))) @MainActor struct SourceTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) @MainActor struct SourceTests {
         let system = CallSystem(configuration: CallSystemConfiguration(), host: QueueHost())
 
         private func hotline() -> AppDelegate {

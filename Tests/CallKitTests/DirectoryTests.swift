@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Call directories: loads, their rules, and what comes into force.
-@Suite(.timeLimit(.minutes(5))) struct DirectoryTests {
+@Suite(.timeLimit(.minutes(30))) struct DirectoryTests {
     typealias Code = CXErrorCodeCallDirectoryManagerError.Code
 
     /// An extension whose every load is a script.

@@ -70,7 +70,7 @@ extension RealTime {
             }
         }
 
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `a call runs through on the app's queue, in the order of the contract`() async throws {
             let app = App()
             #expect(await app.events(until: "begin") == ["begin"])
@@ -84,7 +84,7 @@ extension RealTime {
             #expect(app.system.counts == .idle)
         }
 
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `errors arrive as errors`() async {
             let app = App()
             await #expect(throws: CXErrorCodeRequestTransactionError(.unknownCallUUID)) {
@@ -97,7 +97,7 @@ extension RealTime {
             #expect(app.system.calls == [])
         }
 
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `nothing of the app runs inside its own call into CallKit`() async {
             let app = App()
             let inside = NSLock()
@@ -110,7 +110,7 @@ extension RealTime {
             #expect(await app.events(until: "incoming").contains("incoming"))
         }
 
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `a controller's completion comes on the queue that it named`() async {
             let app = App()
             let queue = DispatchQueue(label: "completions")
@@ -134,7 +134,7 @@ extension RealTime {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(30)))
         func `a controller's subclass that has its queue's initialiser inherits the others`() async {
             let system = CallSystem(configuration: CallSystemConfiguration(), host: QueueHost()), queue = DispatchQueue(label: "named")
             let key = DispatchSpecificKey<Bool>()
@@ -154,7 +154,7 @@ extension RealTime {
         }
 
         /// H13: a private queue for each controller.
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `a completion that waits holds up neither another controller nor a deadline`() async {
             let app = App { $0.ringTimeout = .milliseconds(20) }
             let other = CXCallController(system: app.system)
@@ -171,7 +171,7 @@ extension RealTime {
             #expect(came == (true, true))
         }
 
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `deadlines come by themselves`() async throws {
             let app = App { $0.ringTimeout = .milliseconds(20) }
             app.completesActions = false
@@ -210,7 +210,7 @@ extension RealTime {
             }
         }
 
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `an input returns when the journal has been told of it, though another thread is telling`() async throws {
             let app = App(), update = CXCallUpdate()
             update.hasVideo = true
@@ -226,7 +226,7 @@ extension RealTime {
             #expect(knew == true)
         }
 
-        @Test(.timeLimit(.minutes(5)))
+        @Test(.timeLimit(.minutes(30)))
         func `many threads at once leave nothing behind`() async {
             let app = App { $0.ringTimeout = nil }
             app.provider.configuration = .limited(1_000, 5)

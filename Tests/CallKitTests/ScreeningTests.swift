@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Contacts, directories and enablement, each telephone for itself.
-@Suite(.timeLimit(.minutes(5))) struct ScreeningTests {
+@Suite(.timeLimit(.minutes(30))) struct ScreeningTests {
     final class Numbers: CXCallDirectoryProvider {
         let blocked: [Int64], identified: [(Int64, String)]
         init(_ blocked: [Int64], _ identified: [(Int64, String)]) { (self.blocked, self.identified) = (blocked, identified) }

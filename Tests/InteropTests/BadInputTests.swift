@@ -3,7 +3,7 @@ import Testing
 
 extension Strains {
     /// A person's mistakes, a hostile network and a full disk: one clear line, the right exit code, and a process that lives.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct BadInputTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct BadInputTests {
         // MARK: It cannot start
 
         @Test(arguments: ["udp", "tcp"])

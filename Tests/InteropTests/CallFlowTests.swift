@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// How calls end, seen from the side that is told: sipp on both ends, through a trunk line.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct CallFlowTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct CallFlowTests {
         /// What the callee answers, and what the caller must see.
         static let refusals = [("486", "486"), ("603", "603"), ("480", "480"), ("404", "404"), ("488", "488"), ("401", "403"), ("302", "480")]
 

@@ -3,7 +3,7 @@ import Testing
 
 extension Strains {
     /// SIGTERM, and a pool without ports.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct DrainTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct DrainTests {
         @Test func `a drain waits for calls and takes no new ones`() async throws {
             let gateway = try await Gateway.start(.init(settings: ["drain: 60"]))
             let caller = try await Self.echoCall(gateway)

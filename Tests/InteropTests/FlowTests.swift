@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// What telephones and carriers do in a call besides calling: reliable responses, updates, timers, transfers, late offers, and the oddities of real ones.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct FlowTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct FlowTests {
         private static let lines = [
             #"{ number: "9196", application: echo }"#, #"{ number: "9195", script: { answer: true, after: 500 } }"#, #"{ number: "9194", script: { ring: true } }"#,
             #"{ number: "1003", open: true }"#,

@@ -3,7 +3,7 @@ import Testing
 
 extension Strains {
     /// `hookswitch load` as a program, on a running gateway.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct LoadCommandTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct LoadCommandTests {
         private static let lines = [
             #"{ number: "1001", password: secret-1001 }"#, #"{ number: "1002", password: secret-1002 }"#, #"{ number: "1003", password: secret-1003 }"#,
             #"{ number: "1004", password: secret-1004 }"#, #"{ number: "9196", application: echo }"#,

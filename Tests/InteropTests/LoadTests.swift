@@ -3,7 +3,7 @@ import Testing
 
 extension Strains {
     /// sipp on both ends at 20 calls a second, with RTP.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct LoadTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct LoadTests {
         /// 20 calls a second of a second each are 20 at a time; two ports for each leg, as many in quarantine, and room for a slow machine.
         private static func gateway(_ lines: [String], _ others: Ports? = nil) async throws -> Gateway {
             try await Gateway.start(.init(mediaPorts: 600, clientPorts: 1_000, lines: lines, others: others))

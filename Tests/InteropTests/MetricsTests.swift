@@ -4,7 +4,7 @@ import Testing
 
 extension Calls {
     /// What a monitor and an orchestrator read of a running gateway.
-    @Suite(.serialized, .timeLimit(.minutes(2))) struct MetricsTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct MetricsTests {
         private func gateway(_ settings: [String] = []) async throws -> (gateway: Gateway, url: String) {
             let ports = try await Ports.take(1)
             var setup = Gateway.Setup()

@@ -3,7 +3,7 @@ import Testing
 
 extension Strains {
     /// Those who read what we say, and monitors that do not ask: they may go, and the disk may be full.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct OutputTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct OutputTests {
         /// In a shell: `$0` is the command.
         private static func shell(_ script: String, in folder: Folder) async throws -> (code: Int32, lines: [String]) {
             try await Program.run("/bin/sh", ["-c", script, Place.hookswitch], in: folder.path)

@@ -3,7 +3,7 @@ import Testing
 
 extension Talks {
     /// pjsip's telephone and a baresip that has PCMU in the clear.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct PjsuaTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct PjsuaTests {
         /// Codec, encryption, transport.
         typealias Way = (codec: String, encryption: String, transport: String)
 

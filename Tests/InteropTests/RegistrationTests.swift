@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// Who may register and call, with real clients.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct RegistrationTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct RegistrationTests {
         @Test func `baresip registers with the right password only`() async throws {
             let gateway = try await Gateway.start()
             let source = try Recordings.tone(in: gateway.folder)

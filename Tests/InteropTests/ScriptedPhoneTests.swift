@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// Telephones of ours as a script drives them: programs of their own, with lines out and commands in, through a real gateway.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct ScriptedPhoneTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct ScriptedPhoneTests {
         @Test func `two scripts talk through the gateway, hold, press keys, and one hands the call on`() async throws {
             let gateway = try await Gateway.start()
             let callee = try ScriptedPhone(1002, "answer --manual --calls 1", at: gateway)

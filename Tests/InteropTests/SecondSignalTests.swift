@@ -3,7 +3,7 @@ import Testing
 
 extension Strains {
     /// Signals to clients of ours whose peer says no more: the first is a wish, the second ends them at once.
-    @Suite(.serialized, .timeLimit(.minutes(2))) struct SecondSignalTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct SecondSignalTests {
         /// Rings, and takes back nothing: a caller that waits for its CANCEL's end waits for half a minute.
         @Test(arguments: [
             ["load", "sip:1@PEER", "--rate", "1", "--calls", "1", "--timeout", "60"], ["probe", "PEER", "--timeout", "60"], ["call", "sip:1@PEER"],

@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// What a line has of a telephone, with a real server, a real client and a real database.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct TelephoneTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct TelephoneTests {
         private static func register(_ gateway: Gateway) async throws {
             let values = ["EXPIRES": "600", "STATUS": "200", "CONTACTPORT": "\(gateway.clientPort(20))"]
             var plan = Sipp.Plan(scenario: "register", values: values, port: gateway.clientPort(40), mediaPort: gateway.clientPort(30))

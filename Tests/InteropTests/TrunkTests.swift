@@ -3,7 +3,7 @@ import Testing
 
 extension Calls {
     /// Trunks between two gateways of ours, and to sipp.
-    @Suite(.serialized, .timeLimit(.minutes(3))) struct TrunkTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct TrunkTests {
         @Test func `check tells where the trunks are`() async throws {
             let folder = try Folder()
             let lines = [

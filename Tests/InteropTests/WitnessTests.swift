@@ -3,7 +3,7 @@ import Testing
 
 extension Talks {
     /// The contract, seen by the kernel: sockets and packets exist between answer and end, and at no other time.
-    @Suite(.serialized, .timeLimit(.minutes(5))) struct WitnessTests {
+    @Suite(.serialized, .timeLimit(.minutes(30))) struct WitnessTests {
         enum Ending: String, CaseIterable { case caller, callee }
 
         @Test(arguments: Ending.allCases)

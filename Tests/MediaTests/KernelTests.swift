@@ -9,7 +9,7 @@ import Testing
 
 extension RealTime {
     /// The real plane on the loopback of this machine. Nothing here waits for time, only for packets.
-    @Suite(.timeLimit(.minutes(5))) struct KernelTests {
+    @Suite(.timeLimit(.minutes(30))) struct KernelTests {
         private func plane(_ number: Int, lanes: Int = 2, _ events: EventLog = EventLog()) throws -> MediaLanes {
             try MediaLanes(settings: MediaSettings(ports: portRange(number), lanes: lanes)) { events.append($0, $1) }
         }

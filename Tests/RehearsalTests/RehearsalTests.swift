@@ -11,7 +11,7 @@ import Testing
     private static let first = setting("HOOKSWITCH_FIRST_SEED") ?? 1
     private static let seeds: [UInt64] = setting("HOOKSWITCH_SEED").map { [$0] } ?? Array(first..<first + (setting("HOOKSWITCH_REHEARSALS") ?? 100))
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(30)))
     func `ten thousand calls with races break no rule and leave nothing behind`() async {
         let verdicts = await Self.play(Self.seeds)
         for verdict in verdicts where !verdict.isGood { Issue.record("\(verdict.report)") }

@@ -56,7 +56,7 @@ import UserAgent
         return Dictionary(uniqueKeysWithValues: torturer.results.map { ($0.name, $0) })
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: [Transport.udp, .tcp])
+    @Test(.timeLimit(.minutes(30)), arguments: [Transport.udp, .tcp])
     func `the gateway passes every case, and nothing is left of any`(transport: Transport) throws {
         let stage = Stage { $0.sip.reliability = .whenSupported }
         let results = try torture(stage, TortureCase.all, over: transport)
@@ -83,7 +83,7 @@ import UserAgent
     ]
 
     /// Byte for byte, from port 5060, to a gateway that nobody spoke to before; but for three whose answers go to other ports.
-    @Test(.timeLimit(.minutes(5)), arguments: answers)
+    @Test(.timeLimit(.minutes(30)), arguments: answers)
     func `a message is answered as it should be, the gateway lives, and nothing is left behind`(name: String, status: Int?) throws {
         let stage = Stage(), test = try #require(TortureCase.all.first { $0.name == name })
         let result = try #require(try torture(stage, [test], isExact: !["mult-ip-in-header", "ipv4-mapped-ipv6", "quotbal"].contains(name), line: nil)[name])
@@ -94,7 +94,7 @@ import UserAgent
         #expect(counts.agent.originals == 0 && counts.agent.timers == 0 && stage.gateway.registrar.counts.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `byte for byte one after the other, what has the branch of another is not judged, and nothing fails`() throws {
+    @Test(.timeLimit(.minutes(30))) func `byte for byte one after the other, what has the branch of another is not judged, and nothing fails`() throws {
         let results = try torture(Stage(), TortureCase.all.filter { $0.group == .rfc4475 }, isExact: true, line: nil)
         let unjudged = results.values.filter { $0.reason?.contains("the branch of") == true }.map(\.name)
         #expect(unjudged.sorted() == ["badvers", "cparam02", "novelsc", "regescrt"])
@@ -143,7 +143,7 @@ import UserAgent
     }
 
     /// Datagrams and connections full of changed messages, over minutes of virtual time: nothing is left, no rule is broken, and calls are answered.
-    @Test(.timeLimit(.minutes(5)), arguments: [Transport.udp, .tcp], [1, 2] as [UInt64])
+    @Test(.timeLimit(.minutes(30)), arguments: [Transport.udp, .tcp], [1, 2] as [UInt64])
     func `changed messages leave nothing behind`(transport: Transport, seed: UInt64) throws {
         let stage = Stage(), caller = RawPeer(stage, 1)
         var noise = MessageNoise(seed: seed, from: TortureMessage.all.map(\.bytes) + Self.dialogue)

@@ -42,7 +42,7 @@ import Testing
         #expect(CXProviderConfiguration(localizedName: "A").localizedName == "A")
     }
 
-    @MainActor @Test(.timeLimit(.minutes(5))) func `AD-4 a nil queue is the main queue, and another one is that one`() async {
+    @MainActor @Test(.timeLimit(.minutes(30))) func `AD-4 a nil queue is the main queue, and another one is that one`() async {
         let system = CallSystem(configuration: .app, host: QueueHost())
         let onMain = await QueueProbe(system, queue: nil).firstAnswer()
         let elsewhere = await QueueProbe(system, queue: DispatchQueue(label: "own")).firstAnswer()
@@ -137,7 +137,7 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test(.timeLimit(.minutes(5))) func `AD-10 a controller answers on a private serial queue, or on the one that it was given`() async {
+    @Test(.timeLimit(.minutes(30))) func `AD-10 a controller answers on a private serial queue, or on the one that it was given`() async {
         let system = CallSystem(configuration: .app, host: QueueHost())
         let key = DispatchSpecificKey<Bool>(), queue = DispatchQueue(label: "given")
         queue.setSpecific(key: key, value: true)

@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @MainActor @Test(.timeLimit(.minutes(1)), arguments: [
+    @MainActor @Test(.timeLimit(.minutes(30)), arguments: [
         (Habit.prompt, true, VoIPPush.Outcome.reported), (.late, true, .reportedLate), (.silent, true, .unreported), (.silent, false, .excused),
     ])
     func `a push for which no call is reported is told`(habit: Habit, mustReport: Bool, outcome: VoIPPush.Outcome) async {

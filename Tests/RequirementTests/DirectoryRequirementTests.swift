@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Call directories of the sample apps, as their calls feel them (A10, HL-18 to HL-23).
-@Suite(.serialized, .timeLimit(.minutes(5))) struct DirectoryRequirementTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct DirectoryRequirementTests {
     private static let monkey = "monkeycall.directory", hotline = "hotline.directory"
 
     /// A stage whose telephone has the sample apps' directories, loaded and enabled.

@@ -109,7 +109,7 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @MainActor @Test(.timeLimit(.minutes(5))) func `MC-41 a delegate without a queue is called on the main queue`() async {
+    @MainActor @Test(.timeLimit(.minutes(30))) func `MC-41 a delegate without a queue is called on the main queue`() async {
         let system = CallSystem(configuration: .app, host: QueueHost())
         let app = QueueProbe(system, queue: nil)
         for other in 0..<100 { DispatchQueue.main.async { _ = other } }

@@ -213,7 +213,7 @@ import Testing
         withExtendedLifetime(app) {}
     }
 
-    @MainActor @Test(.timeLimit(.minutes(5))) func `OF-16 a push wakes the app, which registers, and then rings and answers`() async {
+    @MainActor @Test(.timeLimit(.minutes(30))) func `OF-16 a push wakes the app, which registers, and then rings and answers`() async {
         let stage = Stage { $0.registers = true }, phone = PushedPhone(stage)
         let registry = PKPushRegistry(queue: .main)
         registry.delegate = phone

@@ -88,7 +88,7 @@ final class NameServer: Sendable {
 }
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(1))) struct DNSResolverTests {
+    @Suite(.timeLimit(.minutes(30))) struct DNSResolverTests {
         private func ask(
             _ question: DNSQuestion, _ zone: [String: NameServer.Zone], _ change: (inout DNSResolver.Settings) -> Void = { _ in }
         ) async throws -> (answer: DNSAnswer, asked: Int) {

@@ -5,7 +5,7 @@ import Runtime
 import Testing
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(5))) struct LaneTests {
+    @Suite(.timeLimit(.minutes(30))) struct LaneTests {
         @Test func `posts run first in, first out, whoever posts`() async {
             let lane = Bench.lane()
             let inbox = Inbox(of: Int.self)

@@ -7,7 +7,7 @@ import Testing
 @testable import Runtime
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(5))) struct PollerTests {
+    @Suite(.timeLimit(.minutes(30))) struct PollerTests {
         @Test func `without a socket or a timer the poller does not wake until it is called`() throws {
             let visits = Visits()
             let poller = try Poller()

@@ -6,7 +6,7 @@ import Testing
 @testable import Runtime
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(5))) struct UDPSocketTests {
+    @Suite(.timeLimit(.minutes(30))) struct UDPSocketTests {
         @Test(arguments: [anyLoopbackPort, anyLoopbackPortV6])
         func `datagrams arrive whole, in order, with both addresses`(address: SocketAddress) async throws {
             let inbox = Inbox(of: UDPSocket.Datagram.self)
@@ -132,7 +132,7 @@ extension RealTime {
 }
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(5))) struct SignalTrapTests {
+    @Suite(.timeLimit(.minutes(30))) struct SignalTrapTests {
         @Test func `a hang-up that was ignored stays ignored where that is wanted`() async {
             await #expect(processExitsWith: .exitCode(42)) {
                 signal(SIGHUP, unsafeBitCast(1, to: __sighandler_t.self))   // SIG_IGN

@@ -4,7 +4,7 @@ import Runtime
 import Testing
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(5))) struct TCPTests {
+    @Suite(.timeLimit(.minutes(30))) struct TCPTests {
         @Test(arguments: [anyLoopbackPort, anyLoopbackPortV6])
         func `bytes go both ways`(address: SocketAddress) async throws {
             let pair = try Pair(on: Bench.lane(), address)

@@ -15,7 +15,7 @@ import Workbench
 @testable import hookswitch
 
 /// `call`, `answer` and `demo` over the sockets of this machine, in real time.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ClientCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct ClientCommandTests {
     @Test func `a call to an echo hears itself, and is good`() throws {
         let gateway = try EchoGateway()
         defer { gateway.server.stop() }

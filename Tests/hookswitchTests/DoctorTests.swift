@@ -171,7 +171,7 @@ import Workbench
 }
 
 /// Which of the four ways is dead: from what was seen, and from real calls.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ProbeTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct ProbeTests {
     private static let good = ProbeEvidence(
         number: "9197", hasAnswer: true, status: 200, isByeAnswered: true, contact: SocketAddress("192.0.2.7:5060", defaultPort: 1), media: SocketAddress("192.0.2.7:20000", defaultPort: 1), hasMedia: true,
         sent: 150, received: 150, isOwnHeard: true)

@@ -12,7 +12,7 @@ import Workbench
 @testable import hookswitch
 
 /// `call` and `answer` with `--json-lines`, driven over pipes by what they tell, in real time.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct JSONLinesTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct JSONLinesTests {
     private let port: UInt16
 
     init() throws { port = try FreePorts.block(of: 2, .v4).lowerBound }

@@ -6,7 +6,7 @@ import Workbench
 @testable import hookswitch
 
 /// What the gateway leaves behind, told by its journal and by the kernel.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct LeakGateTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct LeakGateTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-leaks-\(UUID())")
 
     /// A journal of one call, without the events of `missing`.

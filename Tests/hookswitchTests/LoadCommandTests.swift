@@ -11,7 +11,7 @@ import Workbench
 @testable import hookswitch
 
 /// `load` over the sockets of this machine, in real time, on targets with faults of their own.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct LoadCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct LoadCommandTests {
     @Test func `an echo is good, both figures and sound`() throws {
         let target = try FaultyTarget { _, _ in }
         defer { target.phone.close() }

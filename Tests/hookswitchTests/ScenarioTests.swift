@@ -85,7 +85,7 @@ import Workbench
         #expect(compose.message == failure.message && compose.exitCode == 2)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `the steps are taken, one after the other`() throws {
+    @Test(.timeLimit(.minutes(30))) func `the steps are taken, one after the other`() throws {
         let target = try FaultyTarget { _, _ in }
         defer { target.phone.close() }
         let words = try expand("target: sip:echo@\(target.address)\nrate: 5\ncalls: 2\nsteps:\n  - wait: 0.2\n  - hold: 0.3\n  - reinvite\n  - wait: 0.3\n")

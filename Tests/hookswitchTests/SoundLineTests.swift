@@ -11,7 +11,7 @@ import Workbench
 @testable import hookswitch
 
 /// What lines play and record, over the sockets of this machine, from the configuration file to the sound in the file.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SoundLineTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct SoundLineTests {
     @Test(arguments: ["wav", "opus"]) func `a playback line plays its file once, and hangs up`(format: String) throws {
         let place = try SoundGateway { folder in
             try folder.write(tone: 600, seconds: 1.5, to: "message." + format)

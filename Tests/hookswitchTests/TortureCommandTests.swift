@@ -11,7 +11,7 @@ import Workbench
 @testable import hookswitch
 
 /// `torture` over the sockets of this machine, on a gateway of ours and on peers with faults.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct TortureCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(30))) struct TortureCommandTests {
     private func command(_ arguments: String) throws -> Torture {
         try #require(try Hookswitch.parseAsRoot(["torture"] + arguments.split(separator: " ").map(String.init)) as? Torture)
     }

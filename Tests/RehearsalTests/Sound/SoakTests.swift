@@ -6,7 +6,7 @@ import Testing
 
 /// Ten hours of talk. In a process of its own, so that nobody else's memory is counted.
 @Suite struct SoakTests {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(30)))
     func `ten hours of calls under hold, re-INVITE and codec change leave memory and descriptors where they were`() async {
         let drawn = ProcessInfo.processInfo.environment["HOOKSWITCH_SEED"] ?? "\(UInt64.random(in: 1...1_000_000))"
         print("soak: seed \(drawn) (replay with HOOKSWITCH_SEED=\(drawn))")

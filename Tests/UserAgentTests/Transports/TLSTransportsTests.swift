@@ -72,7 +72,7 @@ private final class LeavingClient: Sendable {
 }
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(5))) struct TLSTransportsTests {
+    @Suite(.timeLimit(.minutes(30))) struct TLSTransportsTests {
         @Test func `messages and answers go over one connection`() async throws {
             let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts())
             caller.send(request(1), over: caller.flow(to: callee))

@@ -7,7 +7,7 @@ import Testing
 @testable import UserAgent
 
 extension RealTime {
-    @Suite(.timeLimit(.minutes(5))) struct TransportsTests {
+    @Suite(.timeLimit(.minutes(30))) struct TransportsTests {
         @Test(arguments: [IPAddress.loopback, IPAddress("::1")!])
         func `a datagram comes with its flow, and an answer goes back over it`(address: IPAddress) async throws {
             let station = try Station(address)
