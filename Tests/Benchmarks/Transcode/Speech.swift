@@ -51,8 +51,16 @@ final class Codecs {
     func pass(_ speech: Speech, _ frame: Int) throws {
         let index = frame % speech.samples.count
         let (spoken, packet) = (speech.samples[index], speech.opus[index])
-        var bytes = payload.mutableSpan
-        _ = try encoder.encode(spoken.span, into: &bytes)
+        try Self.encode(spoken, by: &encoder, into: &payload)
+        try Self.decode(packet, by: &decoder, into: &samples)
+    }
+
+    private static func encode(_ samples: [Int16], by encoder: inout OpusEncoder, into packet: inout [UInt8]) throws {
+        var room = packet.mutableSpan
+        _ = try encoder.encode(samples.span, into: &room)
+    }
+
+    private static func decode(_ packet: [UInt8], by decoder: inout OpusDecoder, into samples: inout [Int16]) throws {
         var room = samples.mutableSpan
         _ = try decoder.decode(packet.span, into: &room)
     }
