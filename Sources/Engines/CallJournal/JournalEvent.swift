@@ -41,15 +41,15 @@ extension JournalEvent {
         case number(Int64)
         case actions([CallAction])
 
-        public init(stringLiteral value: StaticString) { self = .text(Text(stringLiteral: value)) }
-        public init(integerLiteral value: Int64) { self = .number(value) }
-        public init(booleanLiteral value: Bool) { self = .number(value ? 1 : 0) }
-        public init(_ flag: Bool) { self = .number(flag ? 1 : 0) }
+        @inlinable public init(stringLiteral value: StaticString) { self = .text(Text(stringLiteral: value)) }
+        @inlinable public init(integerLiteral value: Int64) { self = .number(value) }
+        @inlinable public init(booleanLiteral value: Bool) { self = .number(value ? 1 : 0) }
+        @inlinable public init(_ flag: Bool) { self = .number(flag ? 1 : 0) }
         /// Saturates at the ends of Int64.
-        public init(_ number: some BinaryInteger) { self = .number(Int64(clamping: number)) }
+        @inlinable public init(_ number: some BinaryInteger) { self = .number(Int64(clamping: number)) }
         /// Nanoseconds of the monotonic clock.
-        public init(_ instant: Instant) { self = .number(Int64(clamping: instant.nanoseconds)) }
-        public init(_ text: Text) { self = .text(text) }
+        @inlinable public init(_ instant: Instant) { self = .number(Int64(clamping: instant.nanoseconds)) }
+        @inlinable public init(_ text: Text) { self = .text(text) }
         public init(_ string: String) { self = .text(Text(string)) }
 
         /// Decimal for numbers.
@@ -68,49 +68,54 @@ extension JournalEvent {
         public struct Field: Equatable, Sendable {
             public var key: Key
             public var value: Value
+
+            @inlinable init(_ key: Key, _ value: Value) { (self.key, self.value) = (key, value) }
         }
 
-        public private(set) var fields: [Field]
+        // Inlined where they are made: a call has forty events, and a literal would be an array of its own each time.
+        @usableFromInline var list: [Field]
+
+        @inlinable public var fields: [Field] { list }
 
         /// None yet, and room for so many.
-        public init(capacity: Int) {
-            fields = []
-            if capacity > 0 { fields.reserveCapacity(capacity) }
+        @inlinable public init(capacity: Int) {
+            list = []
+            if capacity > 0 { list.reserveCapacity(capacity) }
         }
 
         /// Of two fields with one key the later wins, in the place of the earlier.
-        @inline(__always) public init(dictionaryLiteral elements: (Key, Value)...) {
+        @inlinable @inline(__always) public init(dictionaryLiteral elements: (Key, Value)...) {
             self.init(capacity: elements.count)
             for (key, value) in elements { self[key] = value }
         }
 
         /// Whether there is room for so many without a piece of memory more.
-        func hasRoom(for count: Int) -> Bool { fields.capacity >= count }
+        func hasRoom(for count: Int) -> Bool { list.capacity >= count }
 
         /// Takes all out; the room stays.
-        mutating func removeAll() { fields.removeAll(keepingCapacity: true) }
+        mutating func removeAll() { list.removeAll(keepingCapacity: true) }
 
         /// nil where the key is absent; setting nil takes the field out.
-        public subscript(_ key: Key) -> Value? {
-            get { index(of: key).map { fields[$0].value } }
+        @inlinable public subscript(_ key: Key) -> Value? {
+            get { index(of: key).map { list[$0].value } }
             set {
                 guard let index = index(of: key) else {
-                    if let newValue { fields.append(Field(key: key, value: newValue)) }
+                    if let newValue { list.append(Field(key, newValue)) }
                     return
                 }
-                if let newValue { fields[index].value = newValue } else { fields.remove(at: index) }
+                if let newValue { list[index].value = newValue } else { list.remove(at: index) }
             }
         }
 
         /// A further field; nothing for nil.
         /// - Precondition: the key is not there yet, which is not looked for.
-        public mutating func add(_ key: Key, _ value: Value?) {
+        @inlinable public mutating func add(_ key: Key, _ value: Value?) {
             assert(index(of: key) == nil, "\(key) is there already")
-            if let value { fields.append(Field(key: key, value: value)) }
+            if let value { list.append(Field(key, value)) }
         }
 
-        private func index(of key: Key) -> Int? {
-            for index in fields.indices where fields[index].key == key { return index }
+        @inlinable func index(of key: Key) -> Int? {
+            for index in list.indices where list[index].key == key { return index }
             return nil
         }
 
