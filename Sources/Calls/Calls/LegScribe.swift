@@ -9,7 +9,7 @@ package struct Way {
     let remote: Text
 
     package init(_ flow: Flow) {
-        transport = flow.transport.name
+        transport = flow.transport.text
         remote = flow.remote.text
     }
 }

@@ -32,7 +32,7 @@ extension InviteSession {
     /// A request too long for a datagram comes over a connection that may close at once (RFC 3261 §18.1.1): whose Contact is not of TCP is still to be had over UDP.
     private func isMove(_ request: Message, to way: Flow) -> Bool {
         guard flow.transport == .udp, way.transport == .tcp else { return true }
-        return (request.contact?.uri ?? dialog?.nextHop)?.transport == way.transport.name
+        return (request.contact?.uri ?? dialog?.nextHop)?.transport == way.transport.text
     }
 
     /// A connection is gone: what is sent from now on needs another one.

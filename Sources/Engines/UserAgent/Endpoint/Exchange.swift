@@ -118,7 +118,7 @@ final class Exchange {
         else { return (bytes, flow) }
         let way = wayOverTCP
         isOverTCP = true
-        if request.via.transport != way.transport.viaName { request.via = newVia(over: way) }
+        if request.via.transport != way.transport.name { request.via = newVia(over: way) }
         return (request.serialized(), way)
     }
 

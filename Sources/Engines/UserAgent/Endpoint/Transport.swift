@@ -14,25 +14,25 @@ public enum Transport: Hashable, Sendable, CaseIterable {
     public var standardPort: UInt16 { isSecure ? 5061 : 5060 }
 
     /// As settings, the journal and the `transport` parameter of a URI have it.
-    public var name: Text {
+    public var text: Text {
         switch self {
-        case .udp: Self.names.udp
-        case .tcp: Self.names.tcp
-        case .tls: Self.names.tls
+        case .udp: Self.texts.udp
+        case .tcp: Self.texts.tcp
+        case .tls: Self.texts.tls
         }
     }
 
-    public init?(name: Text) {
-        guard let transport = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    public init?(text: Text) {
+        guard let transport = Self.allCases.first(where: { $0.text == text }) else { return nil }
         self = transport
     }
 
     /// As a Via has it (RFC 3261 §20.42).
-    var viaName: Text {
+    var name: Text {
         switch self {
-        case .udp: Self.viaNames.udp
-        case .tcp: Self.viaNames.tcp
-        case .tls: Self.viaNames.tls
+        case .udp: Self.names.udp
+        case .tcp: Self.names.tcp
+        case .tls: Self.names.tls
         }
     }
 
@@ -55,5 +55,5 @@ public enum Transport: Hashable, Sendable, CaseIterable {
     }
 
     private typealias Names = (udp: Text, tcp: Text, tls: Text)
-    private static let names: Names = ("udp", "tcp", "tls"), viaNames: Names = ("UDP", "TCP", "TLS")
+    private static let texts: Names = ("udp", "tcp", "tls"), names: Names = ("UDP", "TCP", "TLS")
 }

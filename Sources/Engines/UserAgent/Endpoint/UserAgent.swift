@@ -277,7 +277,7 @@ extension UserAgent {
         let address = configuration.contactAddress(flow)
         // Only who listens for TLS, and so has a certificate to show, can prove that it is whom the Via says.
         let asksForReuse = flow.transport.isSecure && configuration.hasTLS
-        return Via(transport: flow.transport.viaName, host: host(address.address), port: address.knownPort, branch: Text(branch), asksForReuse: asksForReuse)
+        return Via(transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch), asksForReuse: asksForReuse)
     }
 
     /// - Parameter isSecure: the request names a `sips:` URI, and so must our Contact (RFC 3261 §8.1.1.8, §12.1.1).
@@ -286,7 +286,7 @@ extension UserAgent {
         if isSecure, flow.transport.isSecure {
             return NameAddress(uri: URI(scheme: .sips, user: user, host: host(address.address), port: address.knownPort))
         }
-        let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.name]
+        let parameters: Parameters = flow.transport == .udp ? [:] : ["transport": flow.transport.text]
         return NameAddress(uri: URI(user: user, host: host(address.address), port: address.knownPort, parameters: parameters))
     }
 

@@ -77,7 +77,7 @@ extension SavedRegistration {
         let flow = contact.origin
         self.init(
             user: user.description, contact: NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters).description,
-            path: contact.path.map(\.description).joined(separator: ", "), transport: flow.transport.name.description, local: flow.local.description,
+            path: contact.path.map(\.description).joined(separator: ", "), transport: flow.transport.text.description, local: flow.local.description,
             remote: flow.remote.description, userAgent: contact.userAgent?.description, callID: contact.callID.description, cseq: contact.cseq,
             refreshed: epoch.addingTimeInterval(Double(contact.refreshed.nanoseconds) / 1e9), expiry: epoch.addingTimeInterval(Double(contact.expiry.nanoseconds) / 1e9))
     }
@@ -85,7 +85,7 @@ extension SavedRegistration {
     /// nil for what cannot be read. A connection did not survive: one that is lost is opened again towards the device, as far as that is possible.
     /// Where the wall clock was set back meanwhile it lasts no longer than was granted.
     func contact(epoch: Date, at now: Instant) -> Registrar.Contact? {
-        guard let parsed = try? NameAddress(parsing: Text(contact)), let transport = Transport(name: Text(transport)),
+        guard let parsed = try? NameAddress(parsing: Text(contact)), let transport = Transport(text: Text(transport)),
             let local = SocketAddress(local, defaultPort: 5060), let remote = SocketAddress(remote, defaultPort: 5060)
         else { return nil }
         let granted = Duration.milliseconds(Int64(max(0, min(expiry.timeIntervalSince(refreshed), Double(Int32.max))) * 1_000))

@@ -44,7 +44,7 @@ extension Gateway {
 
     /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses first.
     func locate(_ uri: URI, after flow: Flow, completion: @escaping ([Flow], Instant) -> Void) {
-        let named = uri.transport.flatMap { name in transports.first { $0.name.equalsIgnoringCase(name) } }
+        let named = uri.transport.flatMap { name in transports.first { $0.text.equalsIgnoringCase(name) } }
         let isUnknown = uri.transport != nil && named == nil
         let isSecure = uri.scheme == .sips
         guard !isUnknown, !isSecure || transports.contains(.tls) else { return completion([], now) }
