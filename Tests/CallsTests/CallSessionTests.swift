@@ -87,6 +87,7 @@ import Testing
         Script("a hold meets an unknown dialog", "up", "hold", "next -> sendonly", "refused 481 -> dialogGone"),
         Script("a hold has an answer that is none", "up", "hold", "next -> sendonly", "answer garbage -> unusable", "held? -> yes no"),
         Script("a hold has an answer without sound", "up", "hold", "next -> sendonly", "answer port0 -> removed"),
+        Script("a resume after a hold without sound goes out next", "up", "hold", "next -> sendonly", "resume -> asked", "answer port0 -> removed", "next -> sendrecv"),
         Script("an answer to nothing", "up", "answer sendrecv -> nothing"),
         Script("glare: ours is due again", "up", "hold", "next -> sendonly", "refused 491 -> again", "next -> sendonly"),
         Script("glare of a refresh is not repeated", "up", "refresh -> sendrecv", "refused 491 -> nothing", "next -> none"),

@@ -211,7 +211,7 @@ extension AppCall: InviteSessionDelegate {
     private func audioWasRemoved() {
         guard signalling.removeAudio() else { return }
         stopMedia(holding: true)
-        // What brings the stream back brings a new one (RFC 3264 §8.1), whose handshake is a new one too.
+        // The stream that comes back is a new one (RFC 3264 §8.1), and its handshake is new, too.
         if var gone = signalling.agreed, case .dtls = gone.security {
             gone.security = .none
             media.update(plan(for: gone), at: now)

@@ -231,8 +231,8 @@ final class AppCall {
     }
 }
 
-/// What it says in descriptions: the codec in use where the far end offers it again, else its favourite of ours (RFC 3264 §8.3.2). Whom two calls join by
-/// relay they need the one that they have in common.
+/// Its answers have the codec in use where the far end offers it again, else the far end's favourite of ours (RFC 3264 §8.3.2). Two calls that are joined
+/// by a relay keep the codec that they have in common.
 extension AppCall: CallDescriber {
     func received(offerIn negotiation: inout OfferAnswer) {}
     func prepareAnswer(_ negotiation: inout OfferAnswer) {}

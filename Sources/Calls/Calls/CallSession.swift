@@ -3,7 +3,7 @@ import SDP
 import SIP
 import UserAgent
 
-/// What a call asks of its owner while it describes itself. None of this may look at the call: it is being changed.
+/// A call asks this of its owner while it describes itself. No requirement may look at the call: it is being changed.
 package protocol CallDescriber {
     /// The far end has made an offer: credentials for new connectivity checks, and who begins a handshake.
     func received(offerIn negotiation: inout OfferAnswer)
@@ -13,7 +13,7 @@ package protocol CallDescriber {
     func prepareOffer(_ negotiation: inout OfferAnswer, agreed: NegotiatedAudio?)
     /// The only codecs to agree to, in their order; nil: all of ours, in the order of the offer.
     func codecs(answering offer: OfferAnswer.RemoteOffer, ours: [Codec], agreed: NegotiatedAudio?) -> [Codec]?
-    /// What the other leg of a bridge agreed: packets go there as they come.
+    /// The agreement of the other leg of a bridge: packets go there as they come.
     var relayed: NegotiatedAudio? { get }
 }
 
@@ -37,9 +37,9 @@ package struct CallSession {
     }
 
     package private(set) var state = State.new
-    /// What our descriptions are made of, and the open exchange.
+    /// The local side of our descriptions, and the open exchange.
     package var negotiation: OfferAnswer
-    /// What the last finished exchange agreed; also while the far end has taken the sound away.
+    /// The agreement of the last finished exchange; also while the far end has taken the sound away.
     package private(set) var agreed: NegotiatedAudio?
     /// Held by us.
     package private(set) var isHeld = false
@@ -94,7 +94,7 @@ package struct CallSession {
         return answer
     }
 
-    /// What media is opened with: what was agreed, or where a late offer waits for its answer, nothing but our own codecs.
+    /// Media is opened with this: the agreement, or while a late offer waits for its answer, nothing but our own codecs.
     package var planned: NegotiatedAudio {
         if let agreed { return agreed }
         let codec = NegotiatedCodec(codec: negotiation.local.codecs[0], receivePayloadType: 0, sendPayloadType: 0)
@@ -130,7 +130,7 @@ package struct CallSession {
         return audio
     }
 
-    /// What the ACK of our 200 says.
+    /// The meaning of the ACK to our 200.
     package enum Acknowledgement {
         case nothing
         /// The answer to the offer in our 200: of the first exchange, or of a later one.
@@ -159,7 +159,7 @@ package struct CallSession {
 
     // MARK: Offers of the far end
 
-    /// What a re-INVITE or UPDATE is answered with, and what follows from it.
+    /// The answer to a re-INVITE or UPDATE, and what follows from it.
     package enum Reply {
         /// The answer, and what is agreed.
         case agreed(SessionDescription, NegotiatedAudio)
@@ -215,7 +215,7 @@ package struct CallSession {
 
     // MARK: Offers of ours
 
-    /// What the 2xx to our re-INVITE says.
+    /// The meaning of the 2xx to our re-INVITE.
     package enum Agreement {
         /// None of our offers was open.
         case nothing
@@ -240,13 +240,13 @@ package struct CallSession {
         } catch {
             switch error {
             case .securityRequired, .noCommonSecurity: return .insecure(error)
-            case .refused: return .audioRemoved(endsResume: isResuming)
+            case .refused: return .audioRemoved(endsResume: endsResume)
             default: return .unusable(error, refusesResume: endsResume)
             }
         }
     }
 
-    /// What the refusal of our re-INVITE means.
+    /// The meaning of a refusal of our re-INVITE.
     package enum Refusal {
         /// The session is as it was.
         case nothing

@@ -1,7 +1,7 @@
 import Primitives
 import SDP
 
-/// What the forks of an INVITE have answered before its 2xx, by To tag.
+/// The answers of the forks of an INVITE before its 2xx, by To tag.
 struct EarlyAnswers {
     /// Further forks are passed over.
     private static let maximum = 16

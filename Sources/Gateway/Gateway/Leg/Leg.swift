@@ -245,7 +245,7 @@ final class Leg {
     }
 }
 
-/// What it says in descriptions.
+/// Its descriptions.
 extension Leg: CallDescriber {
     func received(offerIn negotiation: inout OfferAnswer) { gateway.prepareAnswer(&negotiation, over: flow) }
 

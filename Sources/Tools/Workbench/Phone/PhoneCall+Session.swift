@@ -284,7 +284,7 @@ extension PhoneCall {
     }
 }
 
-/// What it says in descriptions: all that it speaks.
+/// Its descriptions have all that it speaks.
 extension PhoneCall: CallDescriber {
     package func received(offerIn negotiation: inout OfferAnswer) {}
     package func prepareAnswer(_ negotiation: inout OfferAnswer) {}
