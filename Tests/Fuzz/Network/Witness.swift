@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Primitives
 import Runtime
@@ -19,6 +20,7 @@ final class Witness: Sendable {
     private static let longestGap = 150
     private let report = Mutex(Report())
     private let isStopping = Atomic(false)
+    private let hasEnded = DispatchSemaphore(value: 0)
 
     /// Sets the call up.
     init(server: SocketAddress) throws {
@@ -45,7 +47,7 @@ final class Witness: Sendable {
     /// Hangs up.
     func finish() throws -> Report {
         isStopping.store(true, ordering: .relaxed)
-        while !report.withLock(\.isOver) { usleep(10_000) }
+        hasEnded.wait()
         let result = report.withLock(\.self)
         guard result.byeStatus == 200 else {
             throw Broken("the BYE of the witness is answered with \(result.byeStatus.map(String.init) ?? "nothing")")
@@ -86,6 +88,7 @@ final class Witness: Sendable {
         if wasUp { call.send(request.bytes) }
         let status = wasUp ? call.status(of: call.dialog.sequence, by: MonotonicClock.now + .seconds(5)) : nil
         report.withLock { ($0.returned, $0.byeStatus, $0.isOver) = ($0.returned + returned, status, true) }
+        hasEnded.signal()
     }
 
     /// 20 ms of PCMU that nobody else would send.
