@@ -62,65 +62,97 @@ let package = Package(
         .target(name: "UIKit", dependencies: ["Intents"], path: "Sources/Apple/UIKit", swiftSettings: strict),
         .target(name: "CallKit", dependencies: ["AVFoundation", "Primitives"], path: "Sources/Apple/CallKit", swiftSettings: strict),
 
-        // With the static runtime the compiler takes in_addr, which ares.h includes, for a part of CCAres: not every file that has one imports that.
+        // With the static runtime the compiler takes in_addr, which ares.h includes, for a part of CCAres: not every file that has one
+        // imports that.
         .target(
             name: "Runtime", dependencies: ["CCAres", "CLinux", "COpenSSL", "Primitives"], path: "Sources/System/Runtime",
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]),
 
-        .target(name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], path: "Sources/Engines/UserAgent", swiftSettings: strict),
-        .target(name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], path: "Sources/Engines/Media", swiftSettings: strict),
-
-        .target(name: "CallJournal", dependencies: ["CallKit", "Primitives", "SIP"], path: "Sources/Engines/CallJournal", swiftSettings: strict),
+        .target(
+            name: "UserAgent", dependencies: ["Primitives", "Runtime", "SIP"], path: "Sources/Engines/UserAgent", swiftSettings: strict),
+        .target(
+            name: "Media", dependencies: ["Audio", "CLinux", "Primitives", "RTP", "Runtime", "SDP"], path: "Sources/Engines/Media",
+            swiftSettings: strict),
 
         .target(
-            name: "Calls", dependencies: ["CallJournal", "CallKit", "Media", "Primitives", "RTP", "SDP", "SIP", "UserAgent"], path: "Sources/Calls/Calls", swiftSettings: strict),
-
-        .target(name: "Gateway", dependencies: ["Audio", "CallJournal", "Calls", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Gateway/Gateway", swiftSettings: strict),
-
-        .target(name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], path: "Sources/Server/Console", swiftSettings: strict),
-        .target(name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], path: "Sources/Server/Store", swiftSettings: strict),
-        .target(
-            name: "Workbench", dependencies: ["Audio", "Calls", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram], path: "Sources/Tools/Workbench", swiftSettings: strict),
+            name: "CallJournal", dependencies: ["CallKit", "Primitives", "SIP"], path: "Sources/Engines/CallJournal", swiftSettings: strict),
 
         .target(
-            name: "CallApp", dependencies: ["CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Apps/CallApp", swiftSettings: strict),
+            name: "Calls", dependencies: ["CallJournal", "CallKit", "Media", "Primitives", "RTP", "SDP", "SIP", "UserAgent"],
+            path: "Sources/Calls/Calls", swiftSettings: strict),
+
+        .target(
+            name: "Gateway",
+            dependencies: [
+                "Audio", "CallJournal", "Calls", "CallKit", "Intents", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent",
+            ], path: "Sources/Gateway/Gateway", swiftSettings: strict),
+
+        .target(
+            name: "Console", dependencies: ["Gateway", "Media", "Primitives", "Runtime", "UserAgent"], path: "Sources/Server/Console",
+            swiftSettings: strict),
+        .target(
+            name: "Store", dependencies: ["CallKit", "Gateway", "Primitives", "SIP", "UserAgent", .grdb], path: "Sources/Server/Store",
+            swiftSettings: strict),
+        .target(
+            name: "Workbench",
+            dependencies: ["Audio", "Calls", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent", .histogram],
+            path: "Sources/Tools/Workbench", swiftSettings: strict),
+
+        .target(
+            name: "CallApp",
+            dependencies: [
+                "CallJournal", "CallKit", "Calls", "Intents", "Media", "Primitives", "PushKit", "RTP", "Runtime", "SDP", "SIP", "UserAgent",
+            ], path: "Sources/Apps/CallApp", swiftSettings: strict),
 
         // The sample apps: call code in Swift 5 mode over CallKit and the shims alone, and the executables that give it a network.
         sampleCalls("HotlineCalls"), sampleCalls("MonkeyCalls"), sampleCalls("OFreeCalls"),
         .target(
-            name: "SampleApp", dependencies: ["Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "UserAgent", .argumentParser],
+            name: "SampleApp",
+            dependencies: [
+                "Audio", "CallApp", "CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "UserAgent", .argumentParser,
+            ],
             path: "Sources/Apps/Samples/SampleApp", swiftSettings: strict),
         sample("Hotline", "HotlineCalls"), sample("MonkeyCall", "MonkeyCalls"), sample("OFree", "OFreeCalls"),
 
         .target(
-            name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"], path: "Sources/Simulation/Rehearsal", swiftSettings: strict),
+            name: "Rehearsal", dependencies: ["CallKit", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "UserAgent"],
+            path: "Sources/Simulation/Rehearsal", swiftSettings: strict),
         .executableTarget(
             name: "hookswitch",
             dependencies: [
-                "Audio", "CallKit", "Console", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store", "UserAgent", "Workbench", .argumentParser, .log, .yams,
+                "Audio", "CallKit", "Console", "Gateway", "Media", "Primitives", "RTP", "Runtime", "SDP", "SIP", "Store", "UserAgent",
+                "Workbench", .argumentParser, .log, .yams,
             ], path: "Sources/Tools/hookswitch", swiftSettings: strict),
 
         // Run by scripts/bench and the tests; of no product.
         .systemLibrary(name: "CSRTPOracle", path: "Tests/CSRTPOracle", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
         .executableTarget(
-            name: "media-relay", dependencies: ["CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/MediaRelay", swiftSettings: strict),
+            name: "media-relay", dependencies: ["CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"],
+            path: "Tests/Benchmarks/MediaRelay", swiftSettings: strict),
         .executableTarget(
-            name: "conference-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/Conference",
+            name: "conference-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"],
+            path: "Tests/Benchmarks/Conference",
             swiftSettings: strict),
         .executableTarget(
-            name: "transcode-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"], path: "Tests/Benchmarks/Transcode",
+            name: "transcode-bench", dependencies: ["Audio", "CLinux", "Media", "Primitives", "RTP", "Runtime", "SDP"],
+            path: "Tests/Benchmarks/Transcode",
             swiftSettings: strict),
-        .executableTarget(name: "srtp-bench", dependencies: ["CLinux", "CSRTPOracle", "Primitives", "Runtime"], path: "Tests/Benchmarks/SRTP", swiftSettings: strict),
         .executableTarget(
-            name: "directory-bench", dependencies: ["CLinux", "CallKit", "Gateway", "Primitives"], path: "Tests/Benchmarks/Directory", swiftSettings: strict),
+            name: "srtp-bench", dependencies: ["CLinux", "CSRTPOracle", "Primitives", "Runtime"], path: "Tests/Benchmarks/SRTP",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "directory-bench", dependencies: ["CLinux", "CallKit", "Gateway", "Primitives"], path: "Tests/Benchmarks/Directory",
+            swiftSettings: strict),
         .executableTarget(
             name: "app-latency", dependencies: ["Audio", "CallApp", "CallKit", "HotlineCalls", "Media", "Primitives", "Runtime"],
             path: "Tests/Benchmarks/AppLatency", swiftSettings: strict),
-        .executableTarget(name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
+        .executableTarget(
+            name: "message-bench", dependencies: ["CLinux", "Primitives", "SIP"], path: "Tests/Benchmarks/Messages", swiftSettings: strict),
 
         // Run by scripts/fuzz --server.
         .executableTarget(
-            name: "network-fuzz", dependencies: ["CLinux", "Primitives", "RTP", "Runtime", "SDP", "SIP"], path: "Tests/Fuzz/Network", swiftSettings: strict),
+            name: "network-fuzz", dependencies: ["CLinux", "Primitives", "RTP", "Runtime", "SDP", "SIP"], path: "Tests/Fuzz/Network",
+            swiftSettings: strict),
 
         // An app that has nothing but `@main`.
         .executableTarget(name: "template-app", dependencies: ["UIKit"], path: "Tests/TemplateApp", swiftSettings: strict + asXcodeSets),
@@ -135,7 +167,8 @@ let package = Package(
             name: "CallKitSourceTests", dependencies: ["AVFoundation", "CallKit", "Intents", "PushKit", "UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
         .testTarget(
-            name: "AppTemplateTests", dependencies: ["CallKit", "Intents", "PushKit", "UIKit", "template-app"], swiftSettings: strict + asXcodeSets),
+            name: "AppTemplateTests", dependencies: ["CallKit", "Intents", "PushKit", "UIKit", "template-app"],
+            swiftSettings: strict + asXcodeSets),
         tests("Runtime", ["CSRTPOracle"]),
         tests("UserAgent", ["Runtime", "SIP"]),
         tests("Media", ["Audio", "RTP", "Runtime", "SDP"]),
@@ -145,22 +178,32 @@ let package = Package(
         tests("Console"),
         tests("Store", ["CallKit", "Gateway", "Runtime", "SIP", "UserAgent", .grdb]),
         tests("Workbench", ["Audio", "Media", "RTP", "Runtime", "SDP", "SIP", "UserAgent"]),
-        tests("Rehearsal", ["Audio", "Console", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench", .histogram]),
+        tests(
+            "Rehearsal",
+            [
+                "Audio", "Console", "Store", "CallKit", "RTP", "Gateway", "Media", "Runtime", "SDP", "SIP", "UserAgent", "Workbench",
+                .histogram,
+            ]),
         tests("hookswitch", ["Audio", "Gateway", "Media", "Runtime", "SDP", "UserAgent", "Workbench", .argumentParser]),
         .testTarget(
             name: "RequirementTests",
             dependencies: [
-                "AVFoundation", "Audio", "CallApp", "CallKit", "Gateway", "HotlineCalls", "Intents", "Media", "MonkeyCalls", "OFreeCalls", "Primitives", "PushKit", "RTP",
+                "AVFoundation", "Audio", "CallApp", "CallKit", "Gateway", "HotlineCalls", "Intents", "Media", "MonkeyCalls", "OFreeCalls",
+                "Primitives", "PushKit", "RTP",
                 "Rehearsal", "Runtime", "SDP", "SIP", "SampleApp", "UIKit", "UserAgent", .argumentParser,
             ], exclude: ["requirements.tsv"], swiftSettings: strict),
         .testTarget(name: "HouseTests", swiftSettings: strict),
-        .testTarget(name: "InteropTests", dependencies: ["Audio", "Hotline", "Primitives", "Runtime", "hookswitch"], exclude: ["Scenarios"], swiftSettings: strict),
+        .testTarget(
+            name: "InteropTests", dependencies: ["Audio", "Hotline", "Primitives", "Runtime", "hookswitch"], exclude: ["Scenarios"],
+            swiftSettings: strict),
     ]
 )
 
 /// The tests of a target, beside it in name and folder.
 func tests(_ target: String, _ others: [Target.Dependency] = []) -> Target {
-    .testTarget(name: target + "Tests", dependencies: (target == "Primitives" ? [] : ["Primitives"]) + [.byName(name: target)] + others, swiftSettings: strict)
+    .testTarget(
+        name: target + "Tests", dependencies: (target == "Primitives" ? [] : ["Primitives"]) + [.byName(name: target)] + others,
+        swiftSettings: strict)
 }
 
 /// The call code of a sample app, as an app has it.
@@ -173,5 +216,6 @@ func sampleCalls(_ name: String) -> Target {
 /// A sample app that runs: `swift run Hotline --line 1001 …`.
 func sample(_ name: String, _ calls: Target.Dependency) -> Target {
     .executableTarget(
-        name: name, dependencies: [calls, "CallApp", "CallKit", "SampleApp", "UIKit"], path: "Sources/Apps/Samples/\(name)", swiftSettings: strict)
+        name: name, dependencies: [calls, "CallApp", "CallKit", "SampleApp", "UIKit"], path: "Sources/Apps/Samples/\(name)",
+        swiftSettings: strict)
 }

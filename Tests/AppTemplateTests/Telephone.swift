@@ -12,8 +12,10 @@ final class Telephone {
 
     init() {
         let names = [
-            UIApplication.didFinishLaunchingNotification, UIApplication.didBecomeActiveNotification, UIApplication.willResignActiveNotification,
-            UIApplication.didEnterBackgroundNotification, UIApplication.willEnterForegroundNotification, UIApplication.willTerminateNotification,
+            UIApplication.didFinishLaunchingNotification, UIApplication.didBecomeActiveNotification,
+            UIApplication.willResignActiveNotification,
+            UIApplication.didEnterBackgroundNotification, UIApplication.willEnterForegroundNotification,
+            UIApplication.willTerminateNotification,
         ]
         listeners = names.map { [application] name in
             NotificationCenter.default.addObserver(forName: name, object: application, queue: nil) { [heard] in

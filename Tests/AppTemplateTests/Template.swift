@@ -15,7 +15,9 @@ final class TemplateAppDelegate: UIResponder, UIApplicationDelegate, CXProviderD
     var canHandleOptions = true
     var sceneDelegate: AnyClass?
 
-    func application(_ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?) -> Bool {
+    func application(_ application: UIApplication, didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?)
+        -> Bool
+    {
         manager.trace.append("launched \(application.applicationState)")
         return canHandleOptions
     }
@@ -36,7 +38,8 @@ final class TemplateAppDelegate: UIResponder, UIApplicationDelegate, CXProviderD
     }
 
     func application(
-        _ application: UIApplication, continue userActivity: NSUserActivity, restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
+        _ application: UIApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void
     ) -> Bool {
         manager.trace.append("continue \(userActivity.activityType)")
         return true
@@ -50,7 +53,9 @@ final class TemplateAppDelegate: UIResponder, UIApplicationDelegate, CXProviderD
     private func note(_ step: String, _ application: UIApplication) { manager.trace.append("\(step) \(application.applicationState)") }
 
     func providerDidReset(_ provider: CXProvider) { manager.trace = [] }
-    func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) { manager.trace.append("token") }
+    func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {
+        manager.trace.append("token")
+    }
 }
 
 /// An app that builds what it has in its initialiser, for itself and for its tests.
@@ -120,7 +125,8 @@ final class PushDelegate: NSObject, PKPushRegistryDelegate {
     func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
 
     func pushRegistry(
-        _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping @Sendable () -> Void
+        _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
+        completion: @escaping @Sendable () -> Void
     ) {
         pushes.append(type.rawValue)
         Task.detached { completion() }
@@ -134,7 +140,8 @@ final class OlderPushDelegate: NSObject, PKPushRegistryDelegate {
     func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
 
     func pushRegistry(
-        _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping () -> Void
+        _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
+        completion: @escaping () -> Void
     ) {
         pushes.append(type.rawValue)
         completion()

@@ -42,7 +42,10 @@ extension RealTime {
             phone.terminate()
             phone.comeBack()
             #expect(app.manager.trace.count == 7 && phone.state == "background")
-            let steps = ["DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground", "WillEnterForeground", "DidBecomeActive", "WillTerminate"]
+            let steps = [
+                "DidFinishLaunching", "DidBecomeActive", "WillResignActive", "DidEnterBackground", "WillEnterForeground", "DidBecomeActive",
+                "WillTerminate",
+            ]
             #expect(phone.notifications == steps.map { "UIApplication\($0)Notification" })
         }
 
@@ -65,7 +68,8 @@ extension RealTime {
             #expect(app.manager.trace == ["launched inactive", "terminate active"])
             #expect(
                 scene.manager.trace == [
-                    "connect Default Configuration, unattached", "foreground, unattached", "active, foregroundActive", "continue INStartCallIntent, foregroundActive",
+                    "connect Default Configuration, unattached", "foreground, unattached", "active, foregroundActive",
+                    "continue INStartCallIntent, foregroundActive",
                     "open [hotline:1], foregroundActive", "resign, foregroundActive", "background, background", "foreground, background",
                     "active, foregroundActive", "disconnect, unattached",
                 ])
@@ -77,7 +81,10 @@ extension RealTime {
             #expect(phone.launch(app, sceneDelegate: sceneDelegate) == nil && phone.scenes == 0)
             phone.connect(scene, for: activity, "hotline:2")
             #expect(phone.scenes == 1)
-            #expect(scene.manager.trace == ["connect unnamed INStartCallIntent hotline:2, unattached", "foreground, unattached", "active, foregroundActive"])
+            #expect(
+                scene.manager.trace == [
+                    "connect unnamed INStartCallIntent hotline:2, unattached", "foreground, unattached", "active, foregroundActive",
+                ])
             #expect(phone.launch(TemplateAppDelegate()) && phone.scenes == 0, "an app has scenes of its own")
         }
 

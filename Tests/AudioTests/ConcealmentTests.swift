@@ -50,7 +50,9 @@ import Testing
         let usual = zip(voice, voice.dropFirst()).map { abs(Int($0) - Int($1)) }.max()!
         for longer in [true, false] {
             var samples = voice + Array(repeating: 0, count: rate / 100), room = samples.mutableSpan
-            let count = longer ? TimeStretch.lengthen(&room, count: frame, sampleRate: rate) : TimeStretch.shorten(&room, count: frame, sampleRate: rate)
+            let count =
+                longer
+                ? TimeStretch.lengthen(&room, count: frame, sampleRate: rate) : TimeStretch.shorten(&room, count: frame, sampleRate: rate)
             #expect(abs(count - frame) == rate / 125, "a period of 8 ms")
             let steps = zip(samples[..<count], samples[1..<count]).map { abs(Int($0) - Int($1)) }
             #expect(steps.max()! <= usual * 5 / 4)

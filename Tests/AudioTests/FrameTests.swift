@@ -2,7 +2,10 @@ import Audio
 import Testing
 
 @Suite struct FrameTests {
-    @Test(arguments: [(AudioCodec.opus, 960 as UInt32, 48_000), (.g722, 160, 8_000), (.pcmu, 160, 8_000), (.pcma, 160, 8_000), (.linear16, 320, 16_000), (.linear44, 882, 44_100), (.linear48, 960, 48_000)])
+    @Test(arguments: [
+        (AudioCodec.opus, 960 as UInt32, 48_000), (.g722, 160, 8_000), (.pcmu, 160, 8_000), (.pcma, 160, 8_000), (.linear16, 320, 16_000),
+        (.linear44, 882, 44_100), (.linear48, 960, 48_000),
+    ])
     func `a frame of 20 ms moves the RTP timestamp by the codec's clock`(codec: AudioCodec, step: UInt32, clock: Int) throws {
         #expect(codec.clockRate == clock)
         for rate in [8_000, 16_000, 24_000, 48_000] {
@@ -44,7 +47,9 @@ import Testing
     }
 
     @Test(arguments: [AudioCodec.g722, .pcmu, .pcma])
-    func `lost frames are the last period again, fading by a fifth each 10 ms after the first, and silence after three`(codec: AudioCodec) throws {
+    func `lost frames are the last period again, fading by a fifth each 10 ms after the first, and silence after three`(codec: AudioCodec)
+        throws
+    {
         let rate = codec.nativeSampleRate, frame = rate / 50
         let tone = try FrameEncoder(codec, sampleRate: rate).payloads(of: Signals.sine(1_000, sampleRate: rate, count: frame * 10))
         let samples = try FrameDecoder(codec, sampleRate: rate).samples(of: tone + [nil, nil, nil, nil, nil])

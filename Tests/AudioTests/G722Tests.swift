@@ -7,7 +7,9 @@ import Testing
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    private func littleEndian(_ samples: [Int16]) -> [UInt8] { samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] } }
+    private func littleEndian(_ samples: [Int16]) -> [UInt8] {
+        samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    }
 
     private func encode(_ samples: [Int16]) throws -> [UInt8] {
         var encoder = G722Encoder(), bytes = [UInt8](repeating: 0, count: samples.count / 2)
@@ -35,7 +37,8 @@ import Testing
     @Test func `bytes that no encoder made decode to the samples of another implementation`() throws {
         let samples = try decode(Signals.noise(seed: 2, count: 16_000).map { UInt8(truncatingIfNeeded: $0 >> 8) })
         #expect(samples.prefix(12) == [-1, 0, 0, -1, -1, 2, -1, -6, 3, 12, -14, -54])
-        // That implementation wraps 93 of these samples where the recommendation saturates (§5.2.3, LIMIT); the fingerprint is with those saturated.
+        // That implementation wraps 93 of these samples where the recommendation saturates (§5.2.3, LIMIT); the fingerprint is with those
+        // saturated.
         #expect(fingerprint(littleEndian(samples)) == 0x9086_5340_E659_89BF)
         #expect(samples.filter { $0 == .max || $0 == .min }.count == 93)
     }

@@ -37,7 +37,9 @@ import Testing
     @Test func `a long press is one key, and a blink of 20 ms is none`() {
         #expect(keys(in: tone("5", milliseconds: 3_000) + silence(100)).began == "5")
         #expect(keys(in: tone("5", milliseconds: 20) + silence(100)).began == "")
-        #expect(keys(in: tone("5", milliseconds: 100) + silence(10) + tone("5", milliseconds: 100) + silence(60)).began == "5", "a dropout of 10 ms ends no press")
+        #expect(
+            keys(in: tone("5", milliseconds: 100) + silence(10) + tone("5", milliseconds: 100) + silence(60)).began == "5",
+            "a dropout of 10 ms ends no press")
         #expect(keys(in: tone("5", milliseconds: 100) + silence(60) + tone("5", milliseconds: 100)).began == "55")
     }
 

@@ -14,10 +14,14 @@ import Testing
     func `what is not whole samples of at most 120 ms is refused`(codec: AudioCodec) throws {
         let decoder = try FrameDecoder(codec, sampleRate: codec.workingSampleRate)
         let longest = codec.clockRate * 120 / 1_000 * 2
-        for count in [0, 1, 161, longest + 2] { #expect(throws: CodecError.malformed) { try decoder.samples(of: [[UInt8](repeating: 0, count: count)]) } }
+        for count in [0, 1, 161, longest + 2] {
+            #expect(throws: CodecError.malformed) { try decoder.samples(of: [[UInt8](repeating: 0, count: count)]) }
+        }
         #expect(try decoder.samples(of: [[UInt8](repeating: 0, count: longest)]).count == codec.workingSampleRate * 120 / 1_000)
     }
 
     @Test(arguments: [(AudioCodec.linear8, 80), (.linear16, 40), (.linear44, 10), (.linear48, 10)])
-    func `packets are no longer than fits an Ethernet frame`(codec: AudioCodec, longest: Int) { #expect(FrameEncoder.lengths(of: codec).max() == longest) }
+    func `packets are no longer than fits an Ethernet frame`(codec: AudioCodec, longest: Int) {
+        #expect(FrameEncoder.lengths(of: codec).max() == longest)
+    }
 }

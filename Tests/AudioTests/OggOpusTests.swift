@@ -9,7 +9,9 @@ import Testing
     /// A file of these samples, given in uneven pieces, and cut behind so many of its bytes when its writer was killed.
     private func file(_ samples: [Int16], channels: Int = 1, isKilled: Bool = false) throws -> [UInt8] {
         var writer = try OggOpusWriter(sampleRate: Self.rate, channels: channels, serial: 7), bytes = writer.header
-        for start in stride(from: 0, to: samples.count, by: 1_026) { try writer.append(samples.span.extracting(start..<min(start + 1_026, samples.count)), to: &bytes) }
+        for start in stride(from: 0, to: samples.count, by: 1_026) {
+            try writer.append(samples.span.extracting(start..<min(start + 1_026, samples.count)), to: &bytes)
+        }
         if !isKilled { try writer.finish(to: &bytes) }
         return bytes
     }
@@ -43,16 +45,19 @@ import Testing
         let pages = pages(bytes)
         #expect(pages.reduce(0) { $0 + $1.size } == bytes.count, "nothing lies between")
         #expect(pages.map(\.sequence) == Array(0..<UInt32(pages.count)) && Set(pages.map(\.serial)) == [7])
-        #expect(pages[0].begins && pages.dropFirst().allSatisfy { !$0.begins } && pages.last?.ends == true && pages.dropLast().allSatisfy { !$0.ends })
+        #expect(
+            pages[0].begins && pages.dropFirst().allSatisfy { !$0.begins } && pages.last?.ends == true
+                && pages.dropLast().allSatisfy { !$0.ends })
         #expect(Array(pages[0].body.prefix(12)) == Array("OpusHead".utf8) + [1, 1, 0x38, 1], "312 samples of pre-skip")
         #expect(pages[1].body.starts(with: Array("OpusTags".utf8)))
         #expect(pages.map(\.granule) == [0, 0, 48_000, 96_000, 96_000 + 15 + 312])
     }
 
     @Test func `the checksum is that of other programs`() throws {
-        let page: [UInt8] = [
-            0x4F, 0x67, 0x67, 0x53, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xD4, 0xF5, 0x50, 0x37, 0, 0, 0, 0, 0x99, 0xF7, 0x9F, 0x0C, 1, 19,
-        ] + Array("OpusHead".utf8) + [1, 1, 0x38, 1, 0x40, 0x1F, 0, 0, 0, 0, 0]   // of libsndfile
+        let page: [UInt8] =
+            [
+                0x4F, 0x67, 0x67, 0x53, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xD4, 0xF5, 0x50, 0x37, 0, 0, 0, 0, 0x99, 0xF7, 0x9F, 0x0C, 1, 19,
+            ] + Array("OpusHead".utf8) + [1, 1, 0x38, 1, 0x40, 0x1F, 0, 0, 0, 0, 0]   // of libsndfile
         let read = try #require(OggPage(parsing: page[...]))
         #expect(read.serialized() == page)
         for index in page.indices {
@@ -77,12 +82,14 @@ import Testing
     }
 
     @Test func `the sides of a stereo file have nothing in common: each is the stream that it would be alone`() throws {
-        let left = Signals.speech(seed: 5, seconds: 2, sampleRate: Self.rate), right = Signals.sine(440, sampleRate: Self.rate, count: left.count)
+        let left = Signals.speech(seed: 5, seconds: 2, sampleRate: Self.rate),
+            right = Signals.sine(440, sampleRate: Self.rate, count: left.count)
         let stereo = try file(zip(left, right).flatMap { [$0, $1] }, channels: 2)
         var packets = OggPackets(stereo)
         let first = packets.next(), head = try #require(first).bytes
         #expect(Array(head[18...]) == [1, 2, 0, 0, 1], "mapping family 1, two streams, none of them stereo, in order")
-        var decoder = try OpusStreamsDecoder(OpusHead(parsing: head).streams, sampleRate: Self.rate), sides: (left: [Int16], right: [Int16]) = ([], [])
+        var decoder = try OpusStreamsDecoder(OpusHead(parsing: head).streams, sampleRate: Self.rate),
+            sides: (left: [Int16], right: [Int16]) = ([], [])
         _ = packets.next()
         var frame = [Int16](repeating: 0, count: 2 * 320)
         while let packet = packets.next() {
@@ -126,7 +133,9 @@ import Testing
 
     @Test func `the last page says where the end is, and one that lies is not believed`() throws {
         let bytes = try file(Signals.noise(seed: 2, count: Self.rate))
-        func count(ending granule: Int64) throws -> Int { try WAV(parsingOggOpus: file(bytes) { $0[$0.count - 1].granule = granule }).samples.count }
+        func count(ending granule: Int64) throws -> Int {
+            try WAV(parsingOggOpus: file(bytes) { $0[$0.count - 1].granule = granule }).samples.count
+        }
         #expect(try count(ending: 30_312) == 30_000)
         let all = try count(ending: .max)
         #expect(all >= 48_000 && all <= 48_960)
@@ -179,7 +188,8 @@ import Testing
             }
         }
         let cases: [(OggOpusError, [UInt8])] = [
-            (.notOgg, []), (.notOgg, Array("OggS".utf8)), (.notOgg, Array(good.dropFirst(4))), (.empty, Array(good.prefix(100))), (.notOpus, head(0, 1)),
+            (.notOgg, []), (.notOgg, Array("OggS".utf8)), (.notOgg, Array(good.dropFirst(4))), (.empty, Array(good.prefix(100))),
+            (.notOpus, head(0, 1)),
             (.notOpus, head(8, 0x10)), (.channels(0, family: 0), head(9, 0)), (.channels(6, family: 1), head(9, 6, 1)),
         ]
         for (error, bytes) in cases { #expect(throws: error) { _ = try WAV(parsingOggOpus: bytes) } }
@@ -192,7 +202,9 @@ import Testing
         var random = SplitMix(state: 11), read = 0
         for _ in 0..<50 {
             var bytes = good
-            for _ in 0..<Int(random.next() % 4) + 1 { bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next()) }
+            for _ in 0..<Int(random.next() % 4) + 1 {
+                bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+            }
             guard let sound = try? WAV(parsingOggOpus: bytes) else { continue }
             #expect(sound.samples.count <= whole)
             read += 1

@@ -30,7 +30,11 @@ import Testing
                     continue
                 }
                 let count: Int
-                if recovering { count = try decoder.recover(from: next.span, into: &room) } else { count = try decoder.conceal(into: &room) }
+                if recovering {
+                    count = try decoder.recover(from: next.span, into: &room)
+                } else {
+                    count = try decoder.conceal(into: &room)
+                }
                 #expect(count == 320)
                 for offset in 0..<320 { total += abs(Double(samples[offset]) - Double(whole[index * 320 + offset])) }
             }
@@ -67,7 +71,8 @@ import Testing
         #expect(sparse.filter { $0.count <= 2 }.count > sparse.count / 2)
     }
 
-    @Test(arguments: [[], [0xFF], [0x03, 0x3F], [0x7B, 0x00], [UInt8](repeating: 0xFF, count: 2_000), [0x02, 0xFF, 0xFF, 0x00]] as [[UInt8]])
+    @Test(
+        arguments: [[], [0xFF], [0x03, 0x3F], [0x7B, 0x00], [UInt8](repeating: 0xFF, count: 2_000), [0x02, 0xFF, 0xFF, 0x00]] as [[UInt8]])
     func `what is not Opus is refused or decoded, and never hurts`(packet: [UInt8]) throws {
         let decoder = try FrameDecoder(.opus, sampleRate: 16_000)
         var samples = [Int16](repeating: 0, count: decoder.largestOutput), room = samples.mutableSpan
@@ -80,7 +85,8 @@ import Testing
     }
 
     @Test func `random packets are refused or decoded within the buffer`() throws {
-        let decoder = try FrameDecoder(.opus, sampleRate: 8_000), bytes = Signals.noise(seed: 9, count: 200_000).map { UInt8(truncatingIfNeeded: $0) }
+        let decoder = try FrameDecoder(.opus, sampleRate: 8_000),
+            bytes = Signals.noise(seed: 9, count: 200_000).map { UInt8(truncatingIfNeeded: $0) }
         var start = 0, decoded = 0, refused = 0
         while start < bytes.count - 300 {
             let length = 1 + Int(bytes[start])

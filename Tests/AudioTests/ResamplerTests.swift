@@ -14,11 +14,15 @@ import Testing
 
     /// What a sine of -6 dBFS becomes, in dB relative to itself, once the filter has filled.
     private func gain(_ frequency: Double, from: Int, to: Int) throws -> Double {
-        let output = try resampled(Signals.sine(frequency, sampleRate: from, count: from / 2, level: -6), from: from, to: to, piece: from / 50)
+        let output = try resampled(
+            Signals.sine(frequency, sampleRate: from, count: from / 2, level: -6), from: from, to: to, piece: from / 50)
         return LevelMeter.level(of: output.span.extracting(to / 10..<output.count)) + 6
     }
 
-    static let pairs = [(8_000, 16_000), (8_000, 48_000), (16_000, 48_000), (16_000, 8_000), (48_000, 8_000), (48_000, 16_000), (44_100, 16_000), (24_000, 8_000)]
+    static let pairs = [
+        (8_000, 16_000), (8_000, 48_000), (16_000, 48_000), (16_000, 8_000), (48_000, 8_000), (48_000, 16_000), (44_100, 16_000),
+        (24_000, 8_000),
+    ]
 
     @Test(arguments: pairs) func `the pass band is flat within 0.1 dB to 0.85 of the lower Nyquist frequency`(from: Int, to: Int) throws {
         for part in [0.02, 0.1, 0.3, 0.5, 0.7, 0.8, 0.85] {
@@ -35,7 +39,8 @@ import Testing
     @Test(arguments: pairs.filter { $0.0 < $0.1 }) func `images above the old Nyquist frequency are 60 dB down`(from: Int, to: Int) throws {
         for part in [0.1, 0.5, 0.85] {
             let frequency = part * Double(from) / 2
-            let output = try resampled(Signals.sine(frequency, sampleRate: from, count: from / 2, level: -6), from: from, to: to, piece: from / 50)
+            let output = try resampled(
+                Signals.sine(frequency, sampleRate: from, count: from / 2, level: -6), from: from, to: to, piece: from / 50)
             let image = ToneDetector.hearing(Array(output.dropFirst(to / 10)), frequency: Double(from) - frequency, sampleRate: to)
             #expect(image.toneBlocks == 0)
             let total = LevelMeter.level(of: output.span.extracting(to / 10..<output.count)) + 6

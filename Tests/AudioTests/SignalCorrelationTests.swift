@@ -27,7 +27,8 @@ import Testing
         #expect(try SignalCorrelation(sent: sent, received: received, sampleRate: 8_000).score > 0.8)
     }
 
-    @Test(arguments: [1_200, -1_200, 1_500]) func `a recording that stood still now and then is still the same speech`(samples: Int) throws {
+    @Test(arguments: [1_200, -1_200, 1_500]) func `a recording that stood still now and then is still the same speech`(samples: Int) throws
+    {
         let sent = Signals.speech(seed: 16, seconds: 6)
         var received: [Int16] = []
         for start in [0, 16_000, 32_000] {

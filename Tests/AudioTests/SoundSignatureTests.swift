@@ -15,14 +15,16 @@ import Testing
     }
 
     @Test(arguments: [0, 37, 1_000, 12_345]) func `where a round begins is found to the sample`(offset: Int) throws {
-        let hearing = SignatureHearing([Int16](repeating: 0, count: offset) + Self.mine.samples().prefix(12_000)), second = try #require(hearing.sightings.dropFirst().first)
+        let hearing = SignatureHearing([Int16](repeating: 0, count: offset) + Self.mine.samples().prefix(12_000)),
+            second = try #require(hearing.sightings.dropFirst().first)
         #expect(second.round == 1 && abs(second.position - offset - 3_360) <= 80)
         #expect(hearing.refined(second)?.position == offset + 3_360)
     }
 
     @Test func `calls, sides and runs are told apart`() {
         let others = [
-            SoundSignature(run: 5, call: 123_457, side: .callee), SoundSignature(run: 5, call: 123_456, side: .caller), SoundSignature(run: 6, call: 123_456, side: .callee),
+            SoundSignature(run: 5, call: 123_457, side: .callee), SoundSignature(run: 5, call: 123_456, side: .caller),
+            SoundSignature(run: 6, call: 123_456, side: .callee),
             SoundSignature(run: 0, call: 0, side: .caller), SoundSignature(run: 15, call: 0x7_FFFF, side: .callee),
         ]
         for other in others { #expect(Set(SignatureHearing(other.samples()).sightings.map(\.signature)) == [other]) }
@@ -68,12 +70,14 @@ import Testing
         let cases: [(SoundSignature, SignatureVerdict.Sound)] = [
             (Self.mine, .right), (own, .own), (SoundSignature(run: 6, call: 123_456, side: .callee), .foreign),
             (SoundSignature(run: 5, call: 699, side: .callee), .stale), (SoundSignature(run: 5, call: 700, side: .callee), .crossTalk),
-            (SoundSignature(run: 5, call: 123_457, side: .callee), .crossTalk), (SoundSignature(run: 5, call: 0, side: .callee), .crossTalk),
+            (SoundSignature(run: 5, call: 123_457, side: .callee), .crossTalk),
+            (SoundSignature(run: 5, call: 0, side: .callee), .crossTalk),
         ]
         for (heard, sound) in cases {
             let verdict = SignatureHearing(Array(heard.samples().prefix(16_000))).verdict(expecting: Self.mine, context: context)
             #expect(verdict.sound == sound && (verdict.wrong == nil) == (sound == .right))
-            let mixed = SignatureHearing(Array(Self.mine.samples().prefix(16_000)) + heard.samples().prefix(16_000)).verdict(expecting: Self.mine, context: context)
+            let mixed = SignatureHearing(Array(Self.mine.samples().prefix(16_000)) + heard.samples().prefix(16_000)).verdict(
+                expecting: Self.mine, context: context)
             #expect(mixed.sound == sound, "a part of it is enough")
         }
         #expect(SignatureHearing([Int16](repeating: 0, count: 16_000)).verdict(expecting: Self.mine).sound == .silence)

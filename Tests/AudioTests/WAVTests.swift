@@ -7,7 +7,8 @@ import Testing
 
     private func format(tag: UInt16 = 1, channels: UInt16 = 1, rate: UInt32 = 8_000, bits: UInt16 = 16) -> [UInt8] {
         let block = channels &* (bits / 8)
-        return Array("fmt ".utf8) + word(16) + half(tag) + half(channels) + word(rate) + word(rate &* UInt32(block)) + half(block) + half(bits)
+        return Array("fmt ".utf8) + word(16) + half(tag) + half(channels) + word(rate) + word(rate &* UInt32(block)) + half(block)
+            + half(bits)
     }
 
     private func file(_ format: [UInt8], _ data: [UInt8], size: UInt32? = nil) -> [UInt8] {
@@ -75,7 +76,9 @@ import Testing
     }
 
     @Test func `sizes that lie end at the file's end`() throws {
-        for size in [3, 100, 0x7FFF_FFFF, .max] as [UInt32] { #expect(try WAV(parsing: file(format(), [9, 0], size: size)).samples == [9]) }
+        for size in [3, 100, 0x7FFF_FFFF, .max] as [UInt32] {
+            #expect(try WAV(parsing: file(format(), [9, 0], size: size)).samples == [9])
+        }
         #expect(try WAV(parsing: file(format(), [9, 0, 8, 0], size: 2)).samples == [9])
     }
 

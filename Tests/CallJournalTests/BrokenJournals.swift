@@ -23,7 +23,9 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R1, "no 100", .echo) { $0.remove(the(.sipSent, status: 100)) },
         BrokenJournal(.R1, "no reservation before the report", .doNotDisturb) { $0.move(the(.mediaReserved), after: the(.reportIncoming)) },
         BrokenJournal(.R1, "two INVITEs", .echo) { $0.duplicate(the(.sipReceived, method: "INVITE")) },
-        BrokenJournal(.R2, "180 before the report was accepted", .echo) { $0.move(the(.reportIncomingAccepted), after: the(.sipSent, status: 180)) },
+        BrokenJournal(.R2, "180 before the report was accepted", .echo) {
+            $0.move(the(.reportIncomingAccepted), after: the(.sipSent, status: 180))
+        },
         BrokenJournal(.R2, "180 after a refused report", .doNotDisturb) {
             $0.insert(.sipSent, alice, [.method: "INVITE", .status: 180, .cseq: 1], after: the(.reportIncomingRefused))
         },
@@ -40,7 +42,9 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "answer:901"], after: the(.sipSent, status: 180))
             $0.insert(.mediaClosed, alice, [:], after: the(.callEnded))
         },
-        BrokenJournal(.R4, "an action of no transaction", .echo) { $0.insert(.performMuted, alice, [.action: 999, .on: 1], after: the(.mediaStarted)) },
+        BrokenJournal(.R4, "an action of no transaction", .echo) {
+            $0.insert(.performMuted, alice, [.action: 999, .on: 1], after: the(.mediaStarted))
+        },
         BrokenJournal(.R4, "performed twice", .hold) { $0.duplicate(the(.performHeld)) },
         BrokenJournal(.R4, "out of order", .holdAndAccept) { $0.move(the(.performAnswer, carol), before: the(.performHeld, alice)) },
         BrokenJournal(.R5, "fulfilled twice", .echo) { $0.duplicate(the(.actionFulfilled)) },
@@ -51,8 +55,12 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.actionFulfilled, alice, [.action: 901], after: the(.mediaStarted))
             $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "muted:901"], after: the(.mediaStarted))
         },
-        BrokenJournal(.R6, "INVITE before start is performed", .busy) { $0.move(the(.sipSent, method: "INVITE"), before: the(.performStart)) },
-        BrokenJournal(.R6, "start fulfilled before the INVITE", .busy) { $0.move(the(.actionFulfilled), before: the(.sipSent, method: "INVITE")) },
+        BrokenJournal(.R6, "INVITE before start is performed", .busy) {
+            $0.move(the(.sipSent, method: "INVITE"), before: the(.performStart))
+        },
+        BrokenJournal(.R6, "start fulfilled before the INVITE", .busy) {
+            $0.move(the(.actionFulfilled), before: the(.sipSent, method: "INVITE"))
+        },
         BrokenJournal(.R6, "a second INVITE without a challenge", .busy) { $0.duplicate(the(.sipSent, method: "INVITE")) },
         BrokenJournal(.R6, "a third INVITE after one that was not answered", .busy) {
             $0.duplicate(the(.sipSent, method: "INVITE"))
@@ -73,10 +81,16 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R8, "BYE out of nothing", .hold) {
             $0.insert(.sipSent, alice, [.method: "BYE", .cseq: 4], after: the(.mediaStopped))
         },
-        BrokenJournal(.R8, "CANCEL before the end is performed", .cancelCrossing) { $0.move(the(.sipSent, method: "CANCEL"), before: the(.performEnd)) },
+        BrokenJournal(.R8, "CANCEL before the end is performed", .cancelCrossing) {
+            $0.move(the(.sipSent, method: "CANCEL"), before: the(.performEnd))
+        },
         BrokenJournal(.R8, "CANCEL of the server that is being asked", .passedOver) { $0.set(the(.sipSent, method: "CANCEL"), .cseq, 2) },
-        BrokenJournal(.R8, "BYE to the server that is being asked", .passedOver) { $0.set(the(.sipSent, method: "BYE"), .remoteTag, "won") },
-        BrokenJournal(.R8, "a refusal before the end is performed", .declined) { $0.move(the(.sipSent, status: 603), before: the(.performEnd)) },
+        BrokenJournal(.R8, "BYE to the server that is being asked", .passedOver) {
+            $0.set(the(.sipSent, method: "BYE"), .remoteTag, "won")
+        },
+        BrokenJournal(.R8, "a refusal before the end is performed", .declined) {
+            $0.move(the(.sipSent, status: 603), before: the(.performEnd))
+        },
         BrokenJournal(.R9, "a remote end is not reported", .busy) { $0.remove(the(.reportEnded)) },
         BrokenJournal(.R9, "a remote end is reported twice", .busy) { $0.duplicate(the(.reportEnded)) },
         BrokenJournal(.R9, "a remote end is performed", .busy) {
@@ -85,7 +99,9 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.transactionAccepted, nil, [.transaction: 900, .actions: "end:901"], after: the(.reportEnded))
         },
         BrokenJournal(.R9, "a remote end is performed, and nobody is looked for", .redirected) { $0.remove(the(.redirectionLookup)) },
-        BrokenJournal(.R9, "a remote end is performed, and nobody was named", .redirected) { $0.set(the(.sipReceived, status: 302), .status, 486) },
+        BrokenJournal(.R9, "a remote end is performed, and nobody was named", .redirected) {
+            $0.set(the(.sipReceived, status: 302), .status, 486)
+        },
         BrokenJournal(.R9, "a remote end is performed after nobody was found", .redirected) {
             $0.insert(.redirectionLookup, bob, [.on: false], after: the(.redirectionLookup))
         },
@@ -97,13 +113,19 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.R10, "ended twice", .echo) { $0.duplicate(the(.callEnded)) },
         BrokenJournal(.R10, "never ended", .localHangUp) { $0.remove(the(.callEnded)) },
         BrokenJournal(.R10, "updated after the end", .echo) { $0.insert(.reportUpdated, alice, [:], after: the(.callEnded)) },
-        BrokenJournal(.R11, "BYE before the ACK", .endBeforeACK) { $0.move(the(.sipReceived, method: "ACK"), after: the(.sipSent, method: "BYE")) },
+        BrokenJournal(.R11, "BYE before the ACK", .endBeforeACK) {
+            $0.move(the(.sipReceived, method: "ACK"), after: the(.sipSent, method: "BYE"))
+        },
         BrokenJournal(.R11, "BYE before 64·T1", .neverAcknowledged) { $0.shift(from: the(.mediaStopped), by: .seconds(-2)) },
-        BrokenJournal(.R11, "BYE without a dialog", .declined) { $0.insert(.sipSent, alice, [.method: "BYE", .cseq: 2], after: the(.performEnd)) },
+        BrokenJournal(.R11, "BYE without a dialog", .declined) {
+            $0.insert(.sipSent, alice, [.method: "BYE", .cseq: 2], after: the(.performEnd))
+        },
         BrokenJournal(.R12, "CANCEL before any response", .deferredCancel) {
             $0.move(the(.sipSent, method: "CANCEL"), before: the(.sipReceived, status: 100))
         },
-        BrokenJournal(.R12, "CANCEL of another INVITE than the one that rang", .deferredCancel) { $0.set(the(.sipSent, method: "CANCEL"), .cseq, 4_711) },
+        BrokenJournal(.R12, "CANCEL of another INVITE than the one that rang", .deferredCancel) {
+            $0.set(the(.sipSent, method: "CANCEL"), .cseq, 4_711)
+        },
         BrokenJournal(.R13, "a status that does not fit", .doNotDisturb) { $0.set(the(.sipSent, status: 480), .status, 404) },
         BrokenJournal(.R13, "no status at all", .doNotDisturb) { $0.remove(the(.sipSent, status: 480)) },
         BrokenJournal(.R13, "performed", .doNotDisturb) {
@@ -145,7 +167,9 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
         BrokenJournal(.M1, "configured before the start", .failedBindAtOK) { $0.move(the(.mediaConfigured), before: the(.performStart)) },
         BrokenJournal(.M2, "started before the session", .echo) { $0.move(the(.mediaStarted), before: the(.sessionActivated)) },
         BrokenJournal(.M2, "started twice", .echo) { $0.duplicate(the(.mediaStarted)) },
-        BrokenJournal(.M2, "started without the group's session", .twoSessions) { $0.move(the(.mediaStarted, carol), before: the(.sessionActivated, carol)) },
+        BrokenJournal(.M2, "started without the group's session", .twoSessions) {
+            $0.move(the(.mediaStarted, carol), before: the(.sessionActivated, carol))
+        },
         BrokenJournal(.M3, "configured after the end", .cancelCrossing) {
             $0.insert(.mediaConfigured, bob, [:], after: the(.sipReceived, status: 200))
         },
@@ -202,7 +226,9 @@ struct BrokenJournal: CustomTestStringConvertible, Sendable {
             $0.insert(.sessionActivated, nil, [.session: "s"], after: the(.sipSent, status: 180))
             $0.insert(.sessionDeactivated, nil, [.session: "s"], after: the(.sessionActivated))
         },
-        BrokenJournal(.M9, "deactivated while a call is connected", .localHangUp) { $0.move(the(.sessionDeactivated), before: the(.performEnd)) },
+        BrokenJournal(.M9, "deactivated while a call is connected", .localHangUp) {
+            $0.move(the(.sessionDeactivated), before: the(.performEnd))
+        },
         BrokenJournal(.M9, "deactivated while the other of the group is connected", .bridge(scope: "perGroup")) {
             $0.move(the(.sessionDeactivated), before: the(.mediaClosed, alice))
         },

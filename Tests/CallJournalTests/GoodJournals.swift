@@ -1,6 +1,6 @@
 import CallJournal
-import Testing
 import Primitives
+import Testing
 
 /// The journals of calls in which everything is right, one for each form that a call may take.
 struct GoodJournal: CustomTestStringConvertible, Sendable {
@@ -209,8 +209,11 @@ struct GoodJournal: CustomTestStringConvertible, Sendable {
     }
 
     static let all: [GoodJournal] = [
-        echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort, ringLimit, answerTimeout, cancelled,
-        cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver, forkedUpstream, forkedDevices, hold, holdAndAccept,
-        otherPort, failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber, noPorts,
+        echo, recorded, localHangUp, bridge(scope: "perLine"), bridge(scope: "perGroup"), twoSessions, conference, declined, samePort,
+        ringLimit, answerTimeout, cancelled,
+        cancelledBridge, busy, challenged, noAnswer, cancelCrossing, deferredCancel, redirected, redirectedInVain, passedOver,
+        forkedUpstream, forkedDevices, hold, holdAndAccept,
+        otherPort, failedBindAtAnswer, failedBindAtOK, reset, neverAcknowledged, endBeforeACK, byeCrossing, doNotDisturb, unknownNumber,
+        noPorts,
     ]
 }

@@ -1,5 +1,5 @@
-import Foundation
 import CallJournal
+import Foundation
 import Primitives
 import Testing
 
@@ -114,7 +114,8 @@ extension JournalAuditTests {
             #expect(audit.partialCalls.isEmpty)
             _ = audit.observe(
                 JournalEvent(
-                    sequence: UInt64(sequence), time: Instant(nanoseconds: 1), wall: 1, call: JournalScript.alice, line: "1", lane: "s0", kind: kind, details: [:]))
+                    sequence: UInt64(sequence), time: Instant(nanoseconds: 1), wall: 1, call: JournalScript.alice, line: "1", lane: "s0",
+                    kind: kind, details: [:]))
         }
         #expect(audit.partialCalls == [JournalScript.alice])
     }
@@ -153,13 +154,16 @@ extension JournalAuditTests {
 
     /// The lines are configured before it.
     @Test(arguments: [
-        (AuditRule.ID.M2, "started without the group's session"), (.M9, "deactivated while the other of the group is connected"), (.M2, "started twice"),
+        (AuditRule.ID.M2, "started without the group's session"), (.M9, "deactivated while the other of the group is connected"),
+        (.M2, "started twice"),
         (.R16, "two calls run"), (.M4, "never stopped"),
     ])
     func `a call that begins behind a gap is judged, and its session where each group has one`(rule: AuditRule.ID, fault: String) {
         var events = BrokenJournal.all.filter { $0.fault == fault && $0.rule == rule }[0].events
         // The gateway names the last call that it was for.
-        for index in events.indices where events[index].kind == .sessionDeactivated && rule == .M9 { events[index].call = JournalScript.alice }
+        for index in events.indices where events[index].kind == .sessionDeactivated && rule == .M9 {
+            events[index].call = JournalScript.alice
+        }
         let audit = Audit()
         let violations = Self.gapped(events, at: 2).flatMap { audit.observe($0) } + audit.finish()
         #expect(Set(violations.map(\.rule)) == [rule] && audit.gaps.count == 1 && audit.partialCalls.isEmpty, "\(violations)")
@@ -222,12 +226,16 @@ extension JournalAuditTests {
         #expect(violations.count == 1)
         let journal = live + violations.map { Self.told($0, as: (live.last?.sequence ?? 0) + 1) }
         #expect(Self.violations(of: journal).map(\.rule) == violations.map(\.rule))
-        #expect(Self.violations(of: live.filter { $0.kind != .performEnd } + journal.suffix(1)).map(\.rule) == violations.map(\.rule), "a second gap")
+        #expect(
+            Self.violations(of: live.filter { $0.kind != .performEnd } + journal.suffix(1)).map(\.rule) == violations.map(\.rule),
+            "a second gap")
     }
 
     @Test func `a call that is up at two gaps is unfinished once`() {
         let audit = Audit()
-        let left = GoodJournal.hold.events.filter { $0.kind != .sessionActivated && !($0.kind == .sipSent && $0.details.number(.cseq) == 5) }
+        let left = GoodJournal.hold.events.filter {
+            $0.kind != .sessionActivated && !($0.kind == .sipSent && $0.details.number(.cseq) == 5)
+        }
         #expect(left.flatMap { audit.observe($0) } + audit.finish() == [])
         #expect(audit.gaps.count > 1 && audit.unfinishedCalls == [JournalScript.alice])
     }
@@ -303,7 +311,9 @@ extension JournalAuditTests {
 extension JournalAuditTests {
     /// The page for people says what the rules say.
     @Test func `the documentation lists every rule with its statement`() throws {
-        let page = try String(contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/Gateway/Gateway/Gateway.docc/TheProof.md"), encoding: .utf8)
+        let page = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(
+                path: "../../Sources/Gateway/Gateway/Gateway.docc/TheProof.md"), encoding: .utf8)
         for rule in AuditRule.all { #expect(page.contains("| \(rule.id.rawValue) | \(rule.statement) |")) }
     }
 }

@@ -1,5 +1,5 @@
-import Foundation
 import CallJournal
+import Foundation
 import Primitives
 import Synchronization
 import Testing
@@ -27,7 +27,10 @@ final class MemorySink: JournalSink {
         #expect(uuid.uuid.uuidString == uuid.description)
     }
 
-    @Test(arguments: ["", "0123456789ABCDEF", "01234567-89AB-CDEF-FEDC-BA987654321", "01234567-89AB-CDEF-FEDC-BA987654321G", "01234567+89AB-CDEF-FEDC-BA9876543210"])
+    @Test(arguments: [
+        "", "0123456789ABCDEF", "01234567-89AB-CDEF-FEDC-BA987654321", "01234567-89AB-CDEF-FEDC-BA987654321G",
+        "01234567+89AB-CDEF-FEDC-BA9876543210",
+    ])
     func `what is no UUID is refused`(text: String) { #expect(CallUUID(Text(text)) == nil) }
 
     @Test func `an event is one line of JSON`() {
@@ -58,7 +61,8 @@ final class MemorySink: JournalSink {
     }
 
     @Test(arguments: [
-        ("plain", "plain"), ("say \"hi\"", #"say \"hi\""#), ("back\\slash", #"back\\slash"#), ("a\r\n\tb", #"a\r\n\tb"#), ("\u{1}\u{7F}", #"\u0001\u007f"#),
+        ("plain", "plain"), ("say \"hi\"", #"say \"hi\""#), ("back\\slash", #"back\\slash"#), ("a\r\n\tb", #"a\r\n\tb"#),
+        ("\u{1}\u{7F}", #"\u0001\u007f"#),
         ("Zoë 🎧", "Zoë 🎧"),
     ])
     func `text is escaped as JSON wants it, and reads back`(text: String, encoded: String) {
@@ -151,11 +155,15 @@ final class MemorySink: JournalSink {
 
     @Test func `no line makes the reader trap`() {
         var random = SeededRandom(seed: 11)
-        let line = Array(#"{"seq":1,"t":2,"wall":3,"call":"00000000-0000-0001-0000-000000000002","lane":"s0","kind":"sip.rx","details":{"method":"a\u0041","cseq":-7}}"#.utf8)
+        let line = Array(
+            #"{"seq":1,"t":2,"wall":3,"call":"00000000-0000-0001-0000-000000000002","lane":"s0","kind":"sip.rx","details":{"method":"a\u0041","cseq":-7}}"#
+                .utf8)
         var read = 0
         for _ in 0..<5_000 {
             var bytes = line
-            for _ in 0..<Int.random(in: 1...3, using: &random) { bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random) }
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
             let result = JournalReader.parse(bytes + [0x0A], name: "fuzz")
             #expect(result.events.count + result.brokenLines.count >= 1)
             read += result.events.count

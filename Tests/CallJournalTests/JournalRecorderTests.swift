@@ -1,5 +1,5 @@
-import Foundation
 import CallJournal
+import Foundation
 import Primitives
 import Synchronization
 import Testing
@@ -57,7 +57,9 @@ extension RealTime {
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("hookswitch-journal-\(UUID().uuidString)").path
             init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
             deinit { try? FileManager.default.removeItem(atPath: path) }
-            func read(_ name: String) -> String? { FileManager.default.contents(atPath: path + "/" + name).map { String(decoding: $0, as: UTF8.self) } }
+            func read(_ name: String) -> String? {
+                FileManager.default.contents(atPath: path + "/" + name).map { String(decoding: $0, as: UTF8.self) }
+            }
         }
 
         final class Reports: Sendable {
@@ -79,9 +81,13 @@ extension RealTime {
 
         @Test func `a file that is claimed has one writer, also after it was rotated`() throws {
             let folder = try Folder(), path = folder.path + "/j"
-            let file = try JournalFile(path: path, settings: .init(rotationBytes: 10, isClaimed: true)) { _ in Issue.record("no report is due") }
+            let file = try JournalFile(path: path, settings: .init(rotationBytes: 10, isClaimed: true)) { _ in
+                Issue.record("no report is due")
+            }
             for round in 1...2 {
-                let error = try #require(throws: JournalFileError.self) { _ = try JournalFile(path: path, settings: .init(isClaimed: true)) { _ in } }
+                let error = try #require(throws: JournalFileError.self) {
+                    _ = try JournalFile(path: path, settings: .init(isClaimed: true)) { _ in }
+                }
                 #expect(error.description == "another hookswitch writes it")
                 file.accept(Array("round \(round), which is long enough\n".utf8))
                 file.synchronize()
@@ -162,7 +168,10 @@ extension RealTime {
             file.synchronize()
             #expect(folder.read("sub") == "kept\n")
             let path = folder.path + "/sub"
-            #expect(reports.all.withLock { $0 } == [.failing(cause: "cannot open \(path): No such file or directory"), .recovered(lostBytes: 5)])
+            #expect(
+                reports.all.withLock { $0 } == [
+                    .failing(cause: "cannot open \(path): No such file or directory"), .recovered(lostBytes: 5),
+                ])
         }
 
         @Test func `after a failure nothing is tried until the pause is over`() throws {
@@ -199,7 +208,9 @@ extension RealTime {
             let folder = try Folder()
             let file = try JournalFile(path: folder.path + "/j") { _ in Issue.record("no report is due") }
             let journal = Journal(lane: "s0", clock: JournalEncodingTests.clock, sink: file, audit: nil)
-            for number in 1...6_000 { journal.record(.reportUpdated, at: Instant(nanoseconds: UInt64(number)), [.text: "a sentence of some length"]) }
+            for number in 1...6_000 {
+                journal.record(.reportUpdated, at: Instant(nanoseconds: UInt64(number)), [.text: "a sentence of some length"])
+            }
             journal.flush()
             file.synchronize()
             #expect(file.counts.writtenBytes > 512 * 1024)

@@ -27,7 +27,8 @@ struct JournalScript {
         now += .milliseconds(1)
         events.append(
             JournalEvent(
-                sequence: UInt64(events.count + 1), time: now, wall: now.nanoseconds, call: call, line: line ?? self.line, lane: "s0", kind: kind,
+                sequence: UInt64(events.count + 1), time: now, wall: now.nanoseconds, call: call, line: line ?? self.line, lane: "s0",
+                kind: kind,
                 details: details))
     }
 

@@ -37,7 +37,10 @@ import Testing
 
     @Test func `two legs stand on the two sides of the gateway, with a bar for the media of each`() {
         let events = GoodJournal.bridge(scope: "perLine").events.filter { event in
-            [.sipReceived, .sipSent, .mediaReserved, .mediaOpened, .mediaStarted, .mediaStopped, .mediaClosed, .mediaReleased, .performGroup].contains(event.kind)
+            [
+                .sipReceived, .sipSent, .mediaReserved, .mediaOpened, .mediaStarted, .mediaStopped, .mediaClosed, .mediaReleased,
+                .performGroup,
+            ].contains(event.kind)
         }
         #expect(
             Ladder(events, options: LadderOptions(width: 84)).text == """

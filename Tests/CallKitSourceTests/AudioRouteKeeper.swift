@@ -9,8 +9,12 @@ class AudioRouteKeeper {
     init() {
         let center = NotificationCenter.default
         observers = [
-            center.addObserver(forName: AVAudioSession.interruptionNotification, object: session, queue: nil) { [weak self] in self?.handleInterruption($0) },
-            center.addObserver(forName: AVAudioSession.routeChangeNotification, object: session, queue: nil) { [weak self] in self?.handleRouteChange($0) },
+            center.addObserver(forName: AVAudioSession.interruptionNotification, object: session, queue: nil) { [weak self] in
+                self?.handleInterruption($0)
+            },
+            center.addObserver(forName: AVAudioSession.routeChangeNotification, object: session, queue: nil) { [weak self] in
+                self?.handleRouteChange($0)
+            },
         ]
     }
 

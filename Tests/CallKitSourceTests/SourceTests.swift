@@ -90,12 +90,13 @@ extension RealTime {
             #expect(MonkeyCallManager.lastError == nil)
         }
 
-        @Test(arguments: [
-            (INStartAudioCallIntent(destinationType: .normal, contacts: [person]), "+3901", false),
-            (INStartVideoCallIntent(contacts: [person]), "+3901", true), (videoCall, "+3901", true),
-            (INStartAudioCallIntent(contacts: []), nil, false), (INStartAudioCallIntent(contacts: nil), nil, false),
-            (INIntent(), nil, false),
-        ] as [(INIntent, String?, Bool)])
+        @Test(
+            arguments: [
+                (INStartAudioCallIntent(destinationType: .normal, contacts: [person]), "+3901", false),
+                (INStartVideoCallIntent(contacts: [person]), "+3901", true), (videoCall, "+3901", true),
+                (INStartAudioCallIntent(contacts: []), nil, false), (INStartAudioCallIntent(contacts: nil), nil, false),
+                (INIntent(), nil, false),
+            ] as [(INIntent, String?, Bool)])
         func `MC-21 AD-17 an activity starts a call, or is not the app's`(intent: INIntent, handle: String?, video: Bool) async {
             let activity = NSUserActivity(hookswitch: INInteraction(intent: intent, response: nil))
             #expect(activity.activityType == "\(type(of: intent))")
@@ -128,11 +129,17 @@ extension RealTime {
             func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
                 NotificationCenter.default.post(name: name, object: AVAudioSession.sharedInstance(), userInfo: userInfo)
             }
-            post(AVAudioSession.interruptionNotification, [AVAudioSessionInterruptionTypeKey: AVAudioSession.InterruptionType.began.rawValue])
-            post(AVAudioSession.interruptionNotification, [AVAudioSessionInterruptionTypeKey: UInt(0), AVAudioSessionInterruptionOptionKey: UInt(1)])
+            post(
+                AVAudioSession.interruptionNotification, [AVAudioSessionInterruptionTypeKey: AVAudioSession.InterruptionType.began.rawValue]
+            )
+            post(
+                AVAudioSession.interruptionNotification,
+                [AVAudioSessionInterruptionTypeKey: UInt(0), AVAudioSessionInterruptionOptionKey: UInt(1)])
             post(AVAudioSession.routeChangeNotification, [AVAudioSessionRouteChangeReasonKey: UInt(1)])
             let route = AVAudioSessionRouteDescription(hookswitch: [], outputs: [headphones])
-            post(AVAudioSession.routeChangeNotification, [AVAudioSessionRouteChangeReasonKey: UInt(2), AVAudioSessionRouteChangePreviousRouteKey: route])
+            post(
+                AVAudioSession.routeChangeNotification,
+                [AVAudioSessionRouteChangeReasonKey: UInt(2), AVAudioSessionRouteChangePreviousRouteKey: route])
             post(AVAudioSession.routeChangeNotification, [AVAudioSessionRouteChangeReasonKey: UInt(8)])
             #expect(keeper.trace == ["began", "resume", "headphones: false", "had headphones: true", "routeConfigurationChange"])
             try keeper.preferBuiltInMicrophone()
@@ -151,8 +158,10 @@ extension RealTime {
 }
 
 private let person = INPerson(
-    personHandle: INPersonHandle(value: "+3901", type: .phoneNumber), nameComponents: nil, displayName: nil, image: nil, contactIdentifier: nil,
+    personHandle: INPersonHandle(value: "+3901", type: .phoneNumber), nameComponents: nil, displayName: nil, image: nil,
+    contactIdentifier: nil,
     customIdentifier: nil)
 
 private let videoCall = INStartCallIntent(
-    callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: [person], callCapability: .videoCall)
+    callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: [person],
+    callCapability: .videoCall)

@@ -30,12 +30,17 @@ import Testing
         ]
         #expect(reasons.map(\.rawValue) == [0, 1, 2, 3, 4, 6, 7, 8])
         #expect([AVAudioSession.RouteSharingPolicy.default, .longFormAudio, .independent, .longFormVideo].map(\.rawValue) == [0, 1, 2, 3])
-        #expect(AVAudioApplication.recordPermission.granted.rawValue == 1_735_552_628 && AVAudioSession.RecordPermission.denied.rawValue == 1_684_369_017)
+        #expect(
+            AVAudioApplication.recordPermission.granted.rawValue == 1_735_552_628
+                && AVAudioSession.RecordPermission.denied.rawValue == 1_684_369_017)
     }
 
     @Test func `recording is permitted`() async {
         #expect(AVAudioApplication.shared.recordPermission == .granted && AVAudioSession().recordPermission == .granted)
         #expect(await AVAudioApplication.requestRecordPermission())
-        #expect(await withCheckedContinuation { continuation in AVAudioApplication.requestRecordPermission { continuation.resume(returning: $0) } })
+        #expect(
+            await withCheckedContinuation { continuation in
+                AVAudioApplication.requestRecordPermission { continuation.resume(returning: $0) }
+            })
     }
 }

@@ -9,8 +9,12 @@ import Testing
     private static let handle = CXHandle(type: .phoneNumber, value: "+3901")
 
     private static let actions: [(CXCallAction, String)] = [
-        (CXCallAction(call: call), "CXCallAction "), (CXAnswerCallAction(call: call), "CXAnswerCallAction "), (CXEndCallAction(call: call), "CXEndCallAction "),
-        (CXStartCallAction(call: call, handle: handle), "CXStartCallAction handle=<CXHandle type=phoneNumber, value=+3901>, isVideo=false, "),
+        (CXCallAction(call: call), "CXCallAction "), (CXAnswerCallAction(call: call), "CXAnswerCallAction "),
+        (CXEndCallAction(call: call), "CXEndCallAction "),
+        (
+            CXStartCallAction(call: call, handle: handle),
+            "CXStartCallAction handle=<CXHandle type=phoneNumber, value=+3901>, isVideo=false, "
+        ),
         (CXSetHeldCallAction(call: call, onHold: true), "CXSetHeldCallAction isOnHold=true, "),
         (CXSetMutedCallAction(call: call, muted: false), "CXSetMutedCallAction isMuted=false, "),
         (CXSetGroupCallAction(call: call, callUUIDToGroupWith: other), "CXSetGroupCallAction callUUIDToGroupWith=\(other), "),
@@ -45,7 +49,9 @@ import Testing
         let answer = CXAnswerCallAction(call: .call("A")), transaction = CXTransaction(action: answer)
         #expect(transaction.description == "<CXTransaction uuid=\(transaction.uuid), isComplete=false, actions=[\(answer)]>")
         rig.controller.request(transaction) { _ in }
-        #expect(transaction.description.contains("isComplete=true, actions=[<CXAnswerCallAction uuid=\(answer.uuid), ") && "\(answer)".hasSuffix("isComplete=true>"))
+        #expect(
+            transaction.description.contains("isComplete=true, actions=[<CXAnswerCallAction uuid=\(answer.uuid), ")
+                && "\(answer)".hasSuffix("isComplete=true>"))
         let call = rig.controller.callObserver.calls[0]
         #expect(call.description == "<CXCall uuid=\(UUID.call("A")), isOutgoing=false, isOnHold=false, hasConnected=true, hasEnded=false>")
     }
@@ -53,9 +59,13 @@ import Testing
     @Test func `an update says what was set, and nothing else`() {
         let update = CXCallUpdate()
         (update.remoteHandle, update.localizedCallerName, update.hasVideo) = (Self.handle, nil, false)
-        #expect(update.description == "<CXCallUpdate remoteHandle=<CXHandle type=phoneNumber, value=+3901>, localizedCallerName=nil, hasVideo=false>")
+        #expect(
+            update.description
+                == "<CXCallUpdate remoteHandle=<CXHandle type=phoneNumber, value=+3901>, localizedCallerName=nil, hasVideo=false>")
         (update.supportsHolding, update.supportsGrouping, update.supportsUngrouping, update.supportsDTMF) = (true, false, true, false)
-        #expect(update.description.contains("supportsHolding=true, supportsGrouping=false, supportsUngrouping=true, supportsDTMF=false, hasVideo"))
+        #expect(
+            update.description.contains(
+                "supportsHolding=true, supportsGrouping=false, supportsUngrouping=true, supportsDTMF=false, hasVideo"))
         #expect(CXCallUpdate().description == "<CXCallUpdate>")
     }
 }

@@ -66,11 +66,12 @@ import Testing
         #expect(data.footprint == 0)
     }
 
-    @Test(arguments: [
-        ("+1 (408) 555-5555", 14_085_555_555), ("14085555555", 14_085_555_555), ("1234", 1234), ("+49 30/12.34", 49_301_234), ("0", 0),
-        ("9223372036854775806", CXCallDirectoryPhoneNumberMax), ("9223372036854775807", nil), ("99999999999999999999", nil),
-        ("", nil), ("+", nil), ("1+2", nil), ("alice", nil), ("12a", nil), ("１２", nil),
-    ] as [(String, CXCallDirectoryPhoneNumber?)])
+    @Test(
+        arguments: [
+            ("+1 (408) 555-5555", 14_085_555_555), ("14085555555", 14_085_555_555), ("1234", 1234), ("+49 30/12.34", 49_301_234), ("0", 0),
+            ("9223372036854775806", CXCallDirectoryPhoneNumberMax), ("9223372036854775807", nil), ("99999999999999999999", nil),
+            ("", nil), ("+", nil), ("1+2", nil), ("alice", nil), ("12a", nil), ("１２", nil),
+        ] as [(String, CXCallDirectoryPhoneNumber?)])
     func `phone numbers are found by their digits`(text: String, number: CXCallDirectoryPhoneNumber?) {
         #expect(CXHandle(type: .phoneNumber, value: text).hookswitchDirectoryNumber == number)
         #expect(CXHandle(type: .generic, value: text).hookswitchDirectoryNumber == nil)

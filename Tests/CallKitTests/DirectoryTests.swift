@@ -110,7 +110,9 @@ import Testing
         Wrong("all unblocked in a full load", .unexpectedIncrementalRemoval) { $0.removeAllBlockingEntries() },
         Wrong("not identified in a full load", .unexpectedIncrementalRemoval) { $0.removeIdentificationEntry(withPhoneNumber: 5) },
         Wrong("none identified in a full load", .unexpectedIncrementalRemoval) { $0.removeAllIdentificationEntries() },
-        Wrong("unblocked what was not blocked", .unexpectedIncrementalRemoval, incremental: true) { $0.removeBlockingEntry(withPhoneNumber: 3) },
+        Wrong("unblocked what was not blocked", .unexpectedIncrementalRemoval, incremental: true) {
+            $0.removeBlockingEntry(withPhoneNumber: 3)
+        },
         Wrong("unblocked twice", .unexpectedIncrementalRemoval, incremental: true) {
             $0.removeBlockingEntry(withPhoneNumber: 1)
             $0.removeBlockingEntry(withPhoneNumber: 1)
@@ -119,7 +121,9 @@ import Testing
             $0.removeAllBlockingEntries()
             $0.removeBlockingEntry(withPhoneNumber: 1)
         },
-        Wrong("unidentified what was not", .unexpectedIncrementalRemoval, incremental: true) { $0.removeIdentificationEntry(withPhoneNumber: 1) },
+        Wrong("unidentified what was not", .unexpectedIncrementalRemoval, incremental: true) {
+            $0.removeIdentificationEntry(withPhoneNumber: 1)
+        },
         Wrong("blocked what is blocked", .duplicateEntries, incremental: true) { $0.block(2) },
         Wrong("labelled as it is", .duplicateEntries, incremental: true) { $0.identify((5, "Bob")) },
     ]
@@ -188,7 +192,9 @@ import Testing
         limits.loadTime = .milliseconds(500)
         let slow = Rig(limits: limits)
         let kept = Kept()
-        #expect(await slow.load { kept.context.withLock { [context = Unchecked(value: $0)] in $0 = context } } == Code.loadingInterrupted.rawValue)
+        #expect(
+            await slow.load { kept.context.withLock { [context = Unchecked(value: $0)] in $0 = context } }
+                == Code.loadingInterrupted.rawValue)
         #expect(slow.failures.codes == [Code.loadingInterrupted.rawValue])
         #expect(slow.entries == ["none"])
         let context = kept.context.withLock { $0 }
@@ -204,8 +210,14 @@ import Testing
         let rig = Rig()
         let expired = Mutex<[Bool]>([])
         let box = Box(expired)
-        #expect(await rig.load { context in context.completeRequest { value in box.add(value) }; context.completeRequest { box.add($0) } } == nil)
-        #expect(await rig.load { context in context.block(2, 1); context.completeRequest { box.add($0) } } == Code.entriesOutOfOrder.rawValue)
+        #expect(
+            await rig.load { context in
+                context.completeRequest { value in box.add(value) }; context.completeRequest { box.add($0) }
+            } == nil)
+        #expect(
+            await rig.load { context in
+                context.block(2, 1); context.completeRequest { box.add($0) }
+            } == Code.entriesOutOfOrder.rawValue)
         // The completions run on the loads' queue, so an answer from there comes after them.
         #expect(await rig.reload() != nil)
         #expect(box.values == [false, true, true, true])
@@ -291,7 +303,10 @@ import Testing
         let rig = Rig(store: store)
         #expect(await rig.load(Self.first) == nil)
         store.isFull.withLock { $0 = true }
-        #expect(await rig.load { $0.block(9); $0.completeRequest() } == CocoaError.fileWriteOutOfSpace.rawValue)
+        #expect(
+            await rig.load {
+                $0.block(9); $0.completeRequest()
+            } == CocoaError.fileWriteOutOfSpace.rawValue)
         #expect(rig.entries == Self.entries)
     }
 }

@@ -36,9 +36,12 @@ import Testing
 
     @Test func `raw values are Apple's`() {
         #expect([INCallAudioRoute.unknown, .speakerphoneAudioRoute, .bluetoothAudioRoute].map(\.rawValue) == [0, 1, 2])
-        #expect([INCallRecordType.unknown, .outgoing, .missed, .received, .latest, .voicemail, .ringing, .inProgress, .onHold].map(\.rawValue) == Array(0...8))
+        #expect(
+            [INCallRecordType.unknown, .outgoing, .missed, .received, .latest, .voicemail, .ringing, .inProgress, .onHold].map(\.rawValue)
+                == Array(0...8))
         let codes: [INStartCallIntentResponseCode] = [
-            .unspecified, .ready, .continueInApp, .userConfirmationRequired, .failure, .failureRequiringAppLaunch, .failureCallingServiceNotAvailable,
+            .unspecified, .ready, .continueInApp, .userConfirmationRequired, .failure, .failureRequiringAppLaunch,
+            .failureCallingServiceNotAvailable,
             .failureContactNotSupportedByApp, .failureAirplaneModeEnabled, .failureUnableToHandOff, .failureAppConfigurationRequired,
             .failureCallInProgress, .failureCallRinging,
         ]

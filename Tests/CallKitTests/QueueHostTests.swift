@@ -214,7 +214,9 @@ extension RealTime {
         func `an input returns when the journal has been told of it, though another thread is telling`() async throws {
             let app = App(), update = CXCallUpdate()
             update.hasVideo = true
-            for call in ["A", "B"] as [Character] { try await app.provider.reportNewIncomingCall(with: .call(call), update: CXCallUpdate()) }
+            for call in ["A", "B"] as [Character] {
+                try await app.provider.reportNewIncomingCall(with: .call(call), update: CXCallUpdate())
+            }
             let journal = SlowJournal { [provider = app.provider] in provider.reportCall(with: .call("B"), updated: update) }
             app.system.journal = journal
             app.provider.reportCall(with: .call("A"), updated: update)

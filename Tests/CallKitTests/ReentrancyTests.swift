@@ -46,11 +46,13 @@ import Testing
         rig.provider.setDelegate(nosy, queue: nil)
         nosy.during = { name in
             switch name {
-            case "answer": rig.controller.hookswitchRequest(CXTransaction(action: .mute("A"))) { _ in nosy.log.append("\(nosy.depth) accepted") }
+            case "answer":
+                rig.controller.hookswitchRequest(CXTransaction(action: .mute("A"))) { _ in nosy.log.append("\(nosy.depth) accepted") }
             case "activate": rig.controller.request(CXTransaction(action: .end("A"))) { _ in }
-            case "mute": rig.provider.hookswitchReport(.call("B"), update: CXCallUpdate()) { _ in
-                nosy.log.append("\(nosy.depth) incoming")
-            }
+            case "mute":
+                rig.provider.hookswitchReport(.call("B"), update: CXCallUpdate()) { _ in
+                    nosy.log.append("\(nosy.depth) incoming")
+                }
             default: break
             }
         }
@@ -113,7 +115,9 @@ import Testing
     }
 
     /// Only the delivery owns what the completion holds by then: it must not be let go while the system holds its lock.
-    @Test(arguments: [false, true]) func `a completion that waits for the end of a callback may hold the last reference to a provider`(isOneAtATime: Bool) {
+    @Test(arguments: [false, true]) func `a completion that waits for the end of a callback may hold the last reference to a provider`(
+        isOneAtATime: Bool
+    ) {
         let rig = self.rig(isOneAtATime, groups: 3)
         let nosy = Nosy()
         rig.provider.setDelegate(nosy, queue: nil)

@@ -5,7 +5,10 @@ import Testing
 /// Names, numbers and defaults of api.md.
 @Suite struct VocabularyTests {
     @Test func `raw values are Apple's`() {
-        #expect([CXCallEndedReason.failed, .remoteEnded, .unanswered, .answeredElsewhere, .declinedElsewhere].map(\.rawValue) == [1, 2, 3, 4, 5])
+        #expect(
+            [CXCallEndedReason.failed, .remoteEnded, .unanswered, .answeredElsewhere, .declinedElsewhere].map(\.rawValue) == [
+                1, 2, 3, 4, 5,
+            ])
         #expect([CXHandle.HandleType.generic, .phoneNumber, .emailAddress].map(\.rawValue) == [1, 2, 3])
         #expect([CXPlayDTMFCallAction.ActionType.singleTone, .softPause, .hardPause].map(\.rawValue) == [1, 2, 3])
         #expect([CXCallDirectoryManager.EnabledStatus.unknown, .disabled, .enabled].map(\.rawValue) == [0, 1, 2])
@@ -113,7 +116,8 @@ import Testing
 
     @Test func `an update tells what was set from what was not`() {
         let update = CXCallUpdate()
-        #expect(!update.supportsHolding && !update.supportsGrouping && !update.supportsUngrouping && !update.supportsDTMF && !update.hasVideo)
+        #expect(
+            !update.supportsHolding && !update.supportsGrouping && !update.supportsUngrouping && !update.supportsDTMF && !update.hasVideo)
         #expect(update.remoteHandle == nil && update.localizedCallerName == nil)
         let rig = Rig()
         rig.ring("A", update: update)

@@ -26,11 +26,19 @@ import Testing
         Script("an offer without sound is refused", "take port0 -> 488"),
         Script("an offer that is none is refused", "take garbage -> 488"),
         Script("an offer without a codec of ours", "take unknown -> 488"),
-        Script("no offer: ours is in the 200, the answer in the ACK", "take none -> ok", "describe -> sendrecv", "connect -> connected", "ack sendrecv -> first"),
+        Script(
+            "no offer: ours is in the 200, the answer in the ACK", "take none -> ok", "describe -> sendrecv", "connect -> connected",
+            "ack sendrecv -> first"),
         Script("no offer, and no answer", "take none -> ok", "describe -> sendrecv", "connect -> connected", "ack none -> unusable"),
-        Script("no offer, and an answer without sound", "take none -> ok", "describe -> sendrecv", "connect -> connected", "ack port0 -> unusable"),
-        Script("no offer, and an answer that holds", "take none -> ok", "describe -> sendrecv", "connect -> connected", "ack sendonly -> first", "held? -> no yes"),
-        Script("an ACK with nothing to answer", "take sendrecv -> ok", "describe -> sendrecv", "connect -> connected", "ack none -> nothing", "ack sendrecv -> nothing"),
+        Script(
+            "no offer, and an answer without sound", "take none -> ok", "describe -> sendrecv", "connect -> connected",
+            "ack port0 -> unusable"),
+        Script(
+            "no offer, and an answer that holds", "take none -> ok", "describe -> sendrecv", "connect -> connected",
+            "ack sendonly -> first", "held? -> no yes"),
+        Script(
+            "an ACK with nothing to answer", "take sendrecv -> ok", "describe -> sendrecv", "connect -> connected", "ack none -> nothing",
+            "ack sendrecv -> nothing"),
         Script("a call is answered", "invite -> sendrecv", "2xx a sendrecv -> agreed", "connect -> connected"),
         Script("a 2xx without an answer", "invite -> sendrecv", "2xx a none -> 488"),
         Script("a 2xx without sound", "invite -> sendrecv", "2xx a port0 -> 488"),
@@ -39,7 +47,9 @@ import Testing
         Script("that of another fork is none", "invite -> sendrecv", "18x a sendrecv", "2xx b none -> 488"),
         Script("the 2xx has an answer of its own", "invite -> sendrecv", "18x a sendrecv", "2xx a sendonly -> agreed", "held? -> no yes"),
         Script("a reliable answer stands", "invite -> sendrecv", "18x a sendrecv reliable", "2xx a sendonly -> agreed", "held? -> no no"),
-        Script("the second answer of a fork is none", "invite -> sendrecv", "18x a sendrecv reliable", "18x a sendonly reliable", "2xx a none -> agreed", "held? -> no no"),
+        Script(
+            "the second answer of a fork is none", "invite -> sendrecv", "18x a sendrecv reliable", "18x a sendonly reliable",
+            "2xx a none -> agreed", "held? -> no no"),
         Script("a fork that has gone answered nothing", "invite -> sendrecv", "18x a sendrecv", "199 a", "2xx a none -> 488"),
         Script("seventeen forks", "invite -> sendrecv") + (0..<17).map { "18x f\($0) sendrecv" } + ["2xx f15 none -> agreed"],
         Script("the seventeenth is passed over", "invite -> sendrecv") + (0..<17).map { "18x f\($0) sendrecv" } + ["2xx f16 none -> 488"],
@@ -50,9 +60,15 @@ import Testing
     static let offered = [
         Script("a hold and its end", "up", "offer sendonly -> recvonly", "held? -> no yes", "offer sendrecv -> sendrecv", "held? -> no no"),
         Script("a hold of the old kind", "up", "offer zero -> recvonly", "held? -> no yes"),
-        Script("who is held answers a hold inactive", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "offer sendonly -> inactive", "held? -> yes yes"),
-        Script("who is held answers a resume with his hold", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "offer sendrecv -> sendonly", "held? -> yes no"),
-        Script("sound is taken away and brought back", "up", "offer port0 -> port 0", "sound? -> no", "offer sendrecv -> sendrecv", "sound? -> yes"),
+        Script(
+            "who is held answers a hold inactive", "up", "hold", "next -> sendonly", "answer recvonly -> agreed",
+            "offer sendonly -> inactive", "held? -> yes yes"),
+        Script(
+            "who is held answers a resume with his hold", "up", "hold", "next -> sendonly", "answer recvonly -> agreed",
+            "offer sendrecv -> sendonly", "held? -> yes no"),
+        Script(
+            "sound is taken away and brought back", "up", "offer port0 -> port 0", "sound? -> no", "offer sendrecv -> sendrecv",
+            "sound? -> yes"),
         Script("it is taken away once", "up", "offer port0 -> port 0", "gone? -> no"),
         Script("an INVITE without an offer asks for ours", "up", "offer none -> sendrecv", "ack sendrecv -> again"),
         Script("its ACK has no answer", "up", "offer none -> sendrecv", "ack none -> nothing", "offer sendonly -> recvonly"),
@@ -61,33 +77,55 @@ import Testing
         Script("of a held call the offer holds", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "offer none -> sendonly"),
         Script("an UPDATE without an offer refreshes", "up", "update none -> refresh", "offer sendonly -> recvonly"),
         Script("an UPDATE with one is answered", "up", "update sendonly -> recvonly", "held? -> no yes"),
-        Script("an offer without a codec of ours is refused, and changes nothing", "up", "offer unknown -> 488", "held? -> no no", "offer sendonly -> recvonly"),
+        Script(
+            "an offer without a codec of ours is refused, and changes nothing", "up", "offer unknown -> 488", "held? -> no no",
+            "offer sendonly -> recvonly"),
         Script("an offer that is none is refused", "up", "offer garbage -> 488", "offer sendrecv -> sendrecv"),
         Script("glare: an offer while ours is open", "up", "hold", "next -> sendonly", "offer sendrecv -> 491", "refused 500 -> nothing"),
         Script("an offer before the call is answered", "take sendrecv -> ok", "offer sendonly -> tooEarly"),
         Script("an offer in an early dialog that has agreed nothing", "invite -> sendrecv", "offer sendrecv a -> tooEarly"),
-        Script("an offer in an early dialog that has", "invite -> sendrecv", "18x a sendrecv reliable", "update sendonly a -> recvonly", "held? -> no no", "2xx a none -> agreed", "held? -> no yes"),
-        Script("of another fork", "invite -> sendrecv", "18x a sendrecv reliable", "update sendonly b -> tooEarly", "2xx a none -> agreed", "held? -> no no"),
+        Script(
+            "an offer in an early dialog that has", "invite -> sendrecv", "18x a sendrecv reliable", "update sendonly a -> recvonly",
+            "held? -> no no", "2xx a none -> agreed", "held? -> no yes"),
+        Script(
+            "of another fork", "invite -> sendrecv", "18x a sendrecv reliable", "update sendonly b -> tooEarly", "2xx a none -> agreed",
+            "held? -> no no"),
         Script("an early UPDATE without an offer", "invite -> sendrecv", "18x a sendrecv reliable", "update none a -> tooEarly"),
     ]
 
     // MARK: Offers of ours
 
     static let own = [
-        Script("a hold and its end", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "next -> sendrecv", "answer sendrecv -> resumed", "held? -> no no"),
+        Script(
+            "a hold and its end", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "next -> sendrecv",
+            "answer sendrecv -> resumed", "held? -> no no"),
         Script("a hold is offered once", "up", "hold", "next -> sendonly", "next -> none"),
         Script("a hold waits until the dialog is free", "up", "hold", "busy -> none", "next -> sendonly"),
-        Script("a resume before its hold is answered goes out next", "up", "hold", "next -> sendonly", "resume -> asked", "answer recvonly -> agreed", "held? -> yes no", "next -> sendrecv", "answer sendrecv -> resumed"),
-        Script("a hold overtakes a resume", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "hold", "next -> sendonly"),
-        Script("a resume is refused", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "next -> sendrecv", "refused 488 -> resumeRefused", "held? -> yes no"),
-        Script("a resume has an answer that cannot be used", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "next -> sendrecv", "answer garbage -> resumeUnusable"),
-        Script("a resume is answered without sound", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "next -> sendrecv", "answer port0 -> removedResumed"),
-        Script("a resume that was given up stays held", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "give up", "next -> sendonly"),
+        Script(
+            "a resume before its hold is answered goes out next", "up", "hold", "next -> sendonly", "resume -> asked",
+            "answer recvonly -> agreed", "held? -> yes no", "next -> sendrecv", "answer sendrecv -> resumed"),
+        Script(
+            "a hold overtakes a resume", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "hold",
+            "next -> sendonly"),
+        Script(
+            "a resume is refused", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked", "next -> sendrecv",
+            "refused 488 -> resumeRefused", "held? -> yes no"),
+        Script(
+            "a resume has an answer that cannot be used", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked",
+            "next -> sendrecv", "answer garbage -> resumeUnusable"),
+        Script(
+            "a resume is answered without sound", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked",
+            "next -> sendrecv", "answer port0 -> removedResumed"),
+        Script(
+            "a resume that was given up stays held", "up", "hold", "next -> sendonly", "answer recvonly -> agreed", "resume -> asked",
+            "give up", "next -> sendonly"),
         Script("a hold is refused, and stands", "up", "hold", "next -> sendonly", "refused 500 -> nothing", "held? -> yes no"),
         Script("a hold meets an unknown dialog", "up", "hold", "next -> sendonly", "refused 481 -> dialogGone"),
         Script("a hold has an answer that is none", "up", "hold", "next -> sendonly", "answer garbage -> unusable", "held? -> yes no"),
         Script("a hold has an answer without sound", "up", "hold", "next -> sendonly", "answer port0 -> removed"),
-        Script("a resume after a hold without sound goes out next", "up", "hold", "next -> sendonly", "resume -> asked", "answer port0 -> removed", "next -> sendrecv"),
+        Script(
+            "a resume after a hold without sound goes out next", "up", "hold", "next -> sendonly", "resume -> asked",
+            "answer port0 -> removed", "next -> sendrecv"),
         Script("an answer to nothing", "up", "answer sendrecv -> nothing"),
         Script("glare: ours is due again", "up", "hold", "next -> sendonly", "refused 491 -> again", "next -> sendonly"),
         Script("glare of a refresh is not repeated", "up", "refresh -> sendrecv", "refused 491 -> nothing", "next -> none"),
@@ -99,7 +137,9 @@ import Testing
         Script("an offer without sound has none", "up", "offer port0 -> port 0", "renegotiate", "next -> port 0"),
         Script("nothing is offered before the answer", "take sendrecv -> ok", "renegotiate", "next -> none"),
         Script("nor after the end", "up", "renegotiate", "end", "next -> none"),
-        Script("nothing comes after the end", "up", "hold", "next -> sendonly", "end", "answer sendrecv -> nothing", "ack sendrecv -> nothing", "offer sendrecv -> tooEarly"),
+        Script(
+            "nothing comes after the end", "up", "hold", "next -> sendonly", "end", "answer sendrecv -> nothing", "ack sendrecv -> nothing",
+            "offer sendrecv -> tooEarly"),
     ]
 
     @Test(arguments: first + offered + own) func `a call does what its script says`(script: Script) throws {
@@ -164,7 +204,8 @@ private struct Player {
         let address = kind == "zero" ? "0.0.0.0" : "198.51.100.7"
         let direction = ["sendonly", "recvonly", "inactive"].contains(kind) ? kind : "sendrecv"
         let format = kind == "unknown" ? "97\r\na=rtpmap:97 amr/8000" : "0 8"
-        let text = "v=0\r\no=- 7 1 IN IP4 198.51.100.7\r\ns=-\r\nc=IN IP4 \(address)\r\nt=0 0\r\nm=audio \(kind == "port0" ? 0 : 4_000) RTP/AVP \(format)\r\na=\(direction)\r\n"
+        let text =
+            "v=0\r\no=- 7 1 IN IP4 198.51.100.7\r\ns=-\r\nc=IN IP4 \(address)\r\nt=0 0\r\nm=audio \(kind == "port0" ? 0 : 4_000) RTP/AVP \(format)\r\na=\(direction)\r\n"
         return Array(text.utf8)
     }
 
@@ -176,7 +217,8 @@ private struct Player {
             "CSeq: 1 \(isRequest ? start.split(separator: " ")[0] : "INVITE")", "Contact: <sip:b@h>", "Max-Forwards: 70",
         ]
         let content = body.isEmpty ? [] : ["Content-Type: application/sdp"]
-        return try Message(parsing: Array((lines + headers + content + ["Content-Length: \(body.count)", "", ""]).joined(separator: "\r\n").utf8) + body)
+        return try Message(
+            parsing: Array((lines + headers + content + ["Content-Length: \(body.count)", "", ""]).joined(separator: "\r\n").utf8) + body)
     }
 
     private static func text(_ description: SessionDescription) -> String {
@@ -188,7 +230,10 @@ private struct Player {
     mutating func play(_ words: [String]) throws -> String {
         let last = words.last ?? ""
         switch words[0] {
-        case "take": return said { call throws(NegotiationError) in try call.take(offer: Text(Self.body(last)), Self.owner); return "ok" }
+        case "take":
+            return said { call throws(NegotiationError) in
+                try call.take(offer: Text(Self.body(last)), Self.owner); return "ok"
+            }
         case "describe": return said { call throws(NegotiationError) in Self.text(try call.describe(Self.owner)) }
         case "invite":
             call.enter(.calling)
@@ -202,7 +247,9 @@ private struct Player {
         case "18x", "199": try noteProvisional(words)
         case "2xx":
             let response = try message("SIP/2.0 200 OK", tag: words[1], last)
-            return said { call throws(NegotiationError) in _ = try call.accept(response); return "agreed" }
+            return said { call throws(NegotiationError) in
+                _ = try call.accept(response); return "agreed"
+            }
         case "ack": return acknowledge(last)
         case "offer", "update": return try offer(words)
         case "hold": call.hold()
@@ -231,7 +278,9 @@ private struct Player {
 
     private mutating func noteProvisional(_ words: [String]) throws {
         let headers = words.last == "reliable" ? ["Require: 100rel", "RSeq: 1"] : []
-        call.note(provisional: try message("SIP/2.0 \(words[0] == "199" ? 199 : 183) x", tag: words[1], words.count > 2 ? words[2] : "none", headers))
+        call.note(
+            provisional: try message(
+                "SIP/2.0 \(words[0] == "199" ? 199 : 183) x", tag: words[1], words.count > 2 ? words[2] : "none", headers))
     }
 
     private mutating func acknowledge(_ kind: String) -> String {
@@ -247,7 +296,8 @@ private struct Player {
     }
 
     private mutating func offer(_ words: [String]) throws -> String {
-        let request = try message("\(words[0] == "update" ? "UPDATE" : "INVITE") sip:a@h SIP/2.0", tag: words.count > 2 ? words[2] : "theirs", words[1])
+        let request = try message(
+            "\(words[0] == "update" ? "UPDATE" : "INVITE") sip:a@h SIP/2.0", tag: words.count > 2 ? words[2] : "theirs", words[1])
         return said { call throws(NegotiationError) in
             switch try call.receive(request, Self.owner) {
             case .agreed(let answer, let audio):

@@ -13,7 +13,9 @@ import Testing
         return try Message(parsing: Array(lines.joined(separator: "\r\n").utf8))
     }
 
-    @Test(arguments: [(482, 500, 25), (483, 500, 25), (405, 500, 63), (415, 488, 79), (420, 500, 127), (513, 500, 127), (401, 403, 21), (486, 486, 17)])
+    @Test(arguments: [
+        (482, 500, 25), (483, 500, 25), (405, 500, 63), (415, 488, 79), (420, 500, 127), (513, 500, 127), (401, 403, 21), (486, 486, 17),
+    ])
     func `a status that does not pass has its cause all the same`(status: Int, near: Int, cause: Int) throws {
         let passing = EndCause.passing(status: status, try response(status, ""))
         #expect(passing.status == near && passing.responseReasons == [.q850(cause)])
@@ -29,7 +31,10 @@ import Testing
     }
 
     @Test func `the phrase that passes is text: what the journal has of it is what the other side is told`() throws {
-        let lines = ["SIP/2.0 486 a\u{1B}[2J\u{7}b", "Via: SIP/2.0/UDP h;branch=z9hG4bK1", "From: <sip:a@b>;tag=1", "To: <sip:b@b>;tag=2", "Call-ID: x", "CSeq: 1 INVITE", "", ""]
+        let lines = [
+            "SIP/2.0 486 a\u{1B}[2J\u{7}b", "Via: SIP/2.0/UDP h;branch=z9hG4bK1", "From: <sip:a@b>;tag=1", "To: <sip:b@b>;tag=2",
+            "Call-ID: x", "CSeq: 1 INVITE", "", "",
+        ]
         let response = try Message(parsing: Array(lines.joined(separator: "\r\n").utf8))
         #expect(EndCause.passing(status: 486, response).phrase == "a [2J b")
     }

@@ -8,21 +8,31 @@ import Testing
         return question.receive(Array(text.utf8))
     }
 
-    @Test(arguments: [
-        ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/metrics", isHead: false)), ("HEAD /metrics HTTP/1.0\r\n\r\n", .get(path: "/metrics", isHead: true)),
-        ("GET /metrics?a=b HTTP/1.1\nhost:\n\n", .get(path: "/metrics", isHead: false)), ("POST /metrics HTTP/1.1\r\n\r\n", .refused(status: 405)),
-        ("GET /metrics HTTP/2\r\n\r\n", .refused(status: 505)), ("GET metrics HTTP/1.1\r\n\r\n", .refused(status: 400)), ("\r\n", .incomplete),
-        ("OPTIONS sip:a SIP/2.0\r\n\r\n", .refused(status: 400)), ("GET /metrics HTTP/1.1\r\nHost: x\r\n", .incomplete), ("GET /met", .incomplete),
-        ("GET http://a.test:9464/health/ready?x HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/health/ready", isHead: false)),
-        ("GET HTTP://a.test HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/", isHead: false)), ("GET ftp://a/ HTTP/1.1\r\nHost: x\r\n\r\n", .refused(status: 400)),
-        ("GET / HTTP/1.1\r\nX-Host: x\r\n\r\n", .refused(status: 400)), ("GET / HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", .refused(status: 400)),
-        ("\r\nGET / HTTP/1.1\r\nHost: [::1]:9464 \r\nX-Y:\r\n\r\n", .get(path: "/", isHead: false)), ("BREW / HTTP/1.1\r\n", .refused(status: 501)),
-        ("GET / HTTP/1.1\r\nHost: x\r\nX : b\r\n\r\n", .refused(status: 400)), ("GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", .refused(status: 400)),
-        ("GET / HTTP/1.1\r\nHost: a b/\r\n\r\n", .refused(status: 400)), (" / HTTP/1.1\r\n", .refused(status: 400)),
-        ("GET / HTTP/1.1\r\nHOST:\t[::1] \t\r\n\r\n", .get(path: "/", isHead: false)), ("GET / HTTP/1.1\r\n: x\r\nHost: x\r\n\r\n", .refused(status: 400)),
-        // Is not weighed in more ways than one.
-        ("GET / HTTP/1.1\r\nHost:" + String(repeating: " ", count: 8_000) + "\u{B}x\r\n\r\n", .refused(status: 400)),
-    ] as [(String, HTTPQuestion.Verdict)])
+    @Test(
+        arguments: [
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/metrics", isHead: false)),
+            ("HEAD /metrics HTTP/1.0\r\n\r\n", .get(path: "/metrics", isHead: true)),
+            ("GET /metrics?a=b HTTP/1.1\nhost:\n\n", .get(path: "/metrics", isHead: false)),
+            ("POST /metrics HTTP/1.1\r\n\r\n", .refused(status: 405)),
+            ("GET /metrics HTTP/2\r\n\r\n", .refused(status: 505)), ("GET metrics HTTP/1.1\r\n\r\n", .refused(status: 400)),
+            ("\r\n", .incomplete),
+            ("OPTIONS sip:a SIP/2.0\r\n\r\n", .refused(status: 400)), ("GET /metrics HTTP/1.1\r\nHost: x\r\n", .incomplete),
+            ("GET /met", .incomplete),
+            ("GET http://a.test:9464/health/ready?x HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/health/ready", isHead: false)),
+            ("GET HTTP://a.test HTTP/1.1\r\nHost: x\r\n\r\n", .get(path: "/", isHead: false)),
+            ("GET ftp://a/ HTTP/1.1\r\nHost: x\r\n\r\n", .refused(status: 400)),
+            ("GET / HTTP/1.1\r\nX-Host: x\r\n\r\n", .refused(status: 400)),
+            ("GET / HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", .refused(status: 400)),
+            ("\r\nGET / HTTP/1.1\r\nHost: [::1]:9464 \r\nX-Y:\r\n\r\n", .get(path: "/", isHead: false)),
+            ("BREW / HTTP/1.1\r\n", .refused(status: 501)),
+            ("GET / HTTP/1.1\r\nHost: x\r\nX : b\r\n\r\n", .refused(status: 400)),
+            ("GET / HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n", .refused(status: 400)),
+            ("GET / HTTP/1.1\r\nHost: a b/\r\n\r\n", .refused(status: 400)), (" / HTTP/1.1\r\n", .refused(status: 400)),
+            ("GET / HTTP/1.1\r\nHOST:\t[::1] \t\r\n\r\n", .get(path: "/", isHead: false)),
+            ("GET / HTTP/1.1\r\n: x\r\nHost: x\r\n\r\n", .refused(status: 400)),
+            // Is not weighed in more ways than one.
+            ("GET / HTTP/1.1\r\nHost:" + String(repeating: " ", count: 8_000) + "\u{B}x\r\n\r\n", .refused(status: 400)),
+        ] as [(String, HTTPQuestion.Verdict)])
     func `a head is read or refused`(text: String, expected: HTTPQuestion.Verdict) { #expect(verdict(text) == expected) }
 
     @Test func `bytes may come one by one`() {
@@ -41,8 +51,12 @@ import Testing
 
     @Test func `an answer has its length, and says that it is the last`() {
         let text = String(decoding: HTTPAnswer(503, "draining\n").serialized(at: Date(timeIntervalSince1970: 784_111_777)), as: UTF8.self)
-        #expect(text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && text.contains("Content-Length: 9\r\n") && text.contains("Connection: close\r\n"))
+        #expect(
+            text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && text.contains("Content-Length: 9\r\n")
+                && text.contains("Connection: close\r\n"))
         #expect(text.hasSuffix("\r\n\r\ndraining\n") && text.contains("\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))
-        #expect(String(decoding: HTTPAnswer(200, "live\n").serialized(at: Date(), withoutBody: true), as: UTF8.self).hasSuffix("Content-Length: 5\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"))
+        #expect(
+            String(decoding: HTTPAnswer(200, "live\n").serialized(at: Date(), withoutBody: true), as: UTF8.self).hasSuffix(
+                "Content-Length: 5\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"))
     }
 }

@@ -1,7 +1,8 @@
 import Primitives
 import RTP
 
-/// libFuzzer's entry: any bytes are a compound of RTCP that says the same when it is written anew, or an error. Built and run by `scripts/fuzz`.
+/// libFuzzer's entry: any bytes are a compound of RTCP that says the same when it is written anew, or an error. Built and run by
+/// `scripts/fuzz`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzRTCP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let datagram = UnsafeRawBufferPointer(start: start, count: count)

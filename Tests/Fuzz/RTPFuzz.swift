@@ -20,8 +20,12 @@ public func fuzzRTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             precondition(header.payloadOffset + header.payloadCount <= view.count, "a payload outside its packet")
             expectIdentity(header, view)
             session.receiver.receive(header, at: now)
-            _ = keys.receive(UnsafeRawBufferPointer(rebasing: view[header.payloadOffset..<header.payloadOffset + header.payloadCount]), header: header, at: now)
-            if stream.rewrite(packet, header, at: now) == .rewritten { session.sender.sent(header.timestamp, sequence: header.sequence.rawValue, octets: header.payloadCount, at: now) }
+            _ = keys.receive(
+                UnsafeRawBufferPointer(rebasing: view[header.payloadOffset..<header.payloadOffset + header.payloadCount]), header: header,
+                at: now)
+            if stream.rewrite(packet, header, at: now) == .rewritten {
+                session.sender.sent(header.timestamp, sequence: header.sequence.rawValue, octets: header.payloadCount, at: now)
+            }
         }
     }
     _ = keys.advance(to: .distantFuture)

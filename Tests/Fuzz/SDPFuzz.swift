@@ -12,7 +12,9 @@ public func fuzzSDP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     var callee = OfferAnswer(local: local, sessionID: 4)
     for held in [false, true] where (try? callee.receive(offer: bytes)) != nil {
-        guard let answer = try? callee.answer(direction: held ? .sendonly : .sendrecv) else { preconditionFailure("an offer without an answer") }
+        guard let answer = try? callee.answer(direction: held ? .sendonly : .sendrecv) else {
+            preconditionFailure("an offer without an answer")
+        }
         precondition((try? SessionDescription(parsing: answer.description.serialized())) != nil, "an answer that does not parse")
     }
     var caller = OfferAnswer(local: local, sessionID: 8)

@@ -20,7 +20,10 @@ private func fuzzMessage(_ bytes: [UInt8]) {
         precondition(written.count <= bytes.count + 64, "grew")
         guard let again = try? Message(parsing: written) else { preconditionFailure("cannot read what was written") }
         precondition(again.serialized() == written, "unstable")
-        _ = (message.vias, message.contacts, message.routes, message.recordRoutes, message.paths, message.reasons, message.expires, message.contentType)
+        _ = (
+            message.vias, message.contacts, message.routes, message.recordRoutes, message.paths, message.reasons, message.expires,
+            message.contentType
+        )
         if let reduced = message.reducedToDescription {
             precondition(reduced.content.count <= message.content.count && reduced.reducedToDescription == nil, "reduced again")
             precondition((try? Message(parsing: reduced.serialized()))?.content == reduced.content, "cannot read what was reduced")
@@ -48,8 +51,12 @@ private func fuzzStream(_ bytes: [UInt8]) {
 
 /// Header values on their own: what is read is written so that it is read as the same.
 private func fuzzValues(_ text: Text) {
-    if let challenge = try? DigestChallenge(parsing: text) { precondition((try? DigestChallenge(parsing: challenge.value)) != nil, "challenge") }
-    if let credentials = try? DigestCredentials(parsing: text) { precondition((try? DigestCredentials(parsing: credentials.value)) != nil, "credentials") }
+    if let challenge = try? DigestChallenge(parsing: text) {
+        precondition((try? DigestChallenge(parsing: challenge.value)) != nil, "challenge")
+    }
+    if let credentials = try? DigestCredentials(parsing: text) {
+        precondition((try? DigestCredentials(parsing: credentials.value)) != nil, "credentials")
+    }
     if let reason = try? Reason(parsing: text) { precondition((try? Reason(parsing: reason.value)) != nil, "reason") }
     if let parameters = try? Parameters(parsing: text) {
         var rewritten = Parameters()

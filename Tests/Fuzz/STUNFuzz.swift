@@ -1,7 +1,8 @@
 import Primitives
 import RTP
 
-/// libFuzzer's entry: any bytes go the way of a connectivity check, with and without a checksum that fits, and every answer to them is STUN. Built and run
+/// libFuzzer's entry: any bytes go the way of a connectivity check, with and without a checksum that fits, and every answer to them is
+/// STUN. Built and run
 /// by `scripts/fuzz`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSTUN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -12,7 +13,9 @@ public func fuzzSTUN(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func receive(_ bytes: [UInt8]) {
-    guard let own = ICECredentials(user: "evtj", password: "VOkJxbRl1RmTxUk/WvJxBt") else { preconditionFailure("not the credentials of RFC 5769") }
+    guard let own = ICECredentials(user: "evtj", password: "VOkJxbRl1RmTxUk/WvJxBt") else {
+        preconditionFailure("not the credentials of RFC 5769")
+    }
     var responder = ICELiteResponder(local: own, remoteUser: "h6vY")
     let remote = SocketAddress(IPAddress(v4: 0xC000_0201), port: 32_853)
     // Half of the codes are taken for right, so that what is behind them is reached too.

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct BridgeTests {
     let caller = UUID(), first = UUID(), second = UUID()
-    let busy = EndCause(status: 486, reasons: []), declined = EndCause(status: 603, reasons: []), missing = EndCause(status: 404, reasons: [])
+    let busy = EndCause(status: 486, reasons: []), declined = EndCause(status: 603, reasons: []),
+        missing = EndCause(status: 404, reasons: [])
     let hungUp = EndCause.normalClearing
 
     func dialled() -> Bridge {
@@ -136,7 +137,10 @@ import Testing
 
     @Test func `whoever connects first takes the place of the one who asked`() {
         let bridge = transferring(by: caller)
-        #expect(bridge.receive(.calleeConnected(fourth)) == [.transferred(staying: callee, from: caller, to: fourth), .answeredElsewhere(third)])
+        #expect(
+            bridge.receive(.calleeConnected(fourth)) == [
+                .transferred(staying: callee, from: caller, to: fourth), .answeredElsewhere(third),
+            ])
         #expect(bridge.peer(of: callee) == fourth && bridge.peer(of: fourth) == callee && bridge.peer(of: caller) == nil)
         #expect(bridge.receive(.ended(caller, .transferred)) == [])
         #expect(bridge.receive(.ended(fourth, busy)) == [.end(callee, busy)])

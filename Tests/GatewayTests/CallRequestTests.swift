@@ -21,13 +21,15 @@ import Testing
 
     private func startCall(_ contacts: [INPerson]?, _ capability: INCallCapability) -> INStartCallIntent {
         INStartCallIntent(
-            callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: contacts, callCapability: capability)
+            callRecordFilter: nil, callRecordToCallBack: nil, audioRoute: .unknown, destinationType: .normal, contacts: contacts,
+            callCapability: capability)
     }
 
     @Test func `AD-17: an activity says whom to call, how the handle is meant, and whether with video`() throws {
         func activity(_ make: ([INPerson]?) -> INIntent, _ type: INPersonHandleType) -> CallRequest? {
             let person = INPerson(
-                personHandle: INPersonHandle(value: "1002", type: type), nameComponents: nil, displayName: nil, image: nil, contactIdentifier: nil,
+                personHandle: INPersonHandle(value: "1002", type: type), nameComponents: nil, displayName: nil, image: nil,
+                contactIdentifier: nil,
                 customIdentifier: nil)
             return CallRequest(activity: NSUserActivity(hookswitch: INInteraction(intent: make([person]), response: nil)))
         }

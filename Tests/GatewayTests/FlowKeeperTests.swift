@@ -15,7 +15,9 @@ import UserAgent
     }
 
     /// Everything that it does until then, with the seconds at which it does it.
-    private static func run(_ keeper: inout FlowKeeper, until end: Double, answer: (Double, [UInt8]) -> [UInt8]? = { _, _ in nil }) -> [(Double, FlowKeeper.Output)] {
+    private static func run(_ keeper: inout FlowKeeper, until end: Double, answer: (Double, [UInt8]) -> [UInt8]? = { _, _ in nil }) -> [(
+        Double, FlowKeeper.Output
+    )] {
         var done: [(Double, FlowKeeper.Output)] = []
         while let due = keeper.deadline, due <= .zero + .milliseconds(Int64(end * 1_000)) {
             let seconds = Double((due - .zero).wholeMilliseconds) / 1_000

@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("../../etc/passwd" as Text, "_._.._etc_passwd"), ("", "unknown"), ("a/b\\c d:e", "a_b_c_d_e"), ("..", "_."), ("\u{0}x\n", "_x_"), ("müller", "m_ller"),
+        ("../../etc/passwd" as Text, "_._.._etc_passwd"), ("", "unknown"), ("a/b\\c d:e", "a_b_c_d_e"), ("..", "_."), ("\u{0}x\n", "_x_"),
+        ("müller", "m_ller"),
     ])
     func `no caller leads out of the folder`(caller: Text, name: String) throws {
         let place = try RecordingPlace("rec/{caller}.wav")
@@ -32,11 +33,14 @@ import Testing
 
     @Test func `a name has a bound`() throws {
         let place = try RecordingPlace("{caller}.wav")
-        #expect(place.path(of: Self.call, caller: Text(String(repeating: "9", count: 5_000)), called: "", line: "", at: Self.date).count == 68)
+        #expect(
+            place.path(of: Self.call, caller: Text(String(repeating: "9", count: 5_000)), called: "", line: "", at: Self.date).count == 68)
     }
 
     @Test(arguments: [
         ("", RecordingPlace.PatternError.empty), ("{x}.wav", .unknown("x")), ("{caller.wav", .unclosed), ("a.flac", .format("flac")),
     ])
-    func `what is no pattern says why`(pattern: String, error: RecordingPlace.PatternError) { #expect(throws: error) { _ = try RecordingPlace(pattern) } }
+    func `what is no pattern says why`(pattern: String, error: RecordingPlace.PatternError) {
+        #expect(throws: error) { _ = try RecordingPlace(pattern) }
+    }
 }

@@ -16,7 +16,8 @@ import Testing
     }
 
     private func message(_ headers: [(HeaderName, Text)]) throws -> Message {
-        let text = "INVITE sip:a@b SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bK1\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:b@b>\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\n\r\n"
+        let text =
+            "INVITE sip:a@b SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bK1\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:b@b>\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\n\r\n"
         var message = try Message(parsing: Array(text.utf8))
         for (name, value) in headers { message.headers.append(name, value) }
         return message
@@ -31,7 +32,9 @@ import Testing
     }
 
     @Test func `headers are copied, held back and set`() throws {
-        let message = try message([("X-One", "1"), ("x-SECRET", "2"), ("Subject", "hello"), ("Date", "now"), ("X-Tenant", "forged"), ("Session-Expires", "90")])
+        let message = try message([
+            ("X-One", "1"), ("x-SECRET", "2"), ("Subject", "hello"), ("Date", "now"), ("X-Tenant", "forged"), ("Session-Expires", "90"),
+        ])
         let passed = try rules().passed(from: message).map { "\($0.0): \($0.1)" }
         #expect(passed == ["X-One: 1", "Subject: hello", "X-Tenant: forged"])
         let towards = try rules().towardsTrunk(from: message).map { "\($0.0): \($0.1)" }
@@ -52,7 +55,9 @@ import Testing
 
     @Test func `names are patterns in whatever case and form`() throws {
         let message = try message([("x-one", "1"), ("SUBJECT", "2"), ("X", "3"), ("Subjects", "4"), ("Priority", "5")])
-        for (pattern, passed) in [("X-*", ["1"]), ("subject", ["2"]), ("Sub*", ["2", "4"]), ("s", ["2"]), ("pri*", ["5"])] as [(Text, [Text])] {
+        for (pattern, passed) in [("X-*", ["1"]), ("subject", ["2"]), ("Sub*", ["2", "4"]), ("s", ["2"]), ("pri*", ["5"])]
+            as [(Text, [Text])]
+        {
             #expect(HeaderRules(copy: [try #require(.init(pattern))]).passed(from: message).map(\.1) == passed, "\(pattern)")
         }
     }
@@ -60,11 +65,16 @@ import Testing
     @Test func `a star takes no header of a dialog with it`() throws {
         var rules = HeaderRules()
         rules.copy = [try #require(.init("co*"))]
-        #expect(try rules.passed(from: message([("Contact", "<sip:x@y>"), ("Content-Type", "a/b"), ("Colour", "red")])).map { $0.0.text } == ["Colour"])
+        #expect(
+            try rules.passed(from: message([("Contact", "<sip:x@y>"), ("Content-Type", "a/b"), ("Colour", "red")])).map { $0.0.text } == [
+                "Colour"
+            ])
     }
 
     @Test func `what is passed makes no datagram too long`() throws {
-        let message = try message([("X-One", Text(Array(repeating: 0x61, count: 900))), ("X-Two", Text(Array(repeating: 0x61, count: 200))), ("X-Three", "3")])
+        let message = try message([
+            ("X-One", Text(Array(repeating: 0x61, count: 900))), ("X-Two", Text(Array(repeating: 0x61, count: 200))), ("X-Three", "3"),
+        ])
         #expect(try rules().passed(from: message).map { $0.0.text } == ["X-One", "X-Three"])
     }
 

@@ -44,15 +44,21 @@ import Testing
 
     static let imports: [Import] = targets.flatMap { target in
         let files = FileManager.default.enumerator(at: folder(of: target), includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-        return files.filter { $0.pathExtension == "swift" }.flatMap { file in importLines(of: file).map { Import(target: target, file: file.lastPathComponent, module: $0) } }
+        return files.filter { $0.pathExtension == "swift" }.flatMap { file in
+            importLines(of: file).map { Import(target: target, file: file.lastPathComponent, module: $0) }
+        }
     }
 
     private static func importLines(of file: URL) -> [String] {
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
-            guard let index = words.firstIndex(of: "import"), words[..<index].allSatisfy({ $0.hasPrefix("@") || $0 == "public" || $0 == "internal" || $0 == "package" }) else { return nil }
-            let rest = words[(index + 1)...].drop { ["class", "struct", "enum", "func", "protocol", "typealias", "var", "let"].contains(String($0)) }
+            guard let index = words.firstIndex(of: "import"),
+                words[..<index].allSatisfy({ $0.hasPrefix("@") || $0 == "public" || $0 == "internal" || $0 == "package" })
+            else { return nil }
+            let rest = words[(index + 1)...].drop {
+                ["class", "struct", "enum", "func", "protocol", "typealias", "var", "let"].contains(String($0))
+            }
             return rest.first.map { String($0.split(separator: ".")[0]) }
         }
     }
@@ -67,7 +73,9 @@ import Testing
         let text = try String(contentsOf: page, encoding: .utf8)
         var told: [String: [String: Int]] = [:]
         for row in text.matches(of: /\n\| (\w+)\/ \| (.+?) \|/) {
-            for target in row.output.2.matches(of: /`(\w+)` (\d)/) { told[String(row.output.1), default: [:]][String(target.output.1)] = Int(target.output.2) }
+            for target in row.output.2.matches(of: /`(\w+)` (\d)/) {
+                told[String(row.output.1), default: [:]][String(target.output.1)] = Int(target.output.2)
+            }
         }
         #expect(told == Self.groups)
     }
@@ -111,7 +119,9 @@ import Testing
 
     /// Tests that wait for the machine must not stand beside tests that take every core of it.
     @Test func `tests with real sockets, threads or clocks are in RealTime`() throws {
-        let signs = ["DispatchQueue", "DispatchSemaphore", "Thread.", "Bench.lane(", "Lane<", "MonotonicClock", "ContinuousClock", "socket(AF_"]
+        let signs = [
+            "DispatchQueue", "DispatchSemaphore", "Thread.", "Bench.lane(", "Lane<", "MonotonicClock", "ContinuousClock", "socket(AF_",
+        ]
         /// These run in a part of `scripts/test` for themselves.
         let apart = ["InteropTests", "RehearsalTests", "hookswitchTests", "WorkbenchTests", "RequirementTests", "Benchmarks", "HouseTests"]
         let folder = Self.root.appending(path: "Tests"), names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
@@ -127,8 +137,10 @@ import Testing
 
     private static func files(containing text: String, of targets: [String]) throws -> [String] {
         try targets.flatMap { target in
-            let files = FileManager.default.enumerator(at: folder(of: target), includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-            return try files.filter { try $0.pathExtension == "swift" && String(contentsOf: $0, encoding: .utf8).contains(text) }.map(\.lastPathComponent)
+            let files =
+                FileManager.default.enumerator(at: folder(of: target), includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
+            return try files.filter { try $0.pathExtension == "swift" && String(contentsOf: $0, encoding: .utf8).contains(text) }.map(
+                \.lastPathComponent)
         }
     }
 

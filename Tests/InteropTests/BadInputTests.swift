@@ -10,7 +10,9 @@ extension Strains {
         func `a port in use is one clear line and exit code 3`(transport: String) async throws {
             let ports = try await Ports.take(1), folder = try Folder()
             let holder = try await Gateway.start(.init(settings: ["# the holder of the port"]))
-            let file = try folder.write("sip:\n  \(transport): [\"\(holder.address)\"]\nmedia:\n  ports: \(ports[0])-\(ports[20])\nlines: []\n", to: "hookswitch.yaml")
+            let file = try folder.write(
+                "sip:\n  \(transport): [\"\(holder.address)\"]\nmedia:\n  ports: \(ports[0])-\(ports[20])\nlines: []\n",
+                to: "hookswitch.yaml")
             try await Self.fails(["serve", "--config", file], code: 3, saying: holder.address)
             try await holder.program.stopped()
         }
@@ -24,7 +26,10 @@ extension Strains {
             ("domain: pbx.example.test:5060\n", ":1: domain: takes a host name or an address alone"),
             ("media:\n  codecs: []\n", ":2: media.codecs: takes one codec or more"),
             ("domain: a.test\ndomain: b.test\n", ":1: 'domain' is set twice"),
-            ("domain: a.test\nsip:\n  udp: [\"0.0.0.0:5060\", \"127.0.0.1:5060\"]\n", ":3: sip.udp: 127.0.0.1:5060 cannot be listened on beside 0.0.0.0:5060"),
+            (
+                "domain: a.test\nsip:\n  udp: [\"0.0.0.0:5060\", \"127.0.0.1:5060\"]\n",
+                ":3: sip.udp: 127.0.0.1:5060 cannot be listened on beside 0.0.0.0:5060"
+            ),
             ("lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n", ":2: line 1: its member 9 is no line"),
             ("lines:\n  - { number: \"1\", open: true, directories: [spam] }\n", ":2: line 1: directories: no directory is named 'spam'"),
         ]
@@ -37,7 +42,10 @@ extension Strains {
             try await Self.fails(["check", "--config", file], code: 2, saying: mistake.says)
         }
 
-        @Test(arguments: ["data: /proc/none\n", "journal: { file: /proc/none/journal.jsonl }\n", "sip:\n  tls: { listen: [\"127.0.0.1:1\"], certificate: /none/cert.pem, key: /none/key.pem }\n"])
+        @Test(arguments: [
+            "data: /proc/none\n", "journal: { file: /proc/none/journal.jsonl }\n",
+            "sip:\n  tls: { listen: [\"127.0.0.1:1\"], certificate: /none/cert.pem, key: /none/key.pem }\n",
+        ])
         func `what the machine does not let it have is one clear line and exit code 3`(setting: String) async throws {
             let folder = try Folder(), ports = try await Ports.take(100)
             let yaml = "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\n"
@@ -49,7 +57,8 @@ extension Strains {
             let folder = try Folder(), ports = try await Ports.take(100)
             _ = try folder.folder("data")
             let database = try folder.write(String(repeating: "no database ", count: 100), to: "data/hookswitch.sqlite")
-            let yaml = "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\ndata: \(folder.file("data"))\n"
+            let yaml =
+                "sip: { udp: [\"127.0.0.1:\(ports[0])\"] }\nmedia: { ports: \(ports[10])-\(ports[20]) }\ndata: \(folder.file("data"))\n"
             let file = try folder.write(yaml, to: "hookswitch.yaml")
             try await Self.fails(["serve", "--config", file], code: 3, saying: "the database \(database): file is not a database")
         }
@@ -106,7 +115,9 @@ extension Strains {
                 }
                 #expect(try UDPPeer().options(gateway) == "SIP/2.0 200 OK", "seed 3261, round \(round)")
                 // Answers may leave for five seconds after a peer has said its last word.
-                try await eventually("no connection is left, only the listener", within: .seconds(20)) { KernelSockets.tcpSocketCount(of: gateway.program.pid) == 1 }
+                try await eventually("no connection is left, only the listener", within: .seconds(20)) {
+                    KernelSockets.tcpSocketCount(of: gateway.program.pid) == 1
+                }
                 if let before { try await ProcessReading.expectNoGrowth(of: gateway.program.pid, since: before) }
                 before = before ?? ProcessReading(gateway.program.pid)
             }
@@ -124,7 +135,10 @@ extension Strains {
         @Test func `a journal that cannot be written is one clear line, and calls go on`() async throws {
             let gateway = try await Gateway.start(.init(settings: ["journal: { file: /dev/full }"]))
             try await gateway.program.line(containing: "the journal cannot be written: cannot write /dev/full: No space left on device")
-            try await Sipp.run(.init(scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "9196", calls: 10, rate: 10, duration: 300), to: gateway)
+            try await Sipp.run(
+                .init(
+                    scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "9196", calls: 10, rate: 10,
+                    duration: 300), to: gateway)
             try await gateway.program.stopped()
             #expect(gateway.program.lines.all.count { $0.contains("cannot be written") } == 1, "it says so once")
         }
@@ -133,7 +147,9 @@ extension Strains {
         func `a disk that fills while it runs and is emptied again`() async throws {
             let disk = try SmallDisk(kilobytes: 64)
             let gateway = try await Gateway.start(.init(mediaPorts: 200, settings: ["journal: { file: \(disk.path)/journal.jsonl }"]))
-            let plan = Sipp.Plan(scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "9196", calls: 30, rate: 30, duration: 200)
+            let plan = Sipp.Plan(
+                scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "9196", calls: 30, rate: 30,
+                duration: 200)
             try await Sipp.run(plan, to: gateway)
             try await gateway.program.line(containing: "the journal cannot be written")
             #expect(try UDPPeer().options(gateway) == "SIP/2.0 200 OK")
@@ -141,7 +157,9 @@ extension Strains {
             try await Sipp.run(plan, to: gateway)
             try await gateway.program.line(containing: "the journal is written again")
             try await gateway.program.stopped()
-            #expect(gateway.program.lines.all.count { $0.contains("cannot be written") } <= 3, "it does not come and go with every few bytes of room")
+            #expect(
+                gateway.program.lines.all.count { $0.contains("cannot be written") } <= 3,
+                "it does not come and go with every few bytes of room")
         }
     }
 }

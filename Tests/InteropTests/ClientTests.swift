@@ -5,7 +5,8 @@ extension Talks {
     /// Clients of other kinds talk to a baresip that has PCMU in the clear: what one says is what the other hears.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct ClientTests {
         private static let lines = [
-            #"{ number: "1001", password: secret-1001, name: Alice, srtp: optional }"#, #"{ number: "1002", password: secret-1002, name: Bob }"#,
+            #"{ number: "1001", password: secret-1001, name: Alice, srtp: optional }"#,
+            #"{ number: "1002", password: secret-1002, name: Bob }"#,
             #"{ number: "1003", password: secret-1003, name: Carol, srtp: required, srtp-keying: dtls, ice: lite }"#,
             #"{ number: "9196", application: echo, srtp: optional }"#,
         ]
@@ -20,7 +21,9 @@ extension Talks {
 
         private func webRTC(_ gateway: Gateway, _ codec: String, calls number: String? = nil) throws -> WebRTCPhone {
             let call = number.map { (number: $0, seconds: 4.0) }
-            return try WebRTCPhone.start(.init(user: "1003", codec: codec, port: gateway.clientPort(0), source: gateway.folder.file("first.wav"), call: call), at: gateway)
+            return try WebRTCPhone.start(
+                .init(user: "1003", codec: codec, port: gateway.clientPort(0), source: gateway.folder.file("first.wav"), call: call),
+                at: gateway)
         }
 
         @Test func `WebRTC hears its echo over one port`() async throws {

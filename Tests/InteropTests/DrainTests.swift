@@ -47,7 +47,9 @@ extension Strains {
             for _ in 0..<200 {
                 let start = caller.control.events.end
                 caller.dial("9196")
-                let outcome = await caller.control.events.first(from: start, within: .seconds(10)) { ["CALL_ESTABLISHED", "CALL_CLOSED"].contains($0.type) && !$0.parameter.isEmpty }
+                let outcome = await caller.control.events.first(from: start, within: .seconds(10)) {
+                    ["CALL_ESTABLISHED", "CALL_CLOSED"].contains($0.type) && !$0.parameter.isEmpty
+                }
                 if outcome?.type == "CALL_ESTABLISHED" { return }
             }
             throw Unmet("the port did not come back")
@@ -66,7 +68,8 @@ extension Strains {
 
         /// The first answer but 100 to a call.
         private static func invite(_ peer: UDPPeer, _ gateway: Gateway) -> String? {
-            let invite = peer.request("INVITE", "9196", gateway, callID: UUID().uuidString, headers: ["Content-Type: application/sdp"], body: offer(peer.port))
+            let invite = peer.request(
+                "INVITE", "9196", gateway, callID: UUID().uuidString, headers: ["Content-Type: application/sdp"], body: offer(peer.port))
             peer.send(Array(invite.utf8), to: gateway.sipPort)
             return peer.receive { !$0.hasPrefix("SIP/2.0 100") }
         }

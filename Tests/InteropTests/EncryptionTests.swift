@@ -1,11 +1,13 @@
 import Testing
 
 extension Talks {
-    /// One baresip encrypts and the other does not: speech both ways, and nothing to be read on the encrypted side, as the kernel's capture shows.
+    /// One baresip encrypts and the other does not: speech both ways, and nothing to be read on the encrypted side, as the kernel's capture
+    /// shows.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct EncryptionTests {
         static func lines(_ first: String, _ second: String) -> [String] {
             [
-                #"{ number: "1001", password: secret-1001, name: Alice, \#(first) }"#, #"{ number: "1002", password: secret-1002, name: Bob, \#(second) }"#,
+                #"{ number: "1001", password: secret-1001, name: Alice, \#(first) }"#,
+                #"{ number: "1002", password: secret-1002, name: Bob, \#(second) }"#,
                 #"{ number: "9196", application: echo, srtp: required }"#,
             ]
         }
@@ -39,7 +41,8 @@ extension Talks {
         private func talk(_ setup: Gateway.Setup, callerEncryption: String?, calleeEncryption: String?) async throws {
             let gateway = try await Gateway.start(setup)
             let capture = try await Capture.start(gateway.ports.part(0, setup.clientPorts), in: gateway.folder)
-            let pair = try await Pair.start(at: gateway, codecs: ["pcmu"], callerEncryption: callerEncryption, calleeEncryption: calleeEncryption)
+            let pair = try await Pair.start(
+                at: gateway, codecs: ["pcmu"], callerEncryption: callerEncryption, calleeEncryption: calleeEncryption)
             try await pair.connect()
             try await pair.caller.waitForRecording(of: 4)
             try await pair.callee.waitForRecording(of: 4)
@@ -58,21 +61,27 @@ extension Talks {
             setup.lines = Self.lines("srtp: required", "srtp: off")
             let gateway = try await Gateway.start(setup)
             let ports = "\(gateway.clientPort(10))-\(gateway.clientPort(29))"
-            let words = ["--line", "1001", "--password", "secret-1001", "--server", gateway.address, "--media-ports", ports, "--call", "9196", "--end-after", "2", "--json"]
+            let words = [
+                "--line", "1001", "--password", "secret-1001", "--server", gateway.address, "--media-ports", ports, "--call", "9196",
+                "--end-after", "2", "--json",
+            ]
             let app = try await Program.run(Place.hotline, words + ["--srtp", how])
             #expect(app.code == 0, "\(app.lines)")
             let packets = try await gateway.stop().packets.values.first
             #expect(packets?.received ?? 0 > 80 && packets?.sent ?? 0 > 80, "\(String(describing: packets)) \(app.lines)")
         }
 
-        @Test func `a call in the clear to a line that requires encryption is refused, and one of ours that encrypts is heard`() async throws {
+        @Test func `a call in the clear to a line that requires encryption is refused, and one of ours that encrypts is heard`()
+            async throws
+        {
             var setup = Gateway.Setup()
             setup.lines = Self.lines("srtp: optional", "srtp: optional")
             let gateway = try await Gateway.start(setup)
             let clear = try await Program.run(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "2"])
             #expect(clear.code == 1)
             #expect(clear.lines.contains { $0.contains("488") }, "\(clear.lines)")
-            let encrypted = try await Program.run(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "2", "--srtp"])
+            let encrypted = try await Program.run(
+                Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "2", "--srtp"])
             #expect(encrypted.code == 0, "\(encrypted.lines)")
             let journal = try await gateway.stop()
             journal.expectNothingLeft()

@@ -2,10 +2,12 @@ import Foundation
 import Testing
 
 extension Calls {
-    /// What telephones and carriers do in a call besides calling: reliable responses, updates, timers, transfers, late offers, and the oddities of real ones.
+    /// What telephones and carriers do in a call besides calling: reliable responses, updates, timers, transfers, late offers, and the
+    /// oddities of real ones.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct FlowTests {
         private static let lines = [
-            #"{ number: "9196", application: echo }"#, #"{ number: "9195", script: { answer: true, after: 500 } }"#, #"{ number: "9194", script: { ring: true } }"#,
+            #"{ number: "9196", application: echo }"#, #"{ number: "9195", script: { answer: true, after: 500 } }"#,
+            #"{ number: "9194", script: { ring: true } }"#,
             #"{ number: "1003", open: true }"#,
         ]
 
@@ -22,7 +24,9 @@ extension Calls {
                 let far = try Sipp(Self.plan(flow, port: trunk, mediaPort: gateway.clientPort(100), target: nil), to: gateway)
                 try await far.ready()
                 try await Sipp.run(
-                    .init(scenario: "caller", port: gateway.clientPort(2 * index), mediaPort: gateway.clientPort(110), target: flow.target, duration: 500), to: gateway)
+                    .init(
+                        scenario: "caller", port: gateway.clientPort(2 * index), mediaPort: gateway.clientPort(110), target: flow.target,
+                        duration: 500), to: gateway)
                 try await far.succeeds()
             }
             let journal = try await gateway.stop()
@@ -34,7 +38,8 @@ extension Calls {
             let (gateway, trunk) = try await Self.gatewayWithTrunk()
             for (index, flow) in SippFlow.transfers.enumerated() {
                 let scenario = flow.endsAtCallee ? "callee-hangs-up" : "callee"
-                let far = try Sipp(.init(scenario: scenario, port: trunk, mediaPort: gateway.clientPort(100), duration: 2_000, user: "1002"), to: gateway)
+                let far = try Sipp(
+                    .init(scenario: scenario, port: trunk, mediaPort: gateway.clientPort(100), duration: 2_000, user: "1002"), to: gateway)
                 try await far.ready()
                 try await Self.play(flow, at: gateway, index)
                 try await far.succeeds()
@@ -51,11 +56,14 @@ extension Calls {
         }
 
         private static func plan(_ flow: SippFlow, port: UInt16, mediaPort: UInt16, target: String?) -> Sipp.Plan {
-            Sipp.Plan(scenario: flow.name, script: flow.script, port: port, mediaPort: mediaPort, target: target, user: target == nil ? "1002" : flow.caller)
+            Sipp.Plan(
+                scenario: flow.name, script: flow.script, port: port, mediaPort: mediaPort, target: target,
+                user: target == nil ? "1002" : flow.caller)
         }
 
         private static func play(_ flow: SippFlow, at gateway: Gateway, _ index: Int) async throws {
-            try await Sipp.run(plan(flow, port: gateway.clientPort(2 * index), mediaPort: gateway.clientPort(110), target: flow.target), to: gateway)
+            try await Sipp.run(
+                plan(flow, port: gateway.clientPort(2 * index), mediaPort: gateway.clientPort(110), target: flow.target), to: gateway)
         }
     }
 }

@@ -43,7 +43,9 @@ extension Talks {
         private static func waitForAudio(_ pair: Pair, _ capture: Capture, after start: Int) async throws {
             try await eventually("audio flows to both", within: .seconds(20)) {
                 let packets = try capture.read().dropFirst(start)
-                return [pair.caller, pair.callee].allSatisfy { client in packets.count { $0.isRTP && client.mediaPorts.contains($0.destination) } > 100 }
+                return [pair.caller, pair.callee].allSatisfy { client in
+                    packets.count { $0.isRTP && client.mediaPorts.contains($0.destination) } > 100
+                }
             }
         }
 

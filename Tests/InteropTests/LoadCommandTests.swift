@@ -5,35 +5,50 @@ extension Strains {
     /// `hookswitch load` as a program, on a running gateway.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct LoadCommandTests {
         private static let lines = [
-            #"{ number: "1001", password: secret-1001 }"#, #"{ number: "1002", password: secret-1002 }"#, #"{ number: "1003", password: secret-1003 }"#,
+            #"{ number: "1001", password: secret-1001 }"#, #"{ number: "1002", password: secret-1002 }"#,
+            #"{ number: "1003", password: secret-1003 }"#,
             #"{ number: "1004", password: secret-1004 }"#, #"{ number: "9196", application: echo }"#,
         ]
 
-        private static func gateway() async throws -> Gateway { try await Gateway.start(.init(mediaPorts: 400, clientPorts: 500, lines: lines)) }
+        private static func gateway() async throws -> Gateway {
+            try await Gateway.start(.init(mediaPorts: 400, clientPorts: 500, lines: lines))
+        }
 
         private static func ports(_ gateway: Gateway) -> [String] { ["--ports", "\(gateway.clientPort(20))-\(gateway.clientPort(420))"] }
 
         /// Runs it, and reads its report.
-        private static func load(_ gateway: Gateway, _ arguments: [String]) async throws -> (code: Int32, report: [String: Any], lines: [String]) {
+        private static func load(_ gateway: Gateway, _ arguments: [String]) async throws -> (
+            code: Int32, report: [String: Any], lines: [String]
+        ) {
             let file = gateway.folder.file("load.json")
-            let run = try await Program.run(Place.hookswitch, ["load"] + arguments + ports(gateway) + ["--json", file], within: .seconds(90))
+            let run = try await Program.run(
+                Place.hookswitch, ["load"] + arguments + ports(gateway) + ["--json", file], within: .seconds(90))
             let report = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: file))) as? [String: Any]
             return (run.code, try #require(report), run.lines)
         }
 
         @Test func `accounts register and call each other through the gateway, and both are back to where they were`() async throws {
             let gateway = try await Self.gateway()
-            let arguments = [gateway.address, "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "12", "--hold", "2", "--concurrent", "20"]
-            let run = try await Self.load(gateway, arguments + ["--target-journal", gateway.journalFile, "--target-pid", "\(gateway.program.pid)", "--slo", "setup_p95<20s"])
-            let counts = try #require(run.report["counts"] as? [String: Any]), metrics = try #require(run.report["metrics"] as? [String: Any])
+            let arguments = [
+                gateway.address, "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "12", "--hold", "2",
+                "--concurrent", "20",
+            ]
+            let run = try await Self.load(
+                gateway,
+                arguments + ["--target-journal", gateway.journalFile, "--target-pid", "\(gateway.program.pid)", "--slo", "setup_p95<20s"])
+            let counts = try #require(run.report["counts"] as? [String: Any]),
+                metrics = try #require(run.report["metrics"] as? [String: Any])
             #expect(counts["answered"] as? Int == 12 && counts["good"] as? Int == 12, "\(run.lines.joined(separator: "\n"))")
-            for name in ["setup", "invite_transit", "answer_transit", "bye_transit", "delay", "jitter", "loss"] { #expect(metrics[name] is [String: Any], "\(name) is measured") }
+            for name in ["setup", "invite_transit", "answer_transit", "bye_transit", "delay", "jitter", "loss"] {
+                #expect(metrics[name] is [String: Any], "\(name) is measured")
+            }
             let leaks = try #require(run.report["leaks"] as? [String: Any]), journal = try #require(leaks["journal"] as? [String: Int])
             #expect((leaks["leftovers"] as? [String])?.isEmpty == true)
             #expect((leaks["targetMemory"] as? [String: Any])?["after"] as? Int ?? 0 > 1_000_000)
             #expect(journal["media.opened"] == 24 && journal["media.closed"] == 24)
             #expect(run.code == 0 || run.code == 3, "good, or not to be believed on a busy machine")
-            #expect(try #require(run.report["run"] as? [String: Any])["command"] as? String == nil || !run.lines.joined().contains("secret-{}"))
+            #expect(
+                try #require(run.report["run"] as? [String: Any])["command"] as? String == nil || !run.lines.joined().contains("secret-{}"))
             try await gateway.stop()
         }
 
@@ -42,8 +57,14 @@ extension Strains {
             let lines = (1...4).map { #"{ number: "100\#($0)", password: secret-100\#($0), srtp: required, srtp-keying: \#(keying) }"# }
             let gateway = try await Gateway.start(.init(mediaPorts: 400, clientPorts: 500, lines: lines, tls: []))
             let way = ["127.0.0.1:\(gateway.tlsPort)", "--transport", "tls", "--ca", Place.certificate("ca.pem"), "--srtp", keying]
-            let run = try await Self.load(gateway, way + ["--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "8", "--hold", "2", "--slo", "encrypted>=100"])
-            let counts = try #require(run.report["counts"] as? [String: Any]), encryption = try #require(run.report["encryption"] as? [String: Any])
+            let run = try await Self.load(
+                gateway,
+                way + [
+                    "--accounts", "1001..1004", "--password", "secret-{}", "--rate", "4", "--calls", "8", "--hold", "2", "--slo",
+                    "encrypted>=100",
+                ])
+            let counts = try #require(run.report["counts"] as? [String: Any]),
+                encryption = try #require(run.report["encryption"] as? [String: Any])
             #expect(counts["answered"] as? Int == 8, "\(run.lines.joined(separator: "\n"))")
             // A first flight that crosses the 200 is lost, and sent again after a second: the report says so, and rightly.
             if keying == "sdes" { #expect(counts["good"] as? Int == 8, "\(run.lines.joined(separator: "\n"))") }
@@ -65,7 +86,9 @@ extension Strains {
 
         @Test func `interrupted, it hangs up and still reports`() async throws {
             let gateway = try await Self.gateway()
-            let program = try Program(Place.hookswitch, ["load", "sip:9196@\(gateway.address)", "--rate", "10", "--calls", "1000", "--hold", "60"] + Self.ports(gateway))
+            let program = try Program(
+                Place.hookswitch,
+                ["load", "sip:9196@\(gateway.address)", "--rate", "10", "--calls", "1000", "--hold", "60"] + Self.ports(gateway))
             defer { program.kill() }
             try await program.line(containing: " up")
             program.signal(SIGINT)

@@ -10,13 +10,17 @@ extension Strains {
         }
 
         private static func caller(_ gateway: Gateway, _ target: String) throws -> Sipp {
-            try Sipp(.init(scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(90), target: target, calls: 200, rate: 20), to: gateway)
+            try Sipp(
+                .init(
+                    scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(90), target: target, calls: 200, rate: 20
+                ), to: gateway)
         }
 
         @Test func `two hundred calls to the echo all succeed and leave nothing`() async throws {
             let gateway = try await Self.gateway(Gateway.Setup.usual)
             #expect(gateway.mediaSockets.isEmpty)
-            try await Sipp.run(.init(scenario: "caller", port: gateway.clientPort(20), mediaPort: gateway.clientPort(22), target: "9196"), to: gateway)
+            try await Sipp.run(
+                .init(scenario: "caller", port: gateway.clientPort(20), mediaPort: gateway.clientPort(22), target: "9196"), to: gateway)
             try await gateway.waitForNoMediaSocket()
             let descriptors = KernelSockets.descriptorCount(of: gateway.program.pid)   // with what the first call makes once and for all
             let caller = try Self.caller(gateway, "9196")
@@ -32,7 +36,9 @@ extension Strains {
         @Test func `two hundred calls to a registered callee all succeed at both ends`() async throws {
             let gateway = try await Self.gateway(Gateway.Setup.usual)
             let port = gateway.clientPort(10)
-            var registration = Sipp.Plan(scenario: "register", values: ["EXPIRES": "600", "STATUS": "200", "CONTACTPORT": "\(port)"], port: port, mediaPort: gateway.clientPort(12))
+            var registration = Sipp.Plan(
+                scenario: "register", values: ["EXPIRES": "600", "STATUS": "200", "CONTACTPORT": "\(port)"], port: port,
+                mediaPort: gateway.clientPort(12))
             (registration.user, registration.password) = ("1002", "secret-1002")
             try await Sipp.run(registration, to: gateway)
             try await Self.bridge(gateway, calleePort: port)
@@ -45,7 +51,8 @@ extension Strains {
         }
 
         private static func bridge(_ gateway: Gateway, calleePort: UInt16) async throws {
-            let callee = try Sipp(.init(scenario: "callee", port: calleePort, mediaPort: gateway.clientPort(510), calls: 200, user: "1002"), to: gateway)
+            let callee = try Sipp(
+                .init(scenario: "callee", port: calleePort, mediaPort: gateway.clientPort(510), calls: 200, user: "1002"), to: gateway)
             defer { callee.program.kill() }
             try await callee.ready()
             #expect(gateway.mediaSockets.isEmpty)

@@ -39,19 +39,27 @@ extension Calls {
             let (gateway, url) = try await gateway()
             let before = try await metrics(url)
             #expect(before[#"hookswitch_refused_total{cause="unreadable"}"#] == 0)
-            let call = try await Program.run(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "2", "--register", "1001", "--password", "secret-1001"])
+            let call = try await Program.run(
+                Place.hookswitch,
+                ["call", "9196", "--server", gateway.address, "--duration", "2", "--register", "1001", "--password", "secret-1001"])
             #expect(call.code == 0, "\(call.lines)")
             let peer = try UDPPeer()
             peer.send(Array("no SIP at all".utf8), to: gateway.sipPort)
-            peer.send(Array("OPTIONS sip:a@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1;branch=z9hG4bK1\r\nFrom: <sip:a@a>;tag=1\r\nTo: <sip:b@b>\r\nCall-ID: 1\r\nCSeq: 8 INVITE\r\n\r\n".utf8), to: gateway.sipPort)
+            peer.send(
+                Array(
+                    "OPTIONS sip:a@127.0.0.1 SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1;branch=z9hG4bK1\r\nFrom: <sip:a@a>;tag=1\r\nTo: <sip:b@b>\r\nCall-ID: 1\r\nCSeq: 8 INVITE\r\n\r\n"
+                        .utf8), to: gateway.sipPort)
             try await gateway.waitForNoMediaSocket()
             var after: [String: Double] = [:]
             try await eventually("both are counted") {
                 after = try await metrics(url)
-                return after[#"hookswitch_refused_total{cause="unreadable"}"#] == 1 && after[#"hookswitch_refused_total{cause="malformed"}"#] == 1
+                return after[#"hookswitch_refused_total{cause="unreadable"}"#] == 1
+                    && after[#"hookswitch_refused_total{cause="malformed"}"#] == 1
             }
             #expect(after[#"hookswitch_calls_ended_total{reason="remoteEnded"}"#] == 1)
-            #expect(after[#"hookswitch_events_total{kind="media.opened"}"#] == 1 && after[#"hookswitch_events_total{kind="media.released"}"#] == 1)
+            #expect(
+                after[#"hookswitch_events_total{kind="media.opened"}"#] == 1
+                    && after[#"hookswitch_events_total{kind="media.released"}"#] == 1)
             // As many as the caller says that it sent, however late this machine let it send them.
             let sent = try #require(call.lines.first { $0.hasPrefix("packets") }.flatMap { Double($0.split(separator: " ")[1]) })
             #expect(sent > 50 && after[#"hookswitch_rtp_packets_total{fate="received"}"#] ?? 0 > sent - 10, "\(sent)")
@@ -66,7 +74,9 @@ extension Calls {
             let (gateway, url) = try await gateway(["drain: 30"])
             #expect(try await get(url + "/health/ready").status == 200)
             #expect(try await get(url + "/nothing").status == 404)
-            let call = try Program(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "4", "--register", "1001", "--password", "secret-1001"])
+            let call = try Program(
+                Place.hookswitch,
+                ["call", "9196", "--server", gateway.address, "--duration", "4", "--register", "1001", "--password", "secret-1001"])
             try await eventually("the call is up") { !gateway.mediaSockets.isEmpty }
             gateway.program.signal(SIGTERM)
             try await gateway.program.line(containing: "draining")
@@ -89,7 +99,9 @@ extension Calls {
         @Test func `a port in use is one clear line and code 3`() async throws {
             let (gateway, url) = try await gateway()
             let port = try #require(url.split(separator: ":").last)
-            let other = try await Program.run(Place.hookswitch, ["serve", "--sip-udp", "127.0.0.1:0", "--sip-tcp", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:\(port)"])
+            let other = try await Program.run(
+                Place.hookswitch,
+                ["serve", "--sip-udp", "127.0.0.1:0", "--sip-tcp", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:\(port)"])
             #expect(other.code == 3)
             #expect(other.lines.contains { $0.contains("TCP 127.0.0.1:\(port) is already in use by another program") }, "\(other.lines)")
             try await gateway.stop()

@@ -9,13 +9,17 @@ extension Strains {
             try await Program.run("/bin/sh", ["-c", script, Place.hookswitch], in: folder.path)
         }
 
-        private static let yaml = "sip: { udp: [\"127.0.0.1:PORT\"] }\nmedia: { ports: FIRST-LAST }\ndata: data\nlines:\n  - { number: \"9196\", application: echo }\n"
+        private static let yaml =
+            "sip: { udp: [\"127.0.0.1:PORT\"] }\nmedia: { ports: FIRST-LAST }\ndata: data\nlines:\n  - { number: \"9196\", application: echo }\n"
 
         @Test func `a server whose reader is gone still drains, and ends with 0`() async throws {
             let folder = try Folder(), ports = try await Ports.take(100)
-            let yaml = Self.yaml.replacing("PORT", with: "\(ports[0])").replacing("FIRST", with: "\(ports[10])").replacing("LAST", with: "\(ports[30])")
+            let yaml = Self.yaml.replacing("PORT", with: "\(ports[0])").replacing("FIRST", with: "\(ports[10])").replacing(
+                "LAST", with: "\(ports[30])")
             _ = try folder.write(yaml, to: "hookswitch.yaml")
-            let run = try await Self.shell("mkfifo p; \"$0\" serve --config hookswitch.yaml > p 2>&1 & read line < p; kill -TERM $!; wait $!; echo code $?", in: folder)
+            let run = try await Self.shell(
+                "mkfifo p; \"$0\" serve --config hookswitch.yaml > p 2>&1 & read line < p; kill -TERM $!; wait $!; echo code $?", in: folder
+            )
             #expect(run.lines.last == "code 0", "\(run.lines)")
             let journal = try Journal(file: folder.file("data/journal.jsonl"))
             #expect(journal.count("gateway.stopped") == 1)
@@ -23,7 +27,9 @@ extension Strains {
 
         @Test func `a call whose reader is gone hangs up`() async throws {
             let gateway = try await Gateway.start()
-            let run = try await Self.shell("mkfifo p; \"$0\" call 9196 --server \(gateway.address) --duration 25 > p & read line < p; wait $!; echo code $?", in: gateway.folder)
+            let run = try await Self.shell(
+                "mkfifo p; \"$0\" call 9196 --server \(gateway.address) --duration 25 > p & read line < p; wait $!; echo code $?",
+                in: gateway.folder)
             #expect(run.lines.last == "code 141", "\(run.lines)")
             let journal = try await gateway.stop()
             #expect(journal.all("sip.rx").contains { ["BYE", "CANCEL"].contains($0.text("method")) })
@@ -42,8 +48,10 @@ extension Strains {
 
         @Test func `a reader of the log that stalls holds up no call`() async throws {
             let folder = try Folder(), ports = try await Ports.take(100)
-            let yaml = Self.yaml.replacing("PORT", with: "\(ports[0])").replacing("FIRST", with: "\(ports[10])").replacing("LAST", with: "\(ports[30])")
-            let tls = "tls: { listen: [\"127.0.0.1:\(ports[1])\"], certificate: \(Place.certificate("server.pem")), key: \(Place.certificate("leaf.key")) }"
+            let yaml = Self.yaml.replacing("PORT", with: "\(ports[0])").replacing("FIRST", with: "\(ports[10])").replacing(
+                "LAST", with: "\(ports[30])")
+            let tls =
+                "tls: { listen: [\"127.0.0.1:\(ports[1])\"], certificate: \(Place.certificate("server.pem")), key: \(Place.certificate("leaf.key")) }"
             _ = try folder.write(yaml.replacing("sip: {", with: "sip: { \(tls),"), to: "hookswitch.yaml")
             let script = """
                 : > out; mkfifo log; exec 4<> log   # opened for reading, and not read
@@ -77,7 +85,8 @@ extension Strains {
             try await caller.exitCode(within: .seconds(10))
         }
 
-        @Test(.enabled(if: getuid() == 0, "a full device is made")) func `results that a full disk does not take, and readers that are gone`() async throws {
+        @Test(.enabled(if: getuid() == 0, "a full device is made"))
+        func `results that a full disk does not take, and readers that are gone`() async throws {
             let gateway = try await Gateway.start()
             _ = try await Program.run(Place.hookswitch, ["call", "9196", "--server", gateway.address, "--duration", "1"])
             try await gateway.stop()
@@ -87,7 +96,8 @@ extension Strains {
                 let run = try await Self.shell("\"$0\" \(command) data/journal.jsonl > full; echo code $?", in: gateway.folder)
                 #expect(run.lines == ["hookswitch: standard output cannot be written: No space left on device", "code 3"])
             }
-            let run = try await Self.shell("mkfifo q; \"$0\" ladder data/journal.jsonl > q & exec 3< q; exec 3<&-; wait $!; echo code $?", in: gateway.folder)
+            let run = try await Self.shell(
+                "mkfifo q; \"$0\" ladder data/journal.jsonl > q & exec 3< q; exec 3<&-; wait $!; echo code $?", in: gateway.folder)
             #expect(run.lines == ["code 141"] || run.lines == ["code 0"], "\(run.lines)")
         }
 
@@ -101,7 +111,9 @@ extension Strains {
             let peer = try UDPPeer()
             let run = try await Self.shell("\"$0\" call sip:1@127.0.0.1:\(peer.port) --timeout 1 <&- >&- 2>&-; echo code $?", in: folder)
             #expect(run.lines == ["code 3"])
-            while let text = peer.receive(within: .milliseconds(100)) { #expect(text.contains(" sip:1@127.0.0.1"), "no datagram but SIP: \(text)") }
+            while let text = peer.receive(within: .milliseconds(100)) {
+                #expect(text.contains(" sip:1@127.0.0.1"), "no datagram but SIP: \(text)")
+            }
         }
 
         @Test func `a ladder has no colours where NO_COLOR is set`() async throws {
@@ -110,7 +122,9 @@ extension Strains {
             try await gateway.stop()
             for (setting, isColoured) in [("NO_COLOR=", true), ("NO_COLOR=1", false)] {
                 let run = try await Self.shell("\(setting) script -qec \"$0 ladder data/journal.jsonl\" /dev/null", in: gateway.folder)
-                #expect(run.code == 0 && run.lines.joined().contains("INVITE") && run.lines.joined().contains("\u{1B}[") == isColoured, "\(setting)")
+                #expect(
+                    run.code == 0 && run.lines.joined().contains("INVITE") && run.lines.joined().contains("\u{1B}[") == isColoured,
+                    "\(setting)")
             }
         }
 
@@ -122,7 +136,13 @@ extension Strains {
             for _ in 0..<200 { _ = try TCPPeer(port: ports[0]) }
             let asked = ContinuousClock.now
             try await eventually("it answers", within: .seconds(5)) {
-                try await Program.run("/bin/bash", ["-c", "exec 3<>/dev/tcp/127.0.0.1/\(ports[0]); printf 'GET /health/live HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3"]).lines.contains { $0.hasPrefix("HTTP/1.1 200") }
+                try await Program.run(
+                    "/bin/bash",
+                    [
+                        "-c",
+                        "exec 3<>/dev/tcp/127.0.0.1/\(ports[0]); printf 'GET /health/live HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3",
+                    ]
+                ).lines.contains { $0.hasPrefix("HTTP/1.1 200") }
             }
             #expect(ContinuousClock.now - asked < .seconds(5))
             try await gateway.stop()

@@ -4,7 +4,8 @@ import Runtime
 import Testing
 
 extension Strains {
-    /// Connections that peers reset, by the ten thousand, against a gateway whose allocator overwrites what is freed: a use after free would end it.
+    /// Connections that peers reset, by the ten thousand, against a gateway whose allocator overwrites what is freed: a use after free
+    /// would end it.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct PeerResetTests {
         private static let overwriting = ["MALLOC_PERTURB_": "165"]
 
@@ -14,7 +15,8 @@ extension Strains {
             let gateway = try await Gateway.start(setup, environment: Self.overwriting)
             let before = ProcessReading(gateway.program.pid)
             let calls = Sipp.Plan(
-                scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(20), target: "9196", calls: 10, rate: 10, duration: 40_000, limit: 120)
+                scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(20), target: "9196", calls: 10, rate: 10,
+                duration: 40_000, limit: 120)
             let callers = try Sipp(calls, to: gateway)
             defer { callers.program.kill() }
             let hello = try Self.clientHello()
@@ -46,7 +48,8 @@ extension Strains {
                 // The ports of a call rest for a while: most of these are texts.
                 let isCall = number % 100 == 0
                 let request = peer.request(
-                    isCall ? "INVITE" : "MESSAGE", "3001", gateway, callID: "call-\(number)", headers: ["Content-Type: \(isCall ? "application/sdp" : "text/plain")"],
+                    isCall ? "INVITE" : "MESSAGE", "3001", gateway, callID: "call-\(number)",
+                    headers: ["Content-Type: \(isCall ? "application/sdp" : "text/plain")"],
                     body: isCall ? Self.offer : "hello")
                 peer.send(Array(request.utf8), to: gateway.sipPort)
                 let answer = peer.receive { $0.contains("call-\(number)") && !$0.hasPrefix("SIP/2.0 1") }
@@ -69,8 +72,10 @@ extension Strains {
 
         private static func message(_ method: String, _ number: Int) -> [UInt8] {
             let lines = [
-                "\(method) sip:9196@127.0.0.1 SIP/2.0", "Via: SIP/2.0/TCP 127.0.0.1:5060;branch=z9hG4bKreset\(number)", "From: <sip:reset@127.0.0.1>;tag=\(number)",
-                "To: <sip:9196@127.0.0.1>", "Call-ID: reset-\(number)", "CSeq: 1 \(method)", "Max-Forwards: 70", "Content-Length: 0", "", "",
+                "\(method) sip:9196@127.0.0.1 SIP/2.0", "Via: SIP/2.0/TCP 127.0.0.1:5060;branch=z9hG4bKreset\(number)",
+                "From: <sip:reset@127.0.0.1>;tag=\(number)",
+                "To: <sip:9196@127.0.0.1>", "Call-ID: reset-\(number)", "CSeq: 1 \(method)", "Max-Forwards: 70", "Content-Length: 0", "",
+                "",
             ]
             return Array(lines.joined(separator: "\r\n").utf8)
         }

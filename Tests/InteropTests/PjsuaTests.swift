@@ -12,7 +12,8 @@ extension Talks {
             setup.tls = []
             setup.codecs = "opus, g722, pcmu, pcma, l16/44100"
             setup.lines = [
-                #"{ number: "1001", password: secret-1001, name: Alice, srtp: \#(srtp) }"#, #"{ number: "1002", password: secret-1002, name: Bob }"#,
+                #"{ number: "1001", password: secret-1001, name: Alice, srtp: \#(srtp) }"#,
+                #"{ number: "1002", password: secret-1002, name: Bob }"#,
                 #"{ number: "9196", application: echo, srtp: optional }"#,
             ]
             return try await Gateway.start(setup)
@@ -20,7 +21,8 @@ extension Talks {
 
         private func pjsua(_ gateway: Gateway, _ way: Way = ("PCMU", "none", "udp"), answers: Bool = false) async throws -> Pjsua {
             let plan = Pjsua.Plan(
-                user: "1001", codec: way.codec, transport: way.transport, encryption: way.encryption, port: gateway.clientPort(0), mediaPort: gateway.clientPort(10),
+                user: "1001", codec: way.codec, transport: way.transport, encryption: way.encryption, port: gateway.clientPort(0),
+                mediaPort: gateway.clientPort(10),
                 source: gateway.folder.file("first.wav"), answers: answers, rate: way.codec == "L16/44100/1" ? 44_100 : 16_000)
             return try await Pjsua.start(plan, at: gateway)
         }

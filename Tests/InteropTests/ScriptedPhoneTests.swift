@@ -53,17 +53,20 @@ extension Calls {
         @Test func `the script of the documentation makes its call`() async throws {
             let gateway = try await Gateway.start()
             let root = Place.tests.deletingLastPathComponent().deletingLastPathComponent()
-            let page = try String(contentsOf: root.appending(path: "Sources/Tools/hookswitch/hookswitch.docc/Scripting.md"), encoding: .utf8)
+            let page = try String(
+                contentsOf: root.appending(path: "Sources/Tools/hookswitch/hookswitch.docc/Scripting.md"), encoding: .utf8)
             let block = try #require(page.components(separatedBy: "```python\n").dropFirst().first?.components(separatedBy: "```").first)
             let script = block.replacing("hookswitch call", with: "\(Place.hookswitch) call").replacing("127.0.0.1", with: gateway.address)
             #expect(script != block && script.split(separator: "\n").count == 10)
             let file = try gateway.folder.write(script, to: "script.py")
             let run = try await Program.run("/usr/bin/env", ["python3", file], within: .seconds(40))
             let events = run.lines.compactMap { $0.split(separator: " ").last.map(String.init) }.filter { $0 != "digit" }
-            #expect(run.code == 0 && events == [
-                "calling", "ringing", "answered", "media-started", "digits-sent", "media-stopped", "hold-done", "media-started",
-                "resume-done", "media-stopped", "ended", "result",
-            ], "\(run.lines)")
+            #expect(
+                run.code == 0
+                    && events == [
+                        "calling", "ringing", "answered", "media-started", "digits-sent", "media-stopped", "hold-done", "media-started",
+                        "resume-done", "media-stopped", "ended", "result",
+                    ], "\(run.lines)")
             try await gateway.stop()
         }
     }

@@ -6,10 +6,12 @@ extension Strains {
     @Suite(.serialized, .timeLimit(.minutes(30))) struct SecondSignalTests {
         /// Rings, and takes back nothing: a caller that waits for its CANCEL's end waits for half a minute.
         @Test(arguments: [
-            ["load", "sip:1@PEER", "--rate", "1", "--calls", "1", "--timeout", "60"], ["probe", "PEER", "--timeout", "60"], ["call", "sip:1@PEER"],
+            ["load", "sip:1@PEER", "--rate", "1", "--calls", "1", "--timeout", "60"], ["probe", "PEER", "--timeout", "60"],
+            ["call", "sip:1@PEER"],
         ])
         func `a second signal ends at once what waits for an answer`(words: [String]) async throws {
-            let peer = try UDPPeer(), program = try Program(Place.hookswitch, words.map { $0.replacing("PEER", with: "127.0.0.1:\(peer.port)") })
+            let peer = try UDPPeer(),
+                program = try Program(Place.hookswitch, words.map { $0.replacing("PEER", with: "127.0.0.1:\(peer.port)") })
             defer { program.kill() }
             let invite = try #require(await Self.heard("INVITE", by: peer))
             peer.answer(invite, "180 Ringing")
@@ -17,7 +19,9 @@ extension Strains {
             _ = try #require(await Self.heard("CANCEL", by: peer))
             #expect(try await Self.interruptedAgain(program) == (words[0] == "call" ? 1 : 3))
             let reports = ["believable", "hookswitch:", "SIP out", "status"]
-            #expect(!program.lines.all.contains { line in reports.contains(where: line.hasPrefix) }, "no report, and no complaint: \(program.transcript)")
+            #expect(
+                !program.lines.all.contains { line in reports.contains(where: line.hasPrefix) },
+                "no report, and no complaint: \(program.transcript)")
         }
 
         @Test func `a second signal ends torture in the middle of a case`() async throws {
@@ -38,7 +42,8 @@ extension Strains {
             let program = try Program(Place.hookswitch, ["answer", "--listen", "127.0.0.1:\(ports[0])", "--after", "0"])
             defer { program.kill() }
             try await program.line(containing: "taking calls")
-            let body = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio \(peer.port) RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
+            let body =
+                "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio \(peer.port) RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n"
             peer.send(peer.bare("INVITE", at: ports[0], body: body), to: ports[0])
             let answer = try #require(await Self.heard("SIP/2.0 200", by: peer))
             peer.send(peer.bare("ACK", at: ports[0], to: UDPPeer.field("To", of: answer)), to: ports[0])
@@ -63,13 +68,17 @@ extension Strains {
         private static func interrupt(_ program: Program) async throws {
             try await eventually("it catches SIGINT") {
                 let status = try String(contentsOfFile: "/proc/\(program.pid)/status", encoding: .utf8)
-                let caught = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+                let caught =
+                    status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }?.split(separator: "\t").last.flatMap {
+                        UInt64($0, radix: 16)
+                    } ?? 0
                 return caught & 1 << (SIGINT - 1) != 0
             }
             program.signal(SIGINT)
         }
 
-        /// What comes with the first signal is the same wish: it is said again until it is another. The first ends nothing that still waits.
+        /// What comes with the first signal is the same wish: it is said again until it is another. The first ends nothing that still
+        /// waits.
         private static func interruptedAgain(_ program: Program) async throws -> Int32 {
             await #expect(throws: (any Error).self, "the first signal ended it") { try await program.exitCode(within: .milliseconds(500)) }
             for _ in 0..<12 {
@@ -84,9 +93,16 @@ extension Strains {
 extension UDPPeer {
     /// Answers a request as a server that has nothing to add.
     func answer(_ request: String, _ status: String) {
-        let fields = ["Via", "From", "To", "Call-ID", "CSeq"].compactMap { name in Self.field(name, of: request).map { "\(name): \($0)\(name == "To" && !$0.contains("tag=") ? ";tag=peer" : "")" } }
-        guard let via = Self.field("Via", of: request), let port = via.firstMatch(of: /^[^;]*:(\d+)/).flatMap({ UInt16($0.output.1) }) else { return }
-        send(Array((["SIP/2.0 \(status)"] + fields + ["Contact: <sip:127.0.0.1:\(self.port)>", "Content-Length: 0", "", ""]).joined(separator: "\r\n").utf8), to: port)
+        let fields = ["Via", "From", "To", "Call-ID", "CSeq"].compactMap { name in
+            Self.field(name, of: request).map { "\(name): \($0)\(name == "To" && !$0.contains("tag=") ? ";tag=peer" : "")" }
+        }
+        guard let via = Self.field("Via", of: request), let port = via.firstMatch(of: /^[^;]*:(\d+)/).flatMap({ UInt16($0.output.1) })
+        else { return }
+        send(
+            Array(
+                (["SIP/2.0 \(status)"] + fields + ["Contact: <sip:127.0.0.1:\(self.port)>", "Content-Length: 0", "", ""]).joined(
+                    separator: "\r\n"
+                ).utf8), to: port)
     }
 
     static func field(_ name: String, of message: String) -> String? {
@@ -96,8 +112,10 @@ extension UDPPeer {
     /// A request of the one call that this peer has with a telephone of ours.
     func bare(_ method: String, at port: UInt16, to: String? = nil, body: String = "") -> [UInt8] {
         let lines = [
-            "\(method) sip:1@127.0.0.1:\(port) SIP/2.0", "Via: SIP/2.0/UDP 127.0.0.1:\(self.port);branch=z9hG4bK\(method)\(self.port)", "From: <sip:peer@127.0.0.1>;tag=peer",
-            "To: \(to ?? "<sip:1@127.0.0.1>")", "Call-ID: \(self.port)", "CSeq: 1 \(method)", "Max-Forwards: 70", "Contact: <sip:peer@127.0.0.1:\(self.port)>",
+            "\(method) sip:1@127.0.0.1:\(port) SIP/2.0", "Via: SIP/2.0/UDP 127.0.0.1:\(self.port);branch=z9hG4bK\(method)\(self.port)",
+            "From: <sip:peer@127.0.0.1>;tag=peer",
+            "To: \(to ?? "<sip:1@127.0.0.1>")", "Call-ID: \(self.port)", "CSeq: 1 \(method)", "Max-Forwards: 70",
+            "Contact: <sip:peer@127.0.0.1:\(self.port)>",
             "Content-Type: application/sdp", "Content-Length: \(body.utf8.count)", "", body,
         ]
         return Array(lines.joined(separator: "\r\n").utf8)

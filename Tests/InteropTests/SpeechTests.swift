@@ -18,7 +18,9 @@ extension Talks {
             try pair.expectSpeech()
             let journal = try await gateway.stop()
             journal.expectNothingLeft()
-            #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [codec], "both legs speak it, so nothing is transcoded")
+            #expect(
+                Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [codec],
+                "both legs speak it, so nothing is transcoded")
         }
 
         @Test(arguments: [("opus", "pcmu"), ("pcma", "opus"), ("g722", "opus"), ("pcmu", "g722")])
@@ -33,7 +35,8 @@ extension Talks {
             try pair.expectSpeech()
             let journal = try await gateway.stop()
             journal.expectNothingLeft()
-            #expect(Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [caller, callee], "each leg has its own")
+            #expect(
+                Set(journal.all("media.opened").compactMap { $0.text("codec")?.lowercased() }) == [caller, callee], "each leg has its own")
         }
 
         @Test func `two who call the conference hear each other, whatever codecs they have`() async throws {

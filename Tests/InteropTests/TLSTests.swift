@@ -51,11 +51,13 @@ extension Calls {
             let folder = try Folder()
             let files = ["server.pem", "second.pem"].map { Place.certificate($0) }
             try FileManager.default.copyItem(atPath: files[0], toPath: folder.file("cert.pem"))
-            let gateway = try await Gateway.start(.init(settings: ["# \(folder.path)"], tls: []), environment: ["HOOKSWITCH_SIP_TLS_CERTIFICATE": folder.file("cert.pem")])
+            let gateway = try await Gateway.start(
+                .init(settings: ["# \(folder.path)"], tls: []), environment: ["HOOKSWITCH_SIP_TLS_CERTIFICATE": folder.file("cert.pem")])
             #expect(try Self.ask(gateway, []).contains("CN = server"))
             try folder.write("garbage", to: "cert.pem")
             gateway.program.signal(SIGHUP)
-            try await gateway.program.line(containing: "the certificates stay as they were: '\(folder.file("cert.pem"))' holds no certificate")
+            try await gateway.program.line(
+                containing: "the certificates stay as they were: '\(folder.file("cert.pem"))' holds no certificate")
             #expect(try Self.ask(gateway, []).contains("CN = server"))
             try String(contentsOfFile: files[1], encoding: .utf8).write(toFile: folder.file("cert.pem"), atomically: true, encoding: .utf8)
             gateway.program.signal(SIGHUP)
@@ -68,7 +70,8 @@ extension Calls {
         private static func ask(_ gateway: Gateway, _ options: [String], first: String = "") throws -> String {
             let request = [
                 "OPTIONS sip:9196@127.0.0.1 SIP/2.0", "Via: SIP/2.0/TLS 127.0.0.1;branch=z9hG4bK1;rport", "Max-Forwards: 70",
-                "From: <sip:you@127.0.0.1>;tag=a", "To: <sip:9196@127.0.0.1>", "Call-ID: \(UUID())", "CSeq: 1 OPTIONS", "Content-Length: 0", "", "",
+                "From: <sip:you@127.0.0.1>;tag=a", "To: <sip:9196@127.0.0.1>", "Call-ID: \(UUID())", "CSeq: 1 OPTIONS", "Content-Length: 0",
+                "", "",
             ].joined(separator: "\r\n")
             let process = Process(), input = Pipe(), output = Pipe()
             process.executableURL = URL(filePath: "/usr/bin/openssl")

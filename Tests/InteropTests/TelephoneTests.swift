@@ -13,7 +13,8 @@ extension Calls {
 
         private static func isRefused(_ target: String, _ status: Int, by gateway: Gateway, as user: String = "+15550100") async throws {
             var plan = Sipp.Plan(
-                scenario: "caller-refused", values: ["STATUS": "\(status)"], port: gateway.clientPort(4), mediaPort: gateway.clientPort(10), target: target)
+                scenario: "caller-refused", values: ["STATUS": "\(status)"], port: gateway.clientPort(4), mediaPort: gateway.clientPort(10),
+                target: target)
             plan.user = user
             try await Sipp.run(plan, to: gateway)
         }
@@ -22,9 +23,12 @@ extension Calls {
             let gateway = try await Gateway.start()
             try await Self.register(gateway)
             try await gateway.restart()
-            let callee = try Sipp(.init(scenario: "callee", port: gateway.clientPort(20), mediaPort: gateway.clientPort(30), user: "1002"), to: gateway)
+            let callee = try Sipp(
+                .init(scenario: "callee", port: gateway.clientPort(20), mediaPort: gateway.clientPort(30), user: "1002"), to: gateway)
             try await callee.ready()
-            try await Sipp.run(.init(scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "1002", duration: 200), to: gateway)
+            try await Sipp.run(
+                .init(scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "1002", duration: 200),
+                to: gateway)
             try await callee.succeeds()
             try await gateway.stop()
         }
@@ -33,7 +37,8 @@ extension Calls {
             var setup = Gateway.Setup()
             setup.settings = ["refusals: { do-not-disturb: 603 }"]
             let gateway = try await Gateway.start(setup)
-            var plan = Sipp.Plan(scenario: "caller-digest", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "*78", duration: 300)
+            var plan = Sipp.Plan(
+                scenario: "caller-digest", port: gateway.clientPort(0), mediaPort: gateway.clientPort(10), target: "*78", duration: 300)
             (plan.user, plan.password) = ("1002", "secret-1002")
             try await Sipp.run(plan, to: gateway)
             try await Self.isRefused("1002", 603, by: gateway)
@@ -58,7 +63,9 @@ extension Calls {
             try await Self.isRefused("2000", 480, by: gateway, as: "+15550102")
             _ = try folder.write("+15550103\n+15550102\n", to: "spam.csv")
             try await gateway.restart()
-            try await gateway.program.line(containing: "\(file):2: 15550102 comes after 15550103: the numbers must ascend (sort -n); still in force: 2 numbers blocked")
+            try await gateway.program.line(
+                containing: "\(file):2: 15550102 comes after 15550103: the numbers must ascend (sort -n); still in force: 2 numbers blocked"
+            )
             try await Self.isRefused("2000", 608, by: gateway)
             try await Self.isRefused("2000", 480, by: gateway, as: "+15550102")
             try await gateway.stop()

@@ -15,7 +15,8 @@ extension Calls {
 
         private static func echoCalls(_ transport: Sipp.Transport, _ host: String) async throws {
             let gateway = try await Gateway.start(.init(mediaPorts: 200, clientPorts: 200, usesIPv6: true))
-            var plan = Sipp.Plan(scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(20), target: "9196", calls: 20, rate: 20)
+            var plan = Sipp.Plan(
+                scenario: "caller", port: gateway.clientPort(0), mediaPort: gateway.clientPort(20), target: "9196", calls: 20, rate: 20)
             (plan.transport, plan.host) = (transport, host)
             try await Sipp.run(plan, to: gateway)
             let journal = try await gateway.stop()
@@ -24,7 +25,6 @@ extension Calls {
             let transports = Set(journal.all("sip.rx").compactMap { $0.text("transport") })
             #expect(transports == [transport == .udp ? "udp" : "tcp"])
         }
-
 
         @Test(arguments: [("limits: { connections-per-source: 2 }", 2), ("limits: { connections: 3 }", 3)])
         func `one connection more than is allowed is closed, and the stop says how many`(setting: String, most: Int) async throws {
@@ -38,7 +38,8 @@ extension Calls {
         }
 
         @Test func `a trusted source has more connections than others`() async throws {
-            let gateway = try await Gateway.start(.init(settings: ["limits: { connections-per-source: 2 }", "access: { trusted: [127.0.0.0/8] }"]))
+            let gateway = try await Gateway.start(
+                .init(settings: ["limits: { connections-per-source: 2 }", "access: { trusted: [127.0.0.0/8] }"]))
             let connections = try (0..<5).map { _ in try Self.connect(to: gateway.sipPort) }
             defer { for connection in connections { close(connection) } }
             try await eventually("all stand", within: .seconds(10)) { Self.connections(gateway) >= 5 }
@@ -51,7 +52,9 @@ extension Calls {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_in(port: port)
             let result = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
             }
             guard result == 0 else { throw Unmet("no connection: \(String(cString: strerror(errno)))") }
             return descriptor

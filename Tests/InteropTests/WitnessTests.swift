@@ -52,7 +52,10 @@ extension Talks {
             #expect(media.count > 80, "the capture sees media at all")
             let early = media.filter { $0 < answered && packets[$0].source == answerPort(packets[answered]) }
             #expect(early.isEmpty, "\(early.count) packets to the caller before its 200")
-            let accepted = try #require(packets.firstIndex { $0.destination == gateway.sipPort && $0.sipLine?.hasPrefix("SIP/2.0 200") == true && $0.sipMethod == "INVITE" })
+            let accepted = try #require(
+                packets.firstIndex {
+                    $0.destination == gateway.sipPort && $0.sipLine?.hasPrefix("SIP/2.0 200") == true && $0.sipMethod == "INVITE"
+                })
             #expect(media.allSatisfy { $0 > accepted }, "packets before anybody answered")
             #expect(media.allSatisfy { $0 < ended }, "\(media.count { $0 > ended }) packets after the BYE")
         }

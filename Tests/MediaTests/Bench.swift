@@ -19,12 +19,14 @@ final class Bench {
     /// An open and activated leg on `port`, talking to `far`.
     @discardableResult
     func open(
-        _ id: UInt64, port: UInt16, far: SocketAddress, codecs: [NegotiatedCodec] = [.pcmu()], keys: [NegotiatedCodec] = [], source: MediaSource = .relay,
+        _ id: UInt64, port: UInt16, far: SocketAddress, codecs: [NegotiatedCodec] = [.pcmu()], keys: [NegotiatedCodec] = [],
+        source: MediaSource = .relay,
         sink: MediaSink = .none, mux: Bool = true, silenceLimit: Duration? = nil
     ) throws -> MediaLegID {
         let leg = MediaLegID(id)
         let audio = NegotiatedAudio(
-            codecs: codecs, telephoneEvents: keys, remoteRTP: far, remoteRTCP: mux ? far : SocketAddress(far.address, port: far.port + 1), rtcpMux: mux)
+            codecs: codecs, telephoneEvents: keys, remoteRTP: far, remoteRTCP: mux ? far : SocketAddress(far.address, port: far.port + 1),
+            rtcpMux: mux)
         let plan = MediaPlan(localAddress: Self.host, audio: audio, source: source, sink: sink, silenceLimit: silenceLimit)
         try engine.open(leg, reservation: PortReservation(rtp: port), plan: plan, at: now)
         try engine.activate(leg)
@@ -70,6 +72,8 @@ final class Bench {
     }
 
     var digits: [MediaLegID: String] {
-        events.mapValues { list in String(list.compactMap { if case .digit(let digit) = $0 { digit.character } else { nil } }) }.filter { !$0.value.isEmpty }
+        events.mapValues { list in String(list.compactMap { if case .digit(let digit) = $0 { digit.character } else { nil } }) }.filter {
+            !$0.value.isEmpty
+        }
     }
 }

@@ -13,7 +13,8 @@ import Testing
     private static let noise = NegotiatedCodec(codec: .comfortNoise(8_000), receivePayloadType: 13, sendPayloadType: 13)
 
     private func bridge(_ first: NegotiatedCodec, _ second: NegotiatedCodec, noise: (Bool, Bool)) throws {
-        let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [first]), b = try bench.open(2, port: 20_002, far: bob.address, codecs: [second])
+        let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [first]),
+            b = try bench.open(2, port: 20_002, far: bob.address, codecs: [second])
         if noise.0 { try bench.update(a) { $0.audio.comfortNoise = [Self.noise] } }
         if noise.1 { try bench.update(b) { $0.audio.comfortNoise = [Self.noise] } }
         try bench.engine.link(a, b, at: bench.now)

@@ -15,19 +15,27 @@ import Testing
         var fars = (0..<50).map { FarEnd("198.51.100.\($0 + 1)", port: 4_000, ssrc: UInt32($0 + 100)) }
         let silence = try codecs.map { try encoded([Int16](repeating: 0, count: $0.1.nativeSampleRate / 50), $0.1)[0] }
         let voice = try codecs.map { try encoded(sine($0.1.nativeSampleRate, frequency: 440, seconds: 1), $0.1) }
-        for member in 0..<50 { try bench.start(bench.open(UInt64(member + 1), port: UInt16(20_000 + 2 * member), far: fars[member].address, codecs: [codecs[member % 3].0], source: .conference(1))) }
+        for member in 0..<50 {
+            try bench.start(
+                bench.open(
+                    UInt64(member + 1), port: UInt16(20_000 + 2 * member), far: fars[member].address, codecs: [codecs[member % 3].0],
+                    source: .conference(1)))
+        }
         func talk(frames: Int, speakers: Set<Int>) {
             for frame in 0..<frames {
                 for member in 0..<50 {
                     let kind = member % 3, sound = speakers.contains(member) ? voice[kind][frame % voice[kind].count] : silence[kind]
-                    let packet = fars[member].packet(codecs[kind].0.receivePayloadType, sound, step: codecs[kind].1.timestampStep(milliseconds: 20))
+                    let packet = fars[member].packet(
+                        codecs[kind].0.receivePayloadType, sound, step: codecs[kind].1.timestampStep(milliseconds: 20))
                     bench.arrive(packet, from: fars[member].address, at: UInt16(20_000 + 2 * member))
                 }
                 bench.pass(.milliseconds(20))
             }
         }
         let mixer = try #require(bench.engine.mixers[1])
-        func played() throws -> UInt64 { try (1...50).reduce(0) { try $0 + (bench.statistics(MediaLegID(UInt64($1))).playout?.packets.played ?? 0) } }
+        func played() throws -> UInt64 {
+            try (1...50).reduce(0) { try $0 + (bench.statistics(MediaLegID(UInt64($1))).playout?.packets.played ?? 0) }
+        }
         // Two speakers of two formats; every format has listeners.
         talk(frames: 50, speakers: [0, 1])
         let (encodes, decodes) = (mixer.encodes, try played())

@@ -19,7 +19,8 @@ import Testing
         init(_ number: Int, _ audio: AudioCodec, on bench: Bench, conference: UInt64 = 1) throws {
             (self.audio, port, codec) = (audio, UInt16(20_000 + 2 * number), Self.codec(of: audio))
             far = FarEnd("198.51.100.\(number + 1)", port: 4_000, ssrc: UInt32(number + 100))
-            leg = try bench.open(UInt64(number + 1), port: port, far: far.address, codecs: [codec], keys: [.keys()], source: .conference(conference))
+            leg = try bench.open(
+                UInt64(number + 1), port: port, far: far.address, codecs: [codec], keys: [.keys()], source: .conference(conference))
         }
 
         private static func codec(of audio: AudioCodec) -> NegotiatedCodec {

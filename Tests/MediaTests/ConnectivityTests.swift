@@ -17,7 +17,9 @@ private struct Checker {
             bytes += [UInt8(type >> 8), UInt8(type & 0xFF), UInt8(value.count >> 8), UInt8(value.count & 0xFF)] + value
             while bytes.count % 4 != 0 { bytes.append(0) }
         }
-        func setLength(_ extra: Int) { (bytes[2], bytes[3]) = (UInt8((bytes.count - 20 + extra) >> 8), UInt8((bytes.count - 20 + extra) & 0xFF)) }
+        func setLength(_ extra: Int) {
+            (bytes[2], bytes[3]) = (UInt8((bytes.count - 20 + extra) >> 8), UInt8((bytes.count - 20 + extra) & 0xFF))
+        }
         add(0x0006, Array(user.utf8))
         add(0x0024, (0..<4).map { UInt8(truncatingIfNeeded: priority >> (24 - 8 * $0)) })
         add(0x802A, [1, 2, 3, 4, 5, 6, 7, 8])
@@ -82,7 +84,9 @@ private struct Checker {
     @Test mutating func `checks that nobody vouches for select nothing, and are counted`() throws {
         let leg = try open()
         try bench.start(leg)
-        bench.arrive(Checker(user: "mine:evtj", password: Array("another one, as long as it".utf8)).request(nominates: true), from: elsewhere, at: 20_000)
+        bench.arrive(
+            Checker(user: "mine:evtj", password: Array("another one, as long as it".utf8)).request(nominates: true), from: elsewhere,
+            at: 20_000)
         bench.arrive(Checker(user: "mine:other", password: checker.password).request(nominates: true), from: elsewhere, at: 20_000)
         bench.arrive([0, 1, 0, 0, 1, 2, 3, 4, 5], from: elsewhere, at: 20_000)
         bench.arrive(alice.packet(0), from: elsewhere, at: 20_000)
@@ -137,7 +141,8 @@ private struct Checker {
         bench.arrive(checker.request(nominates: true), from: elsewhere, at: 20_000)
         for _ in 0..<3 { bench.arrive(alice.packet(0), from: elsewhere, at: 20_000) }
         bench.pass(.seconds(12))
-        #expect(bench.network.take(to: control).isEmpty && bench.network.take(to: SocketAddress(alice.address.address, port: 4_001)).isEmpty)
+        #expect(
+            bench.network.take(to: control).isEmpty && bench.network.take(to: SocketAddress(alice.address.address, port: 4_001)).isEmpty)
         bench.arrive(checker.request(nominates: true, transaction: 3), from: control, at: 20_001)
         #expect(try checker.isAnswered(bench.network.take(to: control)))
         bench.pass(.seconds(12))

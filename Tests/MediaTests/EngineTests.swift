@@ -28,7 +28,9 @@ import Testing
     func `when a port cannot be bound nothing stays bound and the leg is unknown`(failing: Int) throws {
         bench.network.failing = [failing]
         let address = bench.address(UInt16(20_000 + failing))
-        #expect(throws: MediaError.cannotBind(.addressInUse(.udp, address))) { try bench.open(1, port: 20_000, far: far.address, mux: false) }
+        #expect(throws: MediaError.cannotBind(.addressInUse(.udp, address))) {
+            try bench.open(1, port: 20_000, far: far.address, mux: false)
+        }
         #expect(bench.network.bound.isEmpty)
         #expect(throws: MediaError.unknownLeg(MediaLegID(1))) { try bench.engine.start(MediaLegID(1), at: bench.now) }
         try bench.open(1, port: 20_000, far: far.address, mux: false)
@@ -39,7 +41,9 @@ import Testing
         let audio = NegotiatedAudio(codecs: [.pcmu()], remoteRTP: far.address, rtcpMux: true)
         let plan = MediaPlan(localAddress: Bench.host, audio: audio, source: .silence)
         try bench.engine.open(leg, reservation: PortReservation(rtp: 20_000), plan: plan, at: bench.now)
-        #expect(throws: MediaError.knownLeg(leg)) { try bench.engine.open(leg, reservation: PortReservation(rtp: 20_002), plan: plan, at: bench.now) }
+        #expect(throws: MediaError.knownLeg(leg)) {
+            try bench.engine.open(leg, reservation: PortReservation(rtp: 20_002), plan: plan, at: bench.now)
+        }
         #expect(throws: MediaError.outOfOrder(.start, in: .opened)) { try bench.engine.start(leg, at: bench.now) }
         #expect(throws: MediaError.outOfOrder(.stop, in: .opened)) { try bench.engine.stop(leg, at: bench.now) }
         try bench.engine.activate(leg)
@@ -72,7 +76,8 @@ import Testing
             bench.network.sent = []
             while let first = wire.first, first.due <= bench.now {
                 wire.removeFirst()
-                let delivered = bench.network.deliver(first.datagram.bytes, from: first.datagram.from, to: first.datagram.to, bench.engine, at: bench.now)
+                let delivered = bench.network.deliver(
+                    first.datagram.bytes, from: first.datagram.from, to: first.datagram.to, bench.engine, at: bench.now)
                 #expect(delivered)
             }
             bench.pass(.milliseconds(2))
@@ -80,7 +85,9 @@ import Testing
         let (sender, receiver) = (try bench.statistics(a), try bench.statistics(b))
         #expect(dropped > 5)
         #expect(receiver.receiving.lost == UInt64(dropped))
-        #expect(sender.sending.packets == receiver.receiving.packets + UInt64(dropped) + UInt64(wire.count { isRTP($0.datagram.bytes) } + bench.network.sent.count))
+        #expect(
+            sender.sending.packets == receiver.receiving.packets + UInt64(dropped)
+                + UInt64(wire.count { isRTP($0.datagram.bytes) } + bench.network.sent.count))
         let trip = try #require(sender.roundTrip)
         #expect((58...62).contains(trip.wholeMilliseconds))
         #expect(try #require(sender.sending.lost) > 0)
@@ -116,9 +123,12 @@ import Testing
     }
 
     /// Its description names an address from behind a translator, which forgets it while nothing is sent.
-    @Test(arguments: [true, false]) mutating func `after a hold a far end may come from another port, and during one nobody may`(isOurs: Bool) throws {
+    @Test(arguments: [true, false]) mutating func `after a hold a far end may come from another port, and during one nobody may`(
+        isOurs: Bool
+    ) throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial))
-        let before = SocketAddress("203.0.113.9:30000")!, after = SocketAddress("203.0.113.9:41111")!, stranger = SocketAddress("203.0.113.66:5")!
+        let before = SocketAddress("203.0.113.9:30000")!, after = SocketAddress("203.0.113.9:41111")!,
+            stranger = SocketAddress("203.0.113.66:5")!
         var other = FarEnd("203.0.113.66", port: 5, ssrc: 66)
         try bench.start(leg)
         bench.arrive(far.packet(0), from: before, at: 20_000)
@@ -126,7 +136,11 @@ import Testing
         bench.arrive(other.packet(0), from: stranger, at: 20_000)
         #expect(try bench.statistics(leg).refused.stranger == 1, "an update is no hold")
 
-        if isOurs { try bench.engine.stop(leg, at: bench.now) } else { try bench.update(leg) { ($0.audio.remoteHold, $0.audio.receives) = (.inactive, false) } }
+        if isOurs {
+            try bench.engine.stop(leg, at: bench.now)
+        } else {
+            try bench.update(leg) { ($0.audio.remoteHold, $0.audio.receives) = (.inactive, false) }
+        }
         bench.pass(.seconds(300))
         var control = RTCPSession(ssrc: 7, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
         bench.arrive(control.goodbye(at: bench.now), from: stranger, at: 20_000)
@@ -164,7 +178,8 @@ import Testing
     }
 
     @Test mutating func `a far end that was locked to hears and is heard from its new port after a hold`() throws {
-        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial)), after = SocketAddress(far.address.address, port: 41_111)
+        let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial)),
+            after = SocketAddress(far.address.address, port: 41_111)
         try bench.start(leg)
         bench.arrive(far.packet(0), from: far.address, at: 20_000)
         try bench.engine.stop(leg, at: bench.now)
@@ -177,7 +192,9 @@ import Testing
 
     @Test mutating func `reports come from another port after a hold, too`() throws {
         let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(.dial), mux: false)
-        let (voice, reports) = (SocketAddress("203.0.113.9:30000")!, [SocketAddress("203.0.113.9:30001")!, SocketAddress("203.0.113.9:41112")!])
+        let (voice, reports) = (
+            SocketAddress("203.0.113.9:30000")!, [SocketAddress("203.0.113.9:30001")!, SocketAddress("203.0.113.9:41112")!]
+        )
         var control = RTCPSession(ssrc: 7, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
         for remote in reports {
             try bench.start(leg)
@@ -232,7 +249,8 @@ import Testing
         try bench.update(leg) { $0.audio.receives = true }
         bench.arrive(far.packet(0), from: far.address, at: 20_000)
         let statistics = try bench.statistics(leg)
-        #expect(statistics.receiving.lost == 0 && statistics.receiving.packets == 2 && statistics.refused.payloadType == (receives ? 11 : 1))
+        #expect(
+            statistics.receiving.lost == 0 && statistics.receiving.packets == 2 && statistics.refused.payloadType == (receives ? 11 : 1))
         #expect(bench.events[leg]?.contains(.silent) != true)
         bench.pass(.seconds(2))
         bench.network.heedsLocks = false
@@ -330,7 +348,9 @@ import Testing
         #expect(try bench.statistics(leg).sending.packets == 10)
         try bench.engine.stop(leg, ending: true, at: bench.now)
         let report = try #require(bench.network.take(to: far.address).last { !isRTP($0) })
-        guard case .senderReport(let source, let info, _)? = try report.withUnsafeBytes({ try RTCPPacket.parse($0) }).first else { return #expect(Bool(false), "no sender report") }
+        guard case .senderReport(let source, let info, _)? = try report.withUnsafeBytes({ try RTCPPacket.parse($0) }).first else {
+            return #expect(Bool(false), "no sender report")
+        }
         #expect(source == after[0].ssrc && info.packets == 5)
     }
 
@@ -350,14 +370,19 @@ import Testing
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
     mutating func `hostile datagrams are counted and harm nothing`(seed: UInt64) throws {
         var chance = SeededRandom(seed: seed)
-        let a = try bench.open(1, port: 20_000, far: far.address, codecs: [.opus(), .g722(), .pcmu()], keys: [.keys()], sink: .record, mux: false)
+        let a = try bench.open(
+            1, port: 20_000, far: far.address, codecs: [.opus(), .g722(), .pcmu()], keys: [.keys()], sink: .record, mux: false)
         let b = try bench.open(2, port: 20_002, far: far.address, codecs: [.opus(), .g722(), .pcmu()], keys: [.keys()])
         try bench.engine.link(a, b, at: bench.now)
         try bench.start(a, b)
         var delivered: UInt64 = 0, control: UInt64 = 0
         for _ in 0..<1_500 {
-            var bytes = far.packet([0, 9, 111, 101].randomElement(using: &chance)!, (0..<Int.random(in: 0...200, using: &chance)).map { _ in .random(in: 0...255, using: &chance) })
-            for _ in 0..<Int.random(in: 0...4, using: &chance) where !bytes.isEmpty { bytes[Int.random(in: 0..<min(bytes.count, 20), using: &chance)] = .random(in: 0...255, using: &chance) }
+            var bytes = far.packet(
+                [0, 9, 111, 101].randomElement(using: &chance)!,
+                (0..<Int.random(in: 0...200, using: &chance)).map { _ in .random(in: 0...255, using: &chance) })
+            for _ in 0..<Int.random(in: 0...4, using: &chance) where !bytes.isEmpty {
+                bytes[Int.random(in: 0..<min(bytes.count, 20), using: &chance)] = .random(in: 0...255, using: &chance)
+            }
             bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &chance)))
             if Int.random(in: 0..<500, using: &chance) == 0 { bytes += Array(repeating: 0x80, count: 3_000) }
             let toControl = Int.random(in: 0..<5, using: &chance) == 0

@@ -55,10 +55,11 @@ func boundPorts(v6: Bool = false) throws -> Set<UInt16> {
     // A file of the kernel's has no length and comes in pieces: the end is where nothing more comes.
     while case let count = read(file, &page, page.count), count > 0 { bytes += page[..<count] }
     let table = String(decoding: bytes, as: UTF8.self)
-    return Set(table.split(separator: "\n").dropFirst().compactMap { line in
-        let columns = line.split(separator: " ")
-        return columns.count > 1 ? columns[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } : nil
-    })
+    return Set(
+        table.split(separator: "\n").dropFirst().compactMap { line in
+            let columns = line.split(separator: " ")
+            return columns.count > 1 ? columns[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } : nil
+        })
 }
 
 /// Ports that are free at the moment, an even number of them; from a stretch that is this test's alone.

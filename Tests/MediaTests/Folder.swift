@@ -34,6 +34,9 @@ final class Folder: Sendable {
             stereo += frame[..<(2 * count)]
         }
         let heard = stereo.dropFirst(2 * head.preSkip)
-        return (heard.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), heard.enumerated().filter { $0.offset % 2 == 1 }.map(\.element), 48_000)
+        return (
+            heard.enumerated().filter { $0.offset % 2 == 0 }.map(\.element),
+            heard.enumerated().filter { $0.offset % 2 == 1 }.map(\.element), 48_000
+        )
     }
 }

@@ -10,7 +10,9 @@ import Testing
     private var alice = FarEnd("198.51.100.1", port: 4_000, ssrc: 0xA11CE)
     private let bob = FarEnd("198.51.100.2", port: 5_000, ssrc: 0xB0B)
 
-    private func bridge(_ first: NegotiatedCodec, _ second: NegotiatedCodec, keys: ([NegotiatedCodec], [NegotiatedCodec])) throws -> (MediaLegID, MediaLegID) {
+    private func bridge(_ first: NegotiatedCodec, _ second: NegotiatedCodec, keys: ([NegotiatedCodec], [NegotiatedCodec])) throws -> (
+        MediaLegID, MediaLegID
+    ) {
         let a = try bench.open(1, port: 20_000, far: alice.address, codecs: [first], keys: keys.0)
         let b = try bench.open(2, port: 20_002, far: bob.address, codecs: [second], keys: keys.1)
         try bench.engine.link(a, b, at: bench.now)
@@ -49,7 +51,9 @@ import Testing
     }
 
     @Test(arguments: [(NegotiatedCodec.pcmu(), AudioCodec.pcmu), (.opus(), .opus)])
-    mutating func `keys in the sound of such a far end are told, and become events for one that has them`(codec: NegotiatedCodec, audio: AudioCodec) throws {
+    mutating func `keys in the sound of such a far end are told, and become events for one that has them`(
+        codec: NegotiatedCodec, audio: AudioCodec
+    ) throws {
         let (a, _) = try bridge(codec, .pcma(), keys: ([], [.keys()]))
         try bench.update(a) { $0.hearsKeys = true }
         var samples: [Int16] = []
@@ -60,7 +64,8 @@ import Testing
             samples += press + [Int16](repeating: 0, count: audio.nativeSampleRate / 5)
         }
         for sound in try encoded(samples, audio) {
-            bench.arrive(alice.packet(codec.receivePayloadType, sound, step: audio.timestampStep(milliseconds: 20)), from: alice.address, at: 20_000)
+            bench.arrive(
+                alice.packet(codec.receivePayloadType, sound, step: audio.timestampStep(milliseconds: 20)), from: alice.address, at: 20_000)
             bench.pass(.milliseconds(20))
         }
         bench.pass(.seconds(1))
@@ -76,7 +81,8 @@ import Testing
         try bench.update(a) { $0.hearsKeys = true }
         var sound: [Int16] = []
         for key in "73" {
-            var generator = ToneGenerator(Tone.key(key)!, sampleRate: 8_000), press = [Int16](repeating: 0, count: 3_200), room = press.mutableSpan
+            var generator = ToneGenerator(Tone.key(key)!, sampleRate: 8_000), press = [Int16](repeating: 0, count: 3_200),
+                room = press.mutableSpan
             generator.fill(&room)
             sound += press + [Int16](repeating: 0, count: 1_600)
         }
@@ -122,8 +128,11 @@ import Testing
         let start = alice.timestamp
         for packet in 1...50 {
             var bytes = [UInt8](repeating: 0, count: 4)
-            bytes.withUnsafeMutableBytes { TelephoneEvent(event: 5, isEnd: false, duration: UInt16(truncatingIfNeeded: 160 * packet)).write(to: $0) }
-            let sent = packet <= 5 ? alice.packet(101, bytes, step: 0, marker: packet == 1) : alice.packet(0, Array(repeating: 0xFF, count: 160))
+            bytes.withUnsafeMutableBytes {
+                TelephoneEvent(event: 5, isEnd: false, duration: UInt16(truncatingIfNeeded: 160 * packet)).write(to: $0)
+            }
+            let sent =
+                packet <= 5 ? alice.packet(101, bytes, step: 0, marker: packet == 1) : alice.packet(0, Array(repeating: 0xFF, count: 160))
             if packet == 5 { alice.timestamp = start &+ 800 }
             if !(6...8).contains(packet) { bench.arrive(sent, from: alice.address, at: 20_000) }
             bench.pass(.milliseconds(20))
@@ -133,24 +142,33 @@ import Testing
         #expect((60...200).contains(loud), "\(loud) ms")
     }
 
-    @Test(arguments: [(NegotiatedCodec.pcmu(), AudioCodec.pcmu, NegotiatedCodec.pcmu()), (.pcmu(), .pcmu, .pcma()), (.opus(), .opus, .pcma()), (.g722(), .g722, .g722())])
-    mutating func `of a key in sound nothing passes on as sound, and its event is as long as it was`(codec: NegotiatedCodec, audio: AudioCodec, other: NegotiatedCodec) throws {
+    @Test(arguments: [
+        (NegotiatedCodec.pcmu(), AudioCodec.pcmu, NegotiatedCodec.pcmu()), (.pcmu(), .pcmu, .pcma()), (.opus(), .opus, .pcma()),
+        (.g722(), .g722, .g722()),
+    ])
+    mutating func `of a key in sound nothing passes on as sound, and its event is as long as it was`(
+        codec: NegotiatedCodec, audio: AudioCodec, other: NegotiatedCodec
+    ) throws {
         let (a, _) = try bridge(codec, other, keys: ([], [.keys()]))
         try bench.update(a) { $0.hearsKeys = true }
         let rate = audio.nativeSampleRate
         func tone(_ tone: Tone, _ milliseconds: Int) -> [Int16] {
-            var generator = ToneGenerator(tone, sampleRate: rate), samples = [Int16](repeating: 0, count: rate * milliseconds / 1_000), room = samples.mutableSpan
+            var generator = ToneGenerator(tone, sampleRate: rate), samples = [Int16](repeating: 0, count: rate * milliseconds / 1_000),
+                room = samples.mutableSpan
             generator.fill(&room)
             return samples
         }
         let speech = tone(Tone(300, level: -20), 400)
         for sound in try encoded(speech + tone(Tone.key("8")!, 600) + speech, audio) {
-            bench.arrive(alice.packet(codec.receivePayloadType, sound, step: audio.timestampStep(milliseconds: 20)), from: alice.address, at: 20_000)
+            bench.arrive(
+                alice.packet(codec.receivePayloadType, sound, step: audio.timestampStep(milliseconds: 20)), from: alice.address, at: 20_000)
             bench.pass(.milliseconds(20))
         }
         bench.pass(.milliseconds(300))
         let packets = bench.heard(by: bob.address)
-        let events = try packets.filter { try header($0).payloadType == 101 }.map { packet in try payload(packet).withUnsafeBytes { TelephoneEvent(parsing: $0)! } }
+        let events = try packets.filter { try header($0).payloadType == 101 }.map { packet in
+            try payload(packet).withUnsafeBytes { TelephoneEvent(parsing: $0)! }
+        }
         let length = events.map(\.duration).max() ?? 0
         #expect(events.count(where: \.isEnd) == 3 && abs(Int(length) / 8 - 600) <= 60, "\(length / 8) ms")
         let outgoing = other.codec.matches(.pcma) ? AudioCodec.pcma : other.codec.matches(.g722) ? .g722 : .pcmu
@@ -182,6 +200,8 @@ import Testing
         bench.pass(.seconds(2))
         #expect(try keys(in: bench.heard(by: alice.address), .pcma) == "123")
         #expect(bench.events[leg]?.contains(.digitsSent) == true)
-        #expect(throws: MediaError.tooManyDigits) { try bench.engine.send(Array(repeating: DTMFDigit("1")!, count: 65), on: leg, at: bench.now) }
+        #expect(throws: MediaError.tooManyDigits) {
+            try bench.engine.send(Array(repeating: DTMFDigit("1")!, count: 65), on: leg, at: bench.now)
+        }
     }
 }

@@ -29,7 +29,8 @@ extension RealTime {
 
             #expect(try bound().isEmpty, "reserving binds nothing")
             #expect(throws: MediaError.unknownLeg(MediaLegID(1))) { try plane.start(MediaLegID(1), at: MonotonicClock.now) }
-            let kept = try plane.open(MediaLegID(1), reservation: ports, plan: plan(far, source: .silence, mux: mux), near: nil, at: MonotonicClock.now)
+            let kept = try plane.open(
+                MediaLegID(1), reservation: ports, plan: plan(far, source: .silence, mux: mux), near: nil, at: MonotonicClock.now)
             #expect(try bound() == both)
             #expect(kept == (mux ? PortReservation(shared: ports.rtp) : ports), "with RTCP on the port of RTP the other one goes back")
             #expect(plane.counts(at: MonotonicClock.now).ports.open == both.count)
@@ -53,7 +54,8 @@ extension RealTime {
             let control = try #require(ports.rtcp)
             let squatter = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: control))
             #expect(throws: MediaError.cannotBind(.addressInUse(.udp, SocketAddress(.loopback, port: control)))) {
-                _ = try plane.open(MediaLegID(1), reservation: ports, plan: plan(far, source: .silence, mux: false), near: nil, at: MonotonicClock.now)
+                _ = try plane.open(
+                    MediaLegID(1), reservation: ports, plan: plan(far, source: .silence, mux: false), near: nil, at: MonotonicClock.now)
             }
             #expect(try boundPorts().contains(ports.rtp) == false)
             #expect(plane.counts(at: MonotonicClock.now).ports.reserved == 2)

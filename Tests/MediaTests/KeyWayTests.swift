@@ -69,7 +69,8 @@ import Testing
         try expectOneKey(6)
     }
 
-    @Test(arguments: [true, false]) mutating func `a key beside sound that passes as it is is one key, on a leg that might send other sound`(speaksFirst: Bool) throws {
+    @Test(arguments: [true, false])
+    mutating func `a key beside sound that passes as it is is one key, on a leg that might send other sound`(speaksFirst: Bool) throws {
         _ = try bridge([.opus(), .pcma()], [.pcma()])
         if speaksFirst { talk(10) }
         let start = alice.timestamp
@@ -94,7 +95,8 @@ import Testing
         try bench.update(leg) { $0.audio.telephoneEvents = [.keys(96, 96)] }
         bench.pass(.seconds(2))
         let after = try bench.heard(by: alice.address).map(header)
-        #expect(before.count + after.count == 20 && before.allSatisfy { $0.payloadType == 101 } && after.allSatisfy { $0.payloadType == 96 })
+        #expect(
+            before.count + after.count == 20 && before.allSatisfy { $0.payloadType == 101 } && after.allSatisfy { $0.payloadType == 96 })
         #expect(Set((before + after).map(\.timestamp)).count == 2)
     }
 
@@ -121,7 +123,9 @@ import Testing
         #expect(bench.heard(by: alice.address).isEmpty)
     }
 
-    @Test(arguments: [true, false]) mutating func `a key that is down while the stream gives way to another has that one's timestamps`(isOurs: Bool) throws {
+    @Test(arguments: [true, false]) mutating func `a key that is down while the stream gives way to another has that one's timestamps`(
+        isOurs: Bool
+    ) throws {
         let (_, b) = try bridge([.pcma()], [.pcmu()]), start = alice.timestamp
         if isOurs { try bench.engine.send(key("1"), lasting: .milliseconds(400), on: b, at: bench.now) }
         for packet in 1...20 {

@@ -5,7 +5,8 @@ import Testing
     @Test(arguments: [
         "release", "configure release", "configure open close release", "configure open activate close release",
         "configure open activate start stop deactivate close release", "configure open activate start stop start stop close release",
-        "configure open activate start stop deactivate activate start stop deactivate close release", "configure open activate deactivate close release",
+        "configure open activate start stop deactivate activate start stop deactivate close release",
+        "configure open activate deactivate close release",
     ])
     func `these lives are lived to their end`(life: String) throws {
         var state = LegMediaState()
@@ -14,8 +15,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "start"), ("", "open"), ("", "close"), ("configure", "start"), ("configure", "activate"), ("configure open", "start"), ("configure open", "release"),
-        ("configure open activate start", "close"), ("configure open activate start", "deactivate"), ("configure open activate start", "start"),
+        ("", "start"), ("", "open"), ("", "close"), ("configure", "start"), ("configure", "activate"), ("configure open", "start"),
+        ("configure open", "release"),
+        ("configure open activate start", "close"), ("configure open activate start", "deactivate"),
+        ("configure open activate start", "start"),
         ("configure open activate start stop", "release"), ("configure open activate start stop", "stop"),
         ("configure open activate start stop deactivate", "start"), ("configure open close", "open"), ("release", "configure"),
     ])
@@ -34,8 +37,12 @@ import Testing
             for step in MediaStep.allCases {
                 guard let next = state.after(step) else { continue }
                 lives += 1
-                if step == .start { #expect(past.contains(.open) && past.lastIndex(of: .activate)! > (past.lastIndex(of: .deactivate) ?? -1)) }
-                if step == .close || step == .deactivate { #expect((past.lastIndex(of: .start) ?? -1) <= (past.lastIndex(of: .stop) ?? -1)) }
+                if step == .start {
+                    #expect(past.contains(.open) && past.lastIndex(of: .activate)! > (past.lastIndex(of: .deactivate) ?? -1))
+                }
+                if step == .close || step == .deactivate {
+                    #expect((past.lastIndex(of: .start) ?? -1) <= (past.lastIndex(of: .stop) ?? -1))
+                }
                 if step == .release { #expect(past.contains(.open) == past.contains(.close)) }
                 if past.contains(.release) { Issue.record("\(step) after the release") }
                 if past.count < 8 { live(next, past + [step]) }

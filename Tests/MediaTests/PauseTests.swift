@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [Hold.stopped, .inactive]) private mutating func `a hold of the side that speaks leaves no gap in what the other is sent`(kind: Hold) throws {
+    @Test(arguments: [Hold.stopped, .inactive])
+    private mutating func `a hold of the side that speaks leaves no gap in what the other is sent`(kind: Hold) throws {
         let (a, _) = try bridge([.pcmu()], [.pcmu()])
         talk(3)
         let last = try header(#require(bench.heard(by: bob.address).last))
@@ -73,7 +74,8 @@ import Testing
         #expect(after.first?.marker == true && after[0].timestamp &- last.timestamp == 101 * 160)
     }
 
-    @Test(arguments: Hold.allCases, [true, false]) private mutating func `what comes during a hold of either side is not missed by who decodes it`(kind: Hold, speakerHolds: Bool) throws {
+    @Test(arguments: Hold.allCases, [true, false])
+    private mutating func `what comes during a hold of either side is not missed by who decodes it`(kind: Hold, speakerHolds: Bool) throws {
         let (a, b) = try bridge([.pcma()], [.pcmu()]), held = speakerHolds ? a : b
         talk(50, 8)
         try hold(held, kind)
@@ -108,7 +110,9 @@ import Testing
         #expect(try #require(receiving.jitters).greatest == 0)
     }
 
-    @Test(arguments: [MediaSource.tone(.dial), .conference(1)]) func `timestamps have gone on with the clock when the lane was away`(source: MediaSource) throws {
+    @Test(arguments: [MediaSource.tone(.dial), .conference(1)]) func `timestamps have gone on with the clock when the lane was away`(
+        source: MediaSource
+    ) throws {
         let leg = try bench.open(1, port: 20_000, far: alice.address, source: source)
         try bench.start(leg)
         bench.pass(.milliseconds(90))
@@ -135,7 +139,8 @@ import Testing
         #expect(resumed.payloadType == 8 && resumed.timestamp &- last.timestamp == 8 * 10_020)
 
         let block = RTCPPacket.ReportBlock(
-            ssrc: last.ssrc, fractionLost: 0, cumulativeLost: 0, highestSequence: 0, jitter: 80, lastSenderReport: 0, delaySinceSenderReport: 0)
+            ssrc: last.ssrc, fractionLost: 0, cumulativeLost: 0, highestSequence: 0, jitter: 80, lastSenderReport: 0,
+            delaySinceSenderReport: 0)
         bench.arrive(RTCPPacket.make([.receiverReport(ssrc: 7, [block])]), from: bob.address, at: 20_002)
         #expect(try bench.statistics(b).sending.jitter == 10)
 
@@ -160,7 +165,8 @@ import Testing
         #expect(resumed.payloadType == 98 && resumed.timestamp &- last.timestamp == 16 * 10_020)
 
         let block = RTCPPacket.ReportBlock(
-            ssrc: last.ssrc, fractionLost: 0, cumulativeLost: 0, highestSequence: 0, jitter: 160, lastSenderReport: 0, delaySinceSenderReport: 0)
+            ssrc: last.ssrc, fractionLost: 0, cumulativeLost: 0, highestSequence: 0, jitter: 160, lastSenderReport: 0,
+            delaySinceSenderReport: 0)
         bench.arrive(RTCPPacket.make([.receiverReport(ssrc: 7, [block])]), from: bob.address, at: 20_002)
         #expect(try bench.statistics(b).sending.jitter == 10)
     }

@@ -6,7 +6,8 @@ import Testing
     private var random = SeededRandom(seed: 7)
 
     @Test(arguments: [
-        (10_000, 10_009, 10), (10_001, 10_010, 8), (10_000, 10_000, 0), (10_001, 10_001, 0), (10_000, 10_001, 2), (65_534, 65_535, 2), (65_535, 65_535, 0), (0, 3, 4),
+        (10_000, 10_009, 10), (10_001, 10_010, 8), (10_000, 10_000, 0), (10_001, 10_001, 0), (10_000, 10_001, 2), (65_534, 65_535, 2),
+        (65_535, 65_535, 0), (0, 3, 4),
     ])
     func `holds the whole pairs of its range`(first: Int, last: Int, count: Int) {
         let range = UInt16(first)...UInt16(last)
@@ -45,7 +46,8 @@ import Testing
         #expect(pair.rtp == singles[0].rtp & ~1)
     }
 
-    @Test mutating func `the number for RTCP goes back when the far end shares the port, and is another leg's after its quarantine`() throws {
+    @Test mutating func `the number for RTCP goes back when the far end shares the port, and is another leg's after its quarantine`() throws
+    {
         var pool = PortPool(range: 20_000...20_001, quarantine: .seconds(1))
         let pair = try pool.reserve(.twoIfPossible, using: &random, at: .zero)
         #expect(pair.rtcp == 20_001)
@@ -82,7 +84,9 @@ import Testing
             #expect(throws: MediaError.notReserved(taken)) { try pool.releaseTaken(taken, at: .zero) }
             let other = try pool.reserve(using: &random, at: .zero)
             #expect(other != taken)
-            #expect(throws: MediaError.portsExhausted(retryAfter: nil)) { try pool.reserve(using: &random, at: .zero + (rest - .nanoseconds(1))) }
+            #expect(throws: MediaError.portsExhausted(retryAfter: nil)) {
+                try pool.reserve(using: &random, at: .zero + (rest - .nanoseconds(1)))
+            }
             let again = try pool.reserve(using: &random, at: .zero + rest)
             #expect(again == taken)
             #expect(pool.counts.taken == 0)
@@ -148,7 +152,9 @@ private struct Model {
 
     static func numbers(_ reservation: PortReservation) -> [UInt16] { [reservation.rtp] + (reservation.rtcp.map { [$0] } ?? []) }
 
-    var free: Set<UInt16> { Set(20_000...20_039 as ClosedRange<UInt16>).subtracting(held.keys.flatMap(Self.numbers)).subtracting(resting.keys) }
+    var free: Set<UInt16> {
+        Set(20_000...20_039 as ClosedRange<UInt16>).subtracting(held.keys.flatMap(Self.numbers)).subtracting(resting.keys)
+    }
 
     private mutating func reserve(_ pool: inout PortPool, _ chance: inout SeededRandom) throws {
         let demand = [PortPool.Demand.one, .two, .twoIfPossible].randomElement(using: &chance)!, free = free

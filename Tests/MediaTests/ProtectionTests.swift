@@ -18,7 +18,9 @@ private struct SecureFarEnd {
 
     func sealed(_ packet: [UInt8]) throws -> [UInt8] {
         var buffer = packet + [UInt8](repeating: 0, count: SRTPSender.overhead)
-        let count = try buffer.withUnsafeMutableBytes { try isRTP(packet) ? sender.protect($0, count: packet.count) : sender.protectControl($0, count: packet.count) }
+        let count = try buffer.withUnsafeMutableBytes {
+            try isRTP(packet) ? sender.protect($0, count: packet.count) : sender.protectControl($0, count: packet.count)
+        }
         return Array(buffer[..<count])
     }
 
@@ -120,7 +122,8 @@ private struct SecureFarEnd {
     ///
     /// - Parameter meanwhile: before each of its datagrams.
     private func shakeHands(
-        _ far: DTLSAssociation, _ outputs: [DTLSAssociation.Output], from address: SocketAddress, to port: UInt16 = 20_000, meanwhile: () -> Void = {}
+        _ far: DTLSAssociation, _ outputs: [DTLSAssociation.Output], from address: SocketAddress, to port: UInt16 = 20_000,
+        meanwhile: () -> Void = {}
     ) -> (send: SRTPKey, receive: SRTPKey)? {
         var outputs = outputs
         var keys: (send: SRTPKey, receive: SRTPKey)?
@@ -139,7 +142,9 @@ private struct SecureFarEnd {
         return keys
     }
 
-    @Test(arguments: [true, false]) mutating func `keys come from a handshake between the sockets, from the start on and not before`(begins: Bool) throws {
+    @Test(arguments: [true, false]) mutating func `keys come from a handshake between the sockets, from the start on and not before`(
+        begins: Bool
+    ) throws {
         let identity = DTLSIdentity()
         let a = try bench.open(1, port: 20_000, far: alice.address)
         let b = try bench.open(2, port: 20_002, far: bob.address)
@@ -174,11 +179,13 @@ private struct SecureFarEnd {
         var keys: [(send: SRTPKey, receive: SRTPKey)] = []
         for (address, port) in [(alice.address, 20_000 as UInt16), (control, 20_001)] {
             let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
-            let hello = begins ? bench.network.take(to: address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
+            let hello =
+                begins ? bench.network.take(to: address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
             keys.append(try #require(shakeHands(far, hello, from: address, to: port)))
         }
         #expect(keys[0].send != keys[1].send)
-        let sound = SecureFarEnd(alice, sends: keys[0].send, receives: keys[0].receive), reports = SecureFarEnd(alice, sends: keys[1].send, receives: keys[1].receive)
+        let sound = SecureFarEnd(alice, sends: keys[0].send, receives: keys[0].receive),
+            reports = SecureFarEnd(alice, sends: keys[1].send, receives: keys[1].receive)
         bench.arrive(try sound.sealed(alice.packet(0)), from: alice.address, at: 20_000)
         bench.pass(.seconds(12))
         let heard = bench.heard(by: alice.address)
@@ -194,7 +201,8 @@ private struct SecureFarEnd {
 
     /// RFC 5764 §4.1: what comes and goes on one port has the keys of one handshake.
     @Test mutating func `reports that join the port of RTP later have its keys`() throws {
-        let identity = DTLSIdentity(), leg = try open(begins: false, identity, mux: false), control = SocketAddress(alice.address.address, port: alice.address.port + 1)
+        let identity = DTLSIdentity(), leg = try open(begins: false, identity, mux: false),
+            control = SocketAddress(alice.address.address, port: alice.address.port + 1)
         var keys: [(send: SRTPKey, receive: SRTPKey)] = []
         for (address, port) in [(alice.address, 20_000 as UInt16), (control, 20_001)] {
             let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
@@ -213,13 +221,17 @@ private struct SecureFarEnd {
         #expect(refused.forged + refused.malformed + refused.stranger + refused.sendFailed == 0)
     }
 
-    @Test(arguments: [true, false]) mutating func `reports that leave the port of RTP later have a handshake and keys of their own`(begins: Bool) throws {
-        let identity = DTLSIdentity(), leg = try open(begins: begins, identity, mux: false), home = alice.address, control = SocketAddress(home.address, port: home.port + 1)
+    @Test(arguments: [true, false]) mutating func `reports that leave the port of RTP later have a handshake and keys of their own`(
+        begins: Bool
+    ) throws {
+        let identity = DTLSIdentity(), leg = try open(begins: begins, identity, mux: false), home = alice.address,
+            control = SocketAddress(home.address, port: home.port + 1)
         try bench.update(leg) { ($0.audio.rtcpMux, $0.audio.remoteRTCP) = (true, home) }
         bench.network.sent = []
         try bench.update(leg) { ($0.audio.rtcpMux, $0.audio.remoteRTCP) = (false, control) }
         let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
-        let hello = begins ? bench.network.take(to: control).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
+        let hello =
+            begins ? bench.network.take(to: control).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
         let keys = try #require(shakeHands(far, hello, from: control, to: 20_001))
         let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
         bench.pass(.seconds(12))
@@ -235,7 +247,8 @@ private struct SecureFarEnd {
         let home = alice.address, control = SocketAddress(home.address, port: home.port + 1)
         func far() -> DTLSAssociation { DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint) }
         let speaker = far(), reporter = far()
-        let first = begins ? bench.network.take(to: home).flatMap { datagram in datagram.withUnsafeBytes { speaker.receive($0) } } : speaker.start()
+        let first =
+            begins ? bench.network.take(to: home).flatMap { datagram in datagram.withUnsafeBytes { speaker.receive($0) } } : speaker.start()
         let soundKeys = try #require(shakeHands(speaker, first, from: home))
         let sound = SecureFarEnd(alice, sends: soundKeys.send, receives: soundKeys.receive)
         bench.arrive(try sound.sealed(alice.packet(0)), from: home, at: 20_000)
@@ -244,7 +257,9 @@ private struct SecureFarEnd {
         var session = RTCPSession(ssrc: alice.ssrc, cname: "x", clockRate: 8_000, seed: 1, at: bench.now)
         bench.arrive(try sound.sealed(session.goodbye(at: bench.now)), from: control, at: 20_000)
         #expect(try bench.statistics(leg).refused.forged == 1, "nothing is believed without keys")
-        let second = begins ? bench.network.take(to: control).flatMap { datagram in datagram.withUnsafeBytes { reporter.receive($0) } } : reporter.start()
+        let second =
+            begins
+            ? bench.network.take(to: control).flatMap { datagram in datagram.withUnsafeBytes { reporter.receive($0) } } : reporter.start()
         let reportKeys = try #require(shakeHands(reporter, second, from: control))
         #expect(reportKeys.send != soundKeys.send)
         let reports = SecureFarEnd(alice, sends: reportKeys.send, receives: reportKeys.receive)
@@ -255,14 +270,17 @@ private struct SecureFarEnd {
         bench.arrive(try reports.sealed(session.goodbye(at: bench.now)), from: control, at: 20_000)
         bench.arrive(try sound.sealed(alice.packet(0)), from: home, at: 20_000)
         let statistics = try bench.statistics(leg)
-        #expect(statistics.receiving.packets == 2 && statistics.refused.forged == 1 && statistics.refused.malformed + statistics.refused.stranger == 0)
+        #expect(
+            statistics.receiving.packets == 2 && statistics.refused.forged == 1
+                && statistics.refused.malformed + statistics.refused.stranger == 0)
         #expect(bench.events[leg]?.contains(.unprotected) != true)
     }
 
     /// RFC 8842 §3.1: under the same certificate, too. A first name is none of a new one, for who answers may have given none.
     @Test(arguments: [(true, "a"), (false, "b"), (true, "b")] as [(Bool, Text)])
     mutating func `another part or another name is a new handshake, with new keys`(begins: Bool, name: Text) throws {
-        let identity = DTLSIdentity(), leg = try open(begins: false, identity), certificate = try #require(Fingerprint(.sha256, identity.fingerprint))
+        let identity = DTLSIdentity(), leg = try open(begins: false, identity),
+            certificate = try #require(Fingerprint(.sha256, identity.fingerprint))
         let first = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint)
         let keys = try #require(shakeHands(first, first.start(), from: alice.address))
         let secure = SecureFarEnd(alice, sends: keys.send, receives: keys.receive)
@@ -275,10 +293,13 @@ private struct SecureFarEnd {
         bench.arrive(try secure.sealed(alice.packet(0)), from: alice.address, at: 20_000)
         #expect(try bench.statistics(leg).receiving.packets == 1, "the keys of before are no more")
         let far = DTLSAssociation(identity, begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
-        let hello = begins ? bench.network.take(to: alice.address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
+        let hello =
+            begins
+            ? bench.network.take(to: alice.address).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } } : far.start()
         let anew = try #require(shakeHands(far, hello, from: alice.address))
         #expect(anew.receive != keys.receive)
-        bench.arrive(try SecureFarEnd(alice, sends: anew.send, receives: anew.receive).sealed(alice.packet(0)), from: alice.address, at: 20_000)
+        bench.arrive(
+            try SecureFarEnd(alice, sends: anew.send, receives: anew.receive).sealed(alice.packet(0)), from: alice.address, at: 20_000)
         #expect(try bench.statistics(leg).receiving.packets == 2)
     }
 
@@ -319,7 +340,8 @@ private struct SecureFarEnd {
             for case .send(let datagram) in hello { bench.arrive(datagram, from: Self.stranger, at: 20_000) }
             disturb()
         }
-        let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint), seen = isNatted ? Self.natted : alice.address
+        let far = DTLSAssociation(identity, begins: true, peer: DTLSIdentity.ofThisProcess.fingerprint),
+            seen = isNatted ? Self.natted : alice.address
         let begun = far.start()
         for case .send(let datagram) in begun { bench.arrive(datagram, from: seen, at: 20_000) }
         let answer = bench.network.take(to: seen).flatMap { datagram in datagram.withUnsafeBytes { far.receive($0) } }
@@ -364,7 +386,9 @@ private struct SecureFarEnd {
         #expect(bench.network.take(to: Self.natted).count <= 10, "one flight, to who came first")
     }
 
-    @Test(arguments: [true, false]) mutating func `who comes from elsewhere with another certificate fails, and the far end does not`(begins: Bool) throws {
+    @Test(arguments: [true, false]) mutating func `who comes from elsewhere with another certificate fails, and the far end does not`(
+        begins: Bool
+    ) throws {
         let identity = DTLSIdentity(), leg = try open(begins: begins, identity)
         let stranger = DTLSAssociation(DTLSIdentity(), begins: !begins, peer: DTLSIdentity.ofThisProcess.fingerprint)
         let hello = { [bench, home = alice.address] (end: DTLSAssociation) in

@@ -41,7 +41,9 @@ import Testing
         let loss = try #require(figures.receiving.lossFraction), quality = try #require(figures.receivingQuality)
         #expect(abs(loss - Double(percent) / 100) < 0.005)
         #expect(quality == CallQuality(.g711, loss: loss, delay: nil))
-        let told = try reports(to: alice.address).joined().compactMap { packet -> VoIPMetrics? in if case .extendedReport(_, let metrics) = packet { metrics } else { nil } }
+        let told = try reports(to: alice.address).joined().compactMap { packet -> VoIPMetrics? in
+            if case .extendedReport(_, let metrics) = packet { metrics } else { nil }
+        }
         let last = try #require(told.last)
         #expect(last.ssrc == alice.ssrc && abs(last.lossRate - loss) < 0.01)
         #expect(abs(Double(try #require(last.rFactor)) - quality.rFactor) < 2)
@@ -82,7 +84,8 @@ import Testing
         bench.pass(.seconds(3))
         let ssrc = try header(#require(bench.heard(by: alice.address).first)).ssrc
         let block = RTCPPacket.ReportBlock(
-            ssrc: ssrc, fractionLost: 26, cumulativeLost: 15, highestSequence: 150, jitter: 80, lastSenderReport: 0, delaySinceSenderReport: 0)
+            ssrc: ssrc, fractionLost: 26, cumulativeLost: 15, highestSequence: 150, jitter: 80, lastSenderReport: 0,
+            delaySinceSenderReport: 0)
         var metrics = VoIPMetrics(ssrc: ssrc)
         metrics.rFactor = 66
         // A reduced-size packet first (RFC 5506), then a compound.
@@ -101,7 +104,8 @@ import Testing
         bench.pass(.milliseconds(1_990))
         let first = try header(#require(bench.heard(by: alice.address).first))
         let block = RTCPPacket.ReportBlock(
-            ssrc: first.ssrc, fractionLost: 128, cumulativeLost: 50, highestSequence: UInt32(first.sequence.rawValue) + 99, jitter: 0, lastSenderReport: 0, delaySinceSenderReport: 0)
+            ssrc: first.ssrc, fractionLost: 128, cumulativeLost: 50, highestSequence: UInt32(first.sequence.rawValue) + 99, jitter: 0,
+            lastSenderReport: 0, delaySinceSenderReport: 0)
         bench.arrive(RTCPPacket.make([.receiverReport(ssrc: 7, [block])]), from: alice.address, at: 20_000)
         #expect(try bench.statistics(leg).sending.lossFraction == 0.5)
         try bench.update(leg) { $0.audio.codecs = [.opus()] }
@@ -110,7 +114,9 @@ import Testing
         #expect(figures.packets == 200 && figures.lost == 50 && figures.lossFraction == 0.25)
     }
 
-    @Test(arguments: [true, false]) mutating func `reports leave our name out, but now and then, for a far end that takes it`(reduced: Bool) throws {
+    @Test(arguments: [true, false]) mutating func `reports leave our name out, but now and then, for a far end that takes it`(reduced: Bool)
+        throws
+    {
         let leg = try bench.open(1, port: 20_000, far: alice.address, source: .echo)
         try bench.update(leg) { $0.audio.reducedSizeRTCP = reduced }
         try bench.start(leg)
@@ -120,8 +126,12 @@ import Testing
     }
 
     @Test mutating func `Opus guards against the loss that the far end reports, and against none before`() throws {
-        let codec = NegotiatedCodec(codec: Codec(name: "opus", clockRate: 48_000, channels: 2, fmtp: "useinbandfec=1"), receivePayloadType: 111, sendPayloadType: 111)
-        let leg = try bench.open(1, port: 20_000, far: alice.address, codecs: [codec], source: .samples(SoundSignature(run: 1, call: 2, side: .caller).samples(), sampleRate: 8_000, loops: true))
+        let codec = NegotiatedCodec(
+            codec: Codec(name: "opus", clockRate: 48_000, channels: 2, fmtp: "useinbandfec=1"), receivePayloadType: 111,
+            sendPayloadType: 111)
+        let leg = try bench.open(
+            1, port: 20_000, far: alice.address, codecs: [codec],
+            source: .samples(SoundSignature(run: 1, call: 2, side: .caller).samples(), sampleRate: 8_000, loops: true))
         try bench.start(leg)
         // A packet with a copy of the sound before it gives more than silence when that is lost (RFC 6716 §2.1.7).
         func copies(in packets: [[UInt8]]) throws -> Double {
@@ -137,8 +147,12 @@ import Testing
         bench.pass(.seconds(4))
         let before = bench.heard(by: alice.address), ssrc = try header(before[0]).ssrc
         #expect(try copies(in: before) < 0.1)
-        let block = RTCPPacket.ReportBlock(ssrc: ssrc, fractionLost: 51, cumulativeLost: 40, highestSequence: 200, jitter: 0, lastSenderReport: 0, delaySinceSenderReport: 0)
-        bench.arrive(RTCPPacket.make([.receiverReport(ssrc: 7, [block]), .sourceDescription([.init(ssrc: 7, cname: "far")])]), from: alice.address, at: 20_000)
+        let block = RTCPPacket.ReportBlock(
+            ssrc: ssrc, fractionLost: 51, cumulativeLost: 40, highestSequence: 200, jitter: 0, lastSenderReport: 0,
+            delaySinceSenderReport: 0)
+        bench.arrive(
+            RTCPPacket.make([.receiverReport(ssrc: 7, [block]), .sourceDescription([.init(ssrc: 7, cname: "far")])]), from: alice.address,
+            at: 20_000)
         bench.pass(.seconds(4))
         #expect(try copies(in: bench.heard(by: alice.address)) > 0.5)
     }

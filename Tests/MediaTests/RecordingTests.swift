@@ -27,13 +27,16 @@ extension RealTime {
         private mutating func say(_ tone: Double, milliseconds: Int, _ codec: AudioCodec = .pcmu, to port: UInt16 = 20_000) throws {
             let samples = sine(codec.nativeSampleRate, frequency: tone, seconds: 1)
             for sound in try encoded(samples, codec).prefix(milliseconds / 20) {
-                bench.arrive(far.packet(codec == .pcmu ? 0 : 111, sound, step: codec.timestampStep(milliseconds: 20)), from: far.address, at: port)
+                bench.arrive(
+                    far.packet(codec == .pcmu ? 0 : 111, sound, step: codec.timestampStep(milliseconds: 20)), from: far.address, at: port)
                 bench.pass(.milliseconds(20))
             }
         }
 
         @Test(arguments: RecordingFormat.allCases)
-        mutating func `what is said is left, what is heard is right, and a hold is silence as long as it lasted`(format: RecordingFormat) throws {
+        mutating func `what is said is left, what is heard is right, and a hold is silence as long as it lasted`(format: RecordingFormat)
+            throws
+        {
             let (writer, tap, path, failures) = begin(format, rate: 16_000)
             let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(Tone(700)))
             try bench.update(leg) { $0.recording = tap }
@@ -67,7 +70,9 @@ extension RealTime {
         }
 
         /// An encoder for speech takes out what lies below it.
-        @Test(arguments: RecordingFormat.allCases) mutating func `a recording has all that is heard, deep tones, too`(format: RecordingFormat) throws {
+        @Test(arguments: RecordingFormat.allCases) mutating func `a recording has all that is heard, deep tones, too`(
+            format: RecordingFormat
+        ) throws {
             let (writer, tap, path, _) = begin(format), leg = try bench.open(1, port: 20_000, far: far.address, source: .silence)
             try bench.update(leg) { $0.recording = tap }
             try bench.start(leg)
@@ -78,7 +83,9 @@ extension RealTime {
             #expect(abs(level + 10) < 1, "\(level) dB of a tone at -10 dB")
         }
 
-        @Test(arguments: RecordingFormat.allCases) mutating func `of a message only the far end is in the file`(format: RecordingFormat) throws {
+        @Test(arguments: RecordingFormat.allCases) mutating func `of a message only the far end is in the file`(format: RecordingFormat)
+            throws
+        {
             let path = folder.path + "/message." + format.rawValue, writer = RecordingWriter(clock: nil) { _ in }
             let tap = writer.begin(.init(path: path, format: format, sampleRate: 8_000, sides: .farEnd), at: bench.now)
             let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(Tone(700)))
@@ -87,9 +94,11 @@ extension RealTime {
             try say(440, milliseconds: 1_000)
             writer.end(tap, at: bench.now)
             writer.synchronize()
-            let message = try WAV(parsingSoundFile: Array(Data(contentsOf: URL(filePath: path)))), seconds = Double(message.samples.count) / Double(message.sampleRate)
+            let message = try WAV(parsingSoundFile: Array(Data(contentsOf: URL(filePath: path)))),
+                seconds = Double(message.samples.count) / Double(message.sampleRate)
             #expect(abs(seconds - 1) < 0.03, "one channel: \(seconds) s")
-            var own = ToneDetector(frequency: 440, sampleRate: message.sampleRate), sent = ToneDetector(frequency: 700, sampleRate: message.sampleRate)
+            var own = ToneDetector(frequency: 440, sampleRate: message.sampleRate),
+                sent = ToneDetector(frequency: 700, sampleRate: message.sampleRate)
             own.listen(to: message.samples.span)
             sent.listen(to: message.samples.span)
             #expect(own.presence > 0.85 && sent.presence == 0)
@@ -101,13 +110,16 @@ extension RealTime {
             try bench.engine.link(a, b, at: bench.now)
             try bench.update(a) { $0.recording = tap }
             try bench.start(a, b)
-            let mine = try encoded(sine(8_000, frequency: 440, seconds: 1), .pcmu), theirs = try encoded(sine(8_000, frequency: 700, seconds: 1), .pcmu)
+            let mine = try encoded(sine(8_000, frequency: 440, seconds: 1), .pcmu),
+                theirs = try encoded(sine(8_000, frequency: 700, seconds: 1), .pcmu)
             for (left, right) in zip(mine, theirs) {
                 bench.arrive(far.packet(0, left), from: far.address, at: 20_000)
                 bench.arrive(other.packet(0, right), from: other.address, at: 20_002)
                 bench.pass(.milliseconds(20))
             }
-            #expect(try bench.heard(by: other.address).map(payload) == mine && bench.heard(by: far.address).map(payload) == theirs, "nothing was decoded between")
+            #expect(
+                try bench.heard(by: other.address).map(payload) == mine && bench.heard(by: far.address).map(payload) == theirs,
+                "nothing was decoded between")
             writer.end(tap, at: bench.now)
             writer.synchronize()
             let (left, right, _) = try Folder.stereo(path)
@@ -169,11 +181,16 @@ extension RealTime {
             #expect(try Folder.stereo(path).left.count == 41 * 8_000)
         }
 
-        @Test(arguments: [true, false]) mutating func `a full disk, or no place at all, ends the recording with one word, and not the leg`(isFull: Bool) throws {
+        @Test(arguments: [true, false]) mutating func `a full disk, or no place at all, ends the recording with one word, and not the leg`(
+            isFull: Bool
+        ) throws {
             let failures = Failures(), place = folder.path + "/call.wav"
-            let writer = RecordingWriter(clock: nil, create: { path throws(RecordingError) in
-                isFull ? (open("/dev/full", O_WRONLY), path) : try RecordingFile.create("/dev/full/call.wav")
-            }) { failures.note($0) }
+            let writer = RecordingWriter(
+                clock: nil,
+                create: { path throws(RecordingError) in
+                    isFull ? (open("/dev/full", O_WRONLY), path) : try RecordingFile.create("/dev/full/call.wav")
+                }
+            ) { failures.note($0) }
             let tap = writer.begin(.init(path: place, format: .wav, sampleRate: 8_000), at: bench.now)
             let leg = try bench.open(1, port: 20_000, far: far.address, source: .tone(Tone(700)))
             try bench.update(leg) { $0.recording = tap }
@@ -188,8 +205,12 @@ extension RealTime {
 
         @Test func `however many recordings come and go, one at a time or together, the writer comes by once in its interval`() {
             let visits = PlannedVisits(), now = bench.now
-            let writer = RecordingWriter(clock: { now }, create: RecordingFile.create, delay: { queue, work in visits.plan { queue.sync(execute: work) } }) { _ in }
-            func begin(_ name: String) -> RecordingTap { writer.begin(.init(path: folder.path + "/" + name, format: .wav, sampleRate: 8_000), at: now) }
+            let writer = RecordingWriter(
+                clock: { now }, create: RecordingFile.create, delay: { queue, work in visits.plan { queue.sync(execute: work) } }
+            ) { _ in }
+            func begin(_ name: String) -> RecordingTap {
+                writer.begin(.init(path: folder.path + "/" + name, format: .wav, sampleRate: 8_000), at: now)
+            }
             for number in 0..<3 { writer.end(begin("\(number).wav"), at: now) }
             let last = begin("last.wav")
             writer.synchronize()
@@ -217,7 +238,9 @@ extension RealTime {
 
         @Test func `what does not fit a ring is not taken, and the rest comes out in order over its edge`() {
             let ring = ByteRing(capacity: 10)
-            func put(_ head: [UInt8], _ body: [UInt8]) -> Bool { head.withUnsafeBytes { head in body.withUnsafeBytes { ring.put(head, $0) } } }
+            func put(_ head: [UInt8], _ body: [UInt8]) -> Bool {
+                head.withUnsafeBytes { head in body.withUnsafeBytes { ring.put(head, $0) } }
+            }
             func take(_ count: Int) -> [UInt8]? {
                 var room = [UInt8](repeating: 0, count: count)
                 return room.withUnsafeMutableBytes { ring.take(into: $0) } ? room : nil

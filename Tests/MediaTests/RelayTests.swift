@@ -170,10 +170,14 @@ import Testing
 
     /// RFC 4733 §2.1: the length of a key counts in the clock of the payload type that it came under.
     @Test(arguments: [(110, 4_800, 101), (101, 800, 110)] as [(UInt8, UInt16, UInt8)])
-    mutating func `a key is as long on the other side, whichever of its clocks it came in`(came: UInt8, duration: UInt16, leaves: UInt8) throws {
+    mutating func `a key is as long on the other side, whichever of its clocks it came in`(came: UInt8, duration: UInt16, leaves: UInt8)
+        throws
+    {
         let both: [NegotiatedCodec] = [.keys(101, 101), .keys(110, 110, rate: 48_000)]
         let a = try bench.open(1, port: 20_000, far: alice.address, codecs: came == 110 ? [.pcmu()] : [.opus()], keys: both)
-        let b = try bench.open(2, port: 20_002, far: bob.address, codecs: leaves == 110 ? [.opus()] : [.pcmu()], keys: [leaves == 110 ? .keys(110, 110, rate: 48_000) : .keys()])
+        let b = try bench.open(
+            2, port: 20_002, far: bob.address, codecs: leaves == 110 ? [.opus()] : [.pcmu()],
+            keys: [leaves == 110 ? .keys(110, 110, rate: 48_000) : .keys()])
         try bench.engine.link(a, b, at: bench.now)
         try bench.start(a, b)
         let event = TelephoneEvent(event: 5, isEnd: true, duration: duration)
@@ -208,7 +212,9 @@ import Testing
             return alice.packet(110, bytes, step: 0)
         }
         bench.arrive(press(false, 960), from: alice.address, at: 20_000)
-        try bench.update(leg) { $0.sink = .none; $0.silenceLimit = .seconds(60) }
+        try bench.update(leg) {
+            $0.sink = .none; $0.silenceLimit = .seconds(60)
+        }
         bench.arrive(press(true, 4_800), from: alice.address, at: 20_000)
         #expect(bench.digits == [leg: "5"])
     }
@@ -274,7 +280,9 @@ import Testing
         var lengths: [Duration] = []
         for packet in events {
             let header = try header(packet)
-            for case .ended(_, let length) in try payload(packet).withUnsafeBytes({ receiver.receive($0, header: header, at: bench.now) }) { lengths.append(length) }
+            for case .ended(_, let length) in try payload(packet).withUnsafeBytes({ receiver.receive($0, header: header, at: bench.now) }) {
+                lengths.append(length)
+            }
         }
         #expect(lengths == [.milliseconds(milliseconds)])
     }

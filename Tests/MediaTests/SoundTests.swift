@@ -59,7 +59,8 @@ import Testing
     @Test(arguments: [(true, 101), (false, 50)])
     func `samples are played once or again and again`(loops: Bool, packets: Int) throws {
         let second = sine(16_000, frequency: 600, seconds: 1)
-        let leg = try bench.open(1, port: 20_000, far: far.address, codecs: [.g722()], source: .samples(second, sampleRate: 16_000, loops: loops))
+        let leg = try bench.open(
+            1, port: 20_000, far: far.address, codecs: [.g722()], source: .samples(second, sampleRate: 16_000, loops: loops))
         try bench.start(leg)
         bench.pass(.seconds(2))
         let sent = bench.heard(by: far.address)
@@ -70,7 +71,8 @@ import Testing
 
     @Test func `samples wait while a key is down`() throws {
         let second = sine(8_000, frequency: 600, seconds: 1)
-        let leg = try bench.open(1, port: 20_000, far: far.address, keys: [.keys()], source: .samples(second, sampleRate: 8_000, loops: false))
+        let leg = try bench.open(
+            1, port: 20_000, far: far.address, keys: [.keys()], source: .samples(second, sampleRate: 8_000, loops: false))
         try bench.start(leg)
         try bench.engine.send([DTMFDigit("1")!], on: leg, at: bench.now)
         bench.pass(.seconds(2))
@@ -143,7 +145,9 @@ import Testing
 
     @Test func `a source that needs a codec we do not have is refused, and nothing stays bound`() throws {
         let unknown = NegotiatedCodec(codec: Codec(name: "iLBC", clockRate: 8_000), receivePayloadType: 97, sendPayloadType: 97)
-        #expect(throws: MediaError.unsupportedPlan) { try bench.open(1, port: 20_000, far: far.address, codecs: [unknown], source: .tone(.dial)) }
+        #expect(throws: MediaError.unsupportedPlan) {
+            try bench.open(1, port: 20_000, far: far.address, codecs: [unknown], source: .tone(.dial))
+        }
         #expect(throws: MediaError.unsupportedPlan) { try bench.open(1, port: 20_000, far: far.address, codecs: [unknown], sink: .record) }
         #expect(bench.network.bound.isEmpty)
         try bench.open(1, port: 20_000, far: far.address, codecs: [unknown], source: .relay)

@@ -13,16 +13,22 @@ import Testing
         var testDescription: String { "\(audio)" }
     }
 
-    static let sides = [Side(codec: .opus(), audio: .opus), Side(codec: .g722(), audio: .g722), Side(codec: .pcmu(), audio: .pcmu), Side(codec: .pcma(), audio: .pcma)]
+    static let sides = [
+        Side(codec: .opus(), audio: .opus), Side(codec: .g722(), audio: .g722), Side(codec: .pcmu(), audio: .pcmu),
+        Side(codec: .pcma(), audio: .pcma),
+    ]
     static let linear = [
-        Side(codec: .l16(8_000, 97), audio: .linear8), Side(codec: .l16(16_000, 98), audio: .linear16), Side(codec: .l16(44_100, 11), audio: .linear44), Side(codec: .l16(48_000, 99), audio: .linear48),
+        Side(codec: .l16(8_000, 97), audio: .linear8), Side(codec: .l16(16_000, 98), audio: .linear16),
+        Side(codec: .l16(44_100, 11), audio: .linear44), Side(codec: .l16(48_000, 99), audio: .linear48),
     ]
 
     private let bench = Bench()
     private var alice = FarEnd("198.51.100.1", port: 4_000, ssrc: 0xA11CE)
     private var bob = FarEnd("198.51.100.2", port: 5_000, ssrc: 0xB0B)
 
-    private func bridge(_ first: [NegotiatedCodec], _ second: [NegotiatedCodec], keys: ([NegotiatedCodec], [NegotiatedCodec]) = ([], [])) throws -> (MediaLegID, MediaLegID) {
+    private func bridge(_ first: [NegotiatedCodec], _ second: [NegotiatedCodec], keys: ([NegotiatedCodec], [NegotiatedCodec]) = ([], []))
+        throws -> (MediaLegID, MediaLegID)
+    {
         let a = try bench.open(1, port: 20_000, far: alice.address, codecs: first, keys: keys.0)
         let b = try bench.open(2, port: 20_002, far: bob.address, codecs: second, keys: keys.1)
         try bench.engine.link(a, b, at: bench.now)
@@ -31,7 +37,9 @@ import Testing
     }
 
     /// Alice says it, a packet every 20 ms; packets of numbers in `lost` do not arrive, and those of a group together with the last of it.
-    private mutating func say(_ speech: [Int16], _ side: Side, expectedLossPercent: Int32 = 0, together group: Int = 1, lost: (Int) -> Bool = { _ in false }) throws {
+    private mutating func say(
+        _ speech: [Int16], _ side: Side, expectedLossPercent: Int32 = 0, together group: Int = 1, lost: (Int) -> Bool = { _ in false }
+    ) throws {
         var waiting: [[UInt8]] = []
         for (number, payload) in try encoded(speech, side.audio, expectedLossPercent: expectedLossPercent).enumerated() {
             let packet = alice.packet(side.codec.receivePayloadType, payload, step: side.audio.timestampStep(milliseconds: 20))
@@ -45,7 +53,9 @@ import Testing
     }
 
     @Test(arguments: sides, sides)
-    mutating func `what one side says in its codec the other hears in its own`(from: Side, to: Side) throws { try expectHeard(from, to, seconds: 3) }
+    mutating func `what one side says in its codec the other hears in its own`(from: Side, to: Side) throws {
+        try expectHeard(from, to, seconds: 3)
+    }
 
     @Test(arguments: sides + linear, linear)
     mutating func `uncompressed sound goes to all and comes from all`(from: Side, to: Side) throws {
@@ -62,14 +72,16 @@ import Testing
         try say(speech, from)
         bench.pass(.milliseconds(100))
         let packets = bench.heard(by: bob.address)
-        let heard = try WAV(sampleRate: to.audio.workingSampleRate, samples: decode(packets, to.audio)).resampled(to: from.audio.workingSampleRate)
+        let heard = try WAV(sampleRate: to.audio.workingSampleRate, samples: decode(packets, to.audio)).resampled(
+            to: from.audio.workingSampleRate)
         let likeness = try SignalCorrelation(sent: speech, received: heard.samples, sampleRate: from.audio.workingSampleRate)
         #expect(likeness.score > 0.85, "\(likeness)")
         let headers = try packets.map(header)
         #expect(headers.allSatisfy { $0.payloadType == to.codec.sendPayloadType })
         for (one, next) in zip(headers, headers.dropFirst()) {
             #expect(one.sequence.distance(to: next.sequence) == 1)
-            let length = to.audio.clockRate >= 44_100 && to.audio.isLinear && from.audio != to.audio ? 10 : 20   // 20 ms of it would not fit a packet
+            // 20 ms of it would not fit a packet.
+            let length = to.audio.clockRate >= 44_100 && to.audio.isLinear && from.audio != to.audio ? 10 : 20
             #expect(next.timestamp &- one.timestamp == to.audio.timestampStep(milliseconds: length))
         }
         let playout = try bench.statistics(a).playout
@@ -137,7 +149,8 @@ import Testing
         let playout = try #require(try bench.statistics(a).playout)
         #expect(playout.packets.lost == 30)
         #expect((560...660).contains(playout.concealed))
-        let heard = try WAV(sampleRate: to.audio.workingSampleRate, samples: decode(packets, to.audio)).resampled(to: from.audio.workingSampleRate)
+        let heard = try WAV(sampleRate: to.audio.workingSampleRate, samples: decode(packets, to.audio)).resampled(
+            to: from.audio.workingSampleRate)
         let likeness = try SignalCorrelation(sent: speech, received: heard.samples, sampleRate: from.audio.workingSampleRate)
         #expect(likeness.score > 0.75, "\(likeness)")
     }
@@ -159,7 +172,11 @@ import Testing
             try bench.engine.stop(leg, at: bench.now)
             try bench.engine.deactivate(leg)
             let statistics = try bench.engine.close(leg)
-            if leg == a { #expect(statistics.playout?.packets == playout.packets) } else { #expect(statistics.playout == nil || statistics.playout?.packets.played == 0) }
+            if leg == a {
+                #expect(statistics.playout?.packets == playout.packets)
+            } else {
+                #expect(statistics.playout == nil || statistics.playout?.packets.played == 0)
+            }
             totals.add(statistics)
         }
         #expect(totals.concealed == playout.concealed)
@@ -174,7 +191,10 @@ import Testing
         let heard = try decode(bench.heard(by: bob.address), .pcmu)
         let places = try words.map { word in
             let coded = try decode(encoded(word, .pcmu).map { alice.packet(0, $0, step: 160) }, .pcmu)
-            return try #require(heard.indices.dropLast(coded.count).first { heard[$0] == coded[0] && heard[$0 + 1..<$0 + coded.count].elementsEqual(coded.dropFirst()) }, "a word is not whole")
+            return try #require(
+                heard.indices.dropLast(coded.count).first {
+                    heard[$0] == coded[0] && heard[$0 + 1..<$0 + coded.count].elementsEqual(coded.dropFirst())
+                }, "a word is not whole")
         }
         let taken = words[0].count + pause.count - (places[1] - places[0])
         #expect((16...200).contains(taken), "\(taken) samples of the pause")
@@ -230,7 +250,9 @@ import Testing
         #expect(events.map(\.isEnd) == (1...12).map { $0 >= 10 })
         #expect(isWhole(try packets.map(header)))
         let sound = try packets.map(header).filter { $0.payloadType == 0 }
-        let inPress = sound.filter { $0.sequence.distance(to: headers[0].sequence) < 0 && headers[11].sequence.distance(to: $0.sequence) < 0 }
+        let inPress = sound.filter {
+            $0.sequence.distance(to: headers[0].sequence) < 0 && headers[11].sequence.distance(to: $0.sequence) < 0
+        }
         #expect(inPress.isEmpty, "no sound in a press")
         #expect(try bench.statistics(MediaLegID(1)).playout?.packets.lost == 0, "keys are no losses")
     }
@@ -279,7 +301,9 @@ import Testing
     }
 
     /// Each follows the one before it.
-    private func isWhole(_ headers: [RTPHeader]) -> Bool { zip(headers, headers.dropFirst()).allSatisfy { $0.sequence.distance(to: $1.sequence) == 1 } }
+    private func isWhole(_ headers: [RTPHeader]) -> Bool {
+        zip(headers, headers.dropFirst()).allSatisfy { $0.sequence.distance(to: $1.sequence) == 1 }
+    }
 
     /// Rises by 200 Hz a second; no two places of it are alike.
     private func chirp(seconds: Int, from start: Double) -> [Int16] {
@@ -293,9 +317,12 @@ import Testing
     private func speech(seconds: Int, sampleRate: Int) -> [Int16] {
         var random = SeededRandom(seed: 5), samples: [Int16] = []
         while samples.count < seconds * sampleRate {
-            let tone = Tone(.random(in: 120...300, using: &random), .random(in: 500...2_200, using: &random), level: .random(in: -24 ... -12, using: &random))
+            let tone = Tone(
+                .random(in: 120...300, using: &random), .random(in: 500...2_200, using: &random),
+                level: .random(in: -24 ... -12, using: &random))
             var generator = ToneGenerator(tone, sampleRate: sampleRate)
-            var syllable = [Int16](repeating: 0, count: sampleRate * Int.random(in: 60...200, using: &random) / 1_000), room = syllable.mutableSpan
+            var syllable = [Int16](repeating: 0, count: sampleRate * Int.random(in: 60...200, using: &random) / 1_000),
+                room = syllable.mutableSpan
             generator.fill(&room)
             samples += syllable + [Int16](repeating: 0, count: sampleRate * Int.random(in: 0...60, using: &random) / 1_000)
         }

@@ -62,7 +62,9 @@ final class VirtualSocket: MediaSocket {
     private var remote: SocketAddress?
     private var isLocked = false
 
-    init(_ address: SocketAddress, _ token: UInt64, _ network: VirtualNetwork) { (self.address, self.token, self.network) = (address, token, network) }
+    init(_ address: SocketAddress, _ token: UInt64, _ network: VirtualNetwork) {
+        (self.address, self.token, self.network) = (address, token, network)
+    }
 
     var isVouched: Bool { false }
     func aim(at remote: SocketAddress?) { (self.remote, isLocked) = (remote, false) }
@@ -108,9 +110,12 @@ struct FarEnd {
     }
 
     /// The next packet of a stream.
-    mutating func packet(_ payloadType: UInt8, _ payload: [UInt8] = Array(repeating: 0x55, count: 160), step: UInt32 = 160, marker: Bool = false) -> [UInt8] {
+    mutating func packet(
+        _ payloadType: UInt8, _ payload: [UInt8] = Array(repeating: 0x55, count: 160), step: UInt32 = 160, marker: Bool = false
+    ) -> [UInt8] {
         defer { (sequence, timestamp) = (sequence &+ 1, timestamp &+ step) }
-        let header = RTPHeader(payloadType: payloadType, sequence: SequenceNumber(sequence), timestamp: timestamp, ssrc: ssrc, marker: marker)
+        let header = RTPHeader(
+            payloadType: payloadType, sequence: SequenceNumber(sequence), timestamp: timestamp, ssrc: ssrc, marker: marker)
         return rtp(header, payload)
     }
 }
@@ -132,11 +137,17 @@ func payload(_ packet: [UInt8]) throws -> [UInt8] {
 func isRTP(_ packet: [UInt8]) -> Bool { packet.withUnsafeBytes { MediaPacketKind($0) } == .rtp }
 
 extension NegotiatedCodec {
-    static func pcmu(_ receive: UInt8 = 0, _ send: UInt8 = 0) -> Self { Self(codec: .pcmu, receivePayloadType: receive, sendPayloadType: send) }
+    static func pcmu(_ receive: UInt8 = 0, _ send: UInt8 = 0) -> Self {
+        Self(codec: .pcmu, receivePayloadType: receive, sendPayloadType: send)
+    }
     static func pcma() -> Self { Self(codec: .pcma, receivePayloadType: 8, sendPayloadType: 8) }
     static func g722() -> Self { Self(codec: .g722, receivePayloadType: 9, sendPayloadType: 9) }
-    static func opus(_ receive: UInt8 = 111, _ send: UInt8 = 111) -> Self { Self(codec: .opus, receivePayloadType: receive, sendPayloadType: send) }
-    static func l16(_ rate: UInt32, _ number: UInt8) -> Self { Self(codec: .l16(rate), receivePayloadType: number, sendPayloadType: number) }
+    static func opus(_ receive: UInt8 = 111, _ send: UInt8 = 111) -> Self {
+        Self(codec: .opus, receivePayloadType: receive, sendPayloadType: send)
+    }
+    static func l16(_ rate: UInt32, _ number: UInt8) -> Self {
+        Self(codec: .l16(rate), receivePayloadType: number, sendPayloadType: number)
+    }
     static func keys(_ receive: UInt8 = 101, _ send: UInt8 = 101, rate: UInt32 = 8_000) -> Self {
         Self(codec: .telephoneEvent(rate), receivePayloadType: receive, sendPayloadType: send)
     }

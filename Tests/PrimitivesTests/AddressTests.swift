@@ -11,7 +11,9 @@ import Testing
         #expect(IPAddress(text)?.description == canonical)
     }
 
-    @Test(arguments: ["", "1.2.3", "1.2.3.256", "1.2.3.4.5", ":::", "1::2::3", "1:2:3:4:5:6:7", "g::1", "12345::", "1.2.3.4 ", "1:2:3:4:5:6:7:8:9"])
+    @Test(arguments: [
+        "", "1.2.3", "1.2.3.256", "1.2.3.4.5", ":::", "1::2::3", "1:2:3:4:5:6:7", "g::1", "12345::", "1.2.3.4 ", "1:2:3:4:5:6:7:8:9",
+    ])
     func `what is no address is refused`(text: String) {
         #expect(IPAddress(text) == nil)
     }

@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct CallQualityTests {
     /// R and MOS of G.107 for G.711 with concealment and random loss, computed by hand: 93.2 − 95 · p / (p + 25.1).
-    @Test(arguments: [(0.0, 93.2, 4.41), (0.01, 89.56, 4.328), (0.02, 86.19, 4.235), (0.05, 77.42, 3.93), (0.1, 66.14, 3.41), (0.2, 51.07, 2.63)])
+    @Test(arguments: [
+        (0.0, 93.2, 4.41), (0.01, 89.56, 4.328), (0.02, 86.19, 4.235), (0.05, 77.42, 3.93), (0.1, 66.14, 3.41), (0.2, 51.07, 2.63),
+    ])
     func `falls with loss as G 107 says`(loss: Double, factor: Double, score: Double) throws {
         let quality = try #require(CallQuality(.g711, loss: loss, delay: nil))
         #expect(abs(quality.rFactor - factor) < 0.02)
@@ -21,9 +23,12 @@ import Testing
         #expect(CallQuality(.opus, loss: nil, delay: .milliseconds(20)) == nil)
         let worst = try #require(CallQuality(.g711, loss: 1, delay: .seconds(10)))
         #expect(worst.rFactor == 0 && worst.meanOpinionScore == 1)
-        let robust = try #require(CallQuality(.opus, loss: 0.1, delay: nil)), bare = try #require(CallQuality(.opusWithoutCorrection, loss: 0.1, delay: nil))
+        let robust = try #require(CallQuality(.opus, loss: 0.1, delay: nil)),
+            bare = try #require(CallQuality(.opusWithoutCorrection, loss: 0.1, delay: nil))
         #expect(robust.rFactor > bare.rFactor)
-        #expect(try #require(CallQuality(.g711, loss: 0.1, burstRatio: 3, delay: nil)).rFactor < #require(CallQuality(.g711, loss: 0.1, delay: nil)).rFactor)
+        #expect(
+            try #require(CallQuality(.g711, loss: 0.1, burstRatio: 3, delay: nil)).rFactor
+                < #require(CallQuality(.g711, loss: 0.1, delay: nil)).rFactor)
     }
 
     @Test func `losses one by one are a gap, losses together a burst`() throws {
@@ -49,7 +54,8 @@ import Testing
         let bytes = RTCPPacket.make([.extendedReport(ssrc: 9, metrics)])
         #expect(
             bytes == [
-                0x80, 207, 0, 10, 0, 0, 0, 9, 7, 0, 0, 8, 1, 2, 3, 4, 32, 64, 128, 16, 0, 80, 0x07, 0xD0, 0, 45, 0, 40, 127, 127, 127, 16, 87, 127, 42, 41,
+                0x80, 207, 0, 10, 0, 0, 0, 9, 7, 0, 0, 8, 1, 2, 3, 4, 32, 64, 128, 16, 0, 80, 0x07, 0xD0, 0, 45, 0, 40, 127, 127, 127, 16,
+                87, 127, 42, 41,
                 0xB0, 0, 0, 40, 0, 60, 0, 200,
             ])
         #expect(try bytes.withUnsafeBytes { try RTCPPacket.parse($0) } == [.extendedReport(ssrc: 9, metrics)])

@@ -25,7 +25,8 @@ private struct Line {
 
     /// Milliseconds. While the network is `stalled` all waits in it, and comes at once at the end.
     mutating func run(
-        _ milliseconds: Int, loss: Double = 0, burst: Int = 1, jitter: Int = 0, duplicates: Double = 0, silent: Bool = false, stalled: Bool = false
+        _ milliseconds: Int, loss: Double = 0, burst: Int = 1, jitter: Int = 0, duplicates: Double = 0, silent: Bool = false,
+        stalled: Bool = false
     ) {
         var bursting = 0
         for step in 0..<milliseconds {
@@ -216,7 +217,8 @@ private struct Line {
         line.run(2_000, jitter: jitter)
         let heard = Int(line.buffer.counters.played - before.played)
         #expect(heard >= 105, "\(heard), \(line.buffer.counters)")
-        #expect(line.buffer.counters.overflowed <= max(0, stall / 20 - 20) + 1, "what is up to 400 ms late is heard: \(line.buffer.counters)")
+        #expect(
+            line.buffer.counters.overflowed <= max(0, stall / 20 - 20) + 1, "what is up to 400 ms late is heard: \(line.buffer.counters)")
         #expect(line.buffer.counters.restarts == 0)
     }
 
@@ -236,11 +238,15 @@ private struct Line {
         var bytes = [UInt8](repeating: 1, count: 2_000)
         for _ in 0..<50_000 {
             let header = RTPHeader(
-                payloadType: 0, sequence: SequenceNumber(.random(in: 0 ... .max, using: &random)), timestamp: .random(in: 0 ... .max, using: &random),
+                payloadType: 0, sequence: SequenceNumber(.random(in: 0 ... .max, using: &random)),
+                timestamp: .random(in: 0 ... .max, using: &random),
                 ssrc: .random(in: 0...1, using: &random))
             let count = Int.random(in: 0...2_000, using: &random)
             bytes[0] = UInt8(truncatingIfNeeded: count)
-            _ = bytes.withUnsafeBytes { buffer.insert(header, UnsafeRawBufferPointer(rebasing: $0[..<count]), ticks: .random(in: 0...5_760, using: &random), at: now) }
+            _ = bytes.withUnsafeBytes {
+                buffer.insert(
+                    header, UnsafeRawBufferPointer(rebasing: $0[..<count]), ticks: .random(in: 0...5_760, using: &random), at: now)
+            }
             now += .milliseconds(.random(in: 0...50, using: &random))
             for _ in 0..<3 {
                 if case .audio(let payload, _) = buffer.next(buffered: 0, at: now) { buffer.read(payload) { #expect($0.count <= 2_000) } }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct RTCPTests {
     static let block = RTCPPacket.ReportBlock(
-        ssrc: 2, fractionLost: 64, cumulativeLost: -2, highestSequence: 0x0001_0005, jitter: 9, lastSenderReport: 10, delaySinceSenderReport: 11)
+        ssrc: 2, fractionLost: 64, cumulativeLost: -2, highestSequence: 0x0001_0005, jitter: 9, lastSenderReport: 10,
+        delaySinceSenderReport: 11)
 
     static let compound: [RTCPPacket] = [
         .senderReport(ssrc: 1, .init(ntp: 0x0102_0304_0506_0708, rtpTimestamp: 3, packets: 4, octets: 5), [block]),
@@ -30,15 +31,19 @@ import Testing
             + [0xA1, 203, 0, 2, 0, 0, 0, 1, 0, 0, 0, 4]
         #expect(
             try parseRTCP(bytes) == [
-                .receiverReport(ssrc: 7, []), .other(type: 206), .sourceDescription([.init(ssrc: 1, cname: "y"), .init(ssrc: 2, cname: "")]),
+                .receiverReport(ssrc: 7, []), .other(type: 206),
+                .sourceDescription([.init(ssrc: 1, cname: "y"), .init(ssrc: 2, cname: "")]),
                 .goodbye([1], reason: nil),
             ])
     }
 
     static let bad: [([UInt8], RTCPPacket.ParseError)] = [
-        ([], .truncated), ([0x80, 201, 0], .truncated), ([0x80, 201, 0, 2, 0, 0, 0, 1], .truncated), ([0x00, 201, 0, 1, 0, 0, 0, 1], .version),
-        ([0x81, 201, 0, 1, 0, 0, 0, 1], .malformed), ([0x80, 200, 0, 1, 0, 0, 0, 1], .malformed), ([0xA0, 201, 0, 1, 0, 0, 0, 9], .malformed),
-        ([0xA0, 201, 0, 1, 0, 0, 0, 0], .malformed), ([0x81, 202, 0, 2, 0, 0, 0, 1, 1, 9, 0, 0], .truncated), ([0x82, 203, 0, 1, 0, 0, 0, 1], .malformed),
+        ([], .truncated), ([0x80, 201, 0], .truncated), ([0x80, 201, 0, 2, 0, 0, 0, 1], .truncated),
+        ([0x00, 201, 0, 1, 0, 0, 0, 1], .version),
+        ([0x81, 201, 0, 1, 0, 0, 0, 1], .malformed), ([0x80, 200, 0, 1, 0, 0, 0, 1], .malformed),
+        ([0xA0, 201, 0, 1, 0, 0, 0, 9], .malformed),
+        ([0xA0, 201, 0, 1, 0, 0, 0, 0], .malformed), ([0x81, 202, 0, 2, 0, 0, 0, 1, 1, 9, 0, 0], .truncated),
+        ([0x82, 203, 0, 1, 0, 0, 0, 1], .malformed),
         ([0x81, 203, 0, 2, 0, 0, 0, 1, 9, 0, 0, 0], .truncated), (compoundBytes + [0x80], .truncated),
         (Array(repeating: [0x80, 206, 0, 0], count: 33).flatMap { $0 }, .tooMany),
     ]
@@ -77,7 +82,9 @@ import Testing
         }
         let blocks = (0..<Int.random(in: 0...3, using: &random)).map { _ in block() }
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: return .senderReport(ssrc: word(), .init(ntp: UInt64(word()) << 32 | 7, rtpTimestamp: word(), packets: word(), octets: word()), blocks)
+        case 0:
+            return .senderReport(
+                ssrc: word(), .init(ntp: UInt64(word()) << 32 | 7, rtpTimestamp: word(), packets: word(), octets: word()), blocks)
         case 1: return .receiverReport(ssrc: word(), blocks)
         case 2: return .sourceDescription(blocks.map { .init(ssrc: $0.ssrc, cname: text()) })
         default: return .goodbye(blocks.map(\.ssrc), reason: Bool.random(using: &random) ? text() : nil)
@@ -92,7 +99,9 @@ import Testing
         for packet in 0..<3_000 {
             let now = milliseconds(packet * 20)
             here.sender.sent(UInt32(packet * 160), sequence: UInt16(packet), octets: 160, at: now)
-            if packet % 10 != 5 { there.receiver.receive(try Packet(sequence: packet, timestamp: UInt32(packet * 160), ssrc: 10).header(), at: now + delay) }
+            if packet % 10 != 5 {
+                there.receiver.receive(try Packet(sequence: packet, timestamp: UInt32(packet * 160), ssrc: 10).header(), at: now + delay)
+            }
             if let report = here.advance(to: now) { _ = try report.withUnsafeBytes { try there.receive($0, at: now + delay) } }
             if let report = there.advance(to: now) {
                 reports += 1
@@ -129,7 +138,9 @@ import Testing
             time += 10_000
             session.receiver.receive(try Packet(sequence: 1, ssrc: source).header(), at: milliseconds(time))
             let info = RTCPPacket.SenderInfo(ntp: 0xAA_BBBB_CCCC_DDDD, rtpTimestamp: 0, packets: 1, octets: 1)
-            _ = try RTCPPacket.make([.senderReport(ssrc: reporter, info, [])]).withUnsafeBytes { try session.receive($0, at: milliseconds(time)) }
+            _ = try RTCPPacket.make([.senderReport(ssrc: reporter, info, [])]).withUnsafeBytes {
+                try session.receive($0, at: milliseconds(time))
+            }
             let report = session.advance(to: milliseconds(time + 1_000))
             guard case .receiverReport(_, let blocks)? = try report.map(parseRTCP)?.first else { return nil }
             return blocks.first

@@ -19,7 +19,8 @@ import Testing
     }
 
     static let layouts: [([UInt8], Int, Int)] = [
-        (with(0x80, []), 12, 0), (with(0x82, [0, 0, 0, 1, 0, 0, 0, 2, 7]), 20, 1), (with(0x90, [0xBE, 0xDE, 0, 1, 1, 2, 3, 4, 7, 7]), 20, 2),
+        (with(0x80, []), 12, 0), (with(0x82, [0, 0, 0, 1, 0, 0, 0, 2, 7]), 20, 1),
+        (with(0x90, [0xBE, 0xDE, 0, 1, 1, 2, 3, 4, 7, 7]), 20, 2),
         (with(0x90, [0xBE, 0xDE, 0, 0]), 16, 0), (with(0xA0, [5, 5, 0, 2]), 12, 2), (with(0xA0, [1]), 12, 0),
         (with(0xB1, [0, 0, 0, 1, 0, 0, 0, 1, 1, 2, 3, 4, 7, 0, 0, 3]), 24, 1),
     ]
@@ -31,8 +32,10 @@ import Testing
     }
 
     static let bad: [([UInt8], RTPHeader.ParseError)] = [
-        ([], .truncated), (Array(fixed.dropLast()), .truncated), (with(0x00, []), .version), (with(0x40, []), .version), (with(0xC0, []), .version),
-        (with(0x81, [1, 2, 3]), .truncated), (with(0x90, [0xBE, 0xDE, 0]), .truncated), (with(0x90, [0xBE, 0xDE, 0, 1, 1, 2, 3]), .truncated),
+        ([], .truncated), (Array(fixed.dropLast()), .truncated), (with(0x00, []), .version), (with(0x40, []), .version),
+        (with(0xC0, []), .version),
+        (with(0x81, [1, 2, 3]), .truncated), (with(0x90, [0xBE, 0xDE, 0]), .truncated),
+        (with(0x90, [0xBE, 0xDE, 0, 1, 1, 2, 3]), .truncated),
         (with(0x90, [0xBE, 0xDE, 0xFF, 0xFF, 1, 2, 3, 4]), .truncated), (with(0xA0, [0]), .padding), (with(0xA0, [2]), .padding),
         (with(0xA0, []), .padding), (with(0xA1, [0, 0, 0, 1]), .padding),
     ]
@@ -74,7 +77,9 @@ import Testing
         #expect(bytes.withUnsafeBytes { MediaPacketKind($0) } == kind)
     }
 
-    static let distances: [(UInt16, UInt16, Int)] = [(0, 1, 1), (65_535, 0, 1), (0, 65_535, -1), (10, 10, 0), (0, 32_767, 32_767), (0, 32_768, -32_768)]
+    static let distances: [(UInt16, UInt16, Int)] = [
+        (0, 1, 1), (65_535, 0, 1), (0, 65_535, -1), (10, 10, 0), (0, 32_767, 32_767), (0, 32_768, -32_768),
+    ]
 
     @Test(arguments: distances)
     func `sequence numbers wrap`(from: UInt16, to: UInt16, distance: Int) {

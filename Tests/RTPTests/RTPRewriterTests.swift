@@ -14,14 +14,19 @@ import Testing
         var stream = Self.stream(payloadTypes: map)
         let extended = Packet([0xB1, 96, 0, 7, 0, 0, 0, 9, 1, 1, 1, 1, 2, 2, 2, 2, 0xBE, 0xDE, 0, 1, 5, 6, 7, 8, 42, 43, 0, 2])
         let sent = try #require(try stream.relay(extended, at: .zero))
-        #expect(sent.bytes == [0xB1, 0x80 | 111, 0, 100, 0, 0, 0x13, 0x88, 0, 0, 0xAB, 0xCD, 2, 2, 2, 2, 0xBE, 0xDE, 0, 1, 5, 6, 7, 8, 42, 43, 0, 2])
+        #expect(
+            sent.bytes == [
+                0xB1, 0x80 | 111, 0, 100, 0, 0, 0x13, 0x88, 0, 0, 0xAB, 0xCD, 2, 2, 2, 2, 0xBE, 0xDE, 0, 1, 5, 6, 7, 8, 42, 43, 0, 2,
+            ])
         #expect(try stream.outcome(Packet(type: 0, sequence: 8, ssrc: 0x0101_0101)) == .unmapped)
     }
 
     @Test func `keeps gaps, order and copies of one source, over the wrap of its numbers`() throws {
         var stream = Self.stream(65_530)
         let sequences = [65_500, 65_501, 65_504, 65_503, 65_503, 65_510, 65_540, 65_539, 65_541]
-        let sent = try sequences.map { try stream.relay(Packet(sequence: $0, timestamp: UInt32($0) * 160), at: milliseconds(($0 - 65_500) * 20)) }
+        let sent = try sequences.map {
+            try stream.relay(Packet(sequence: $0, timestamp: UInt32($0) * 160), at: milliseconds(($0 - 65_500) * 20))
+        }
         let headers = try sent.map { try #require(try $0?.header()) }
         #expect(headers.map { Int($0.sequence.rawValue) } == sequences.map { ($0 + 30) % 65_536 })
         #expect(headers.map(\.timestamp) == sequences.map { UInt32(5_000 + ($0 - 65_500) * 160) })
@@ -63,7 +68,8 @@ import Testing
         let target = 40_200 + jump
         #expect(try stream.outcome(Packet(sequence: target)) == (atOnce ? .rewritten : .strayed))
         guard !atOnce else { return }
-        #expect(try stream.relay(Packet(sequence: 40_201), at: .zero)?.header().sequence.rawValue == 301, "one stray packet changes nothing")
+        #expect(
+            try stream.relay(Packet(sequence: 40_201), at: .zero)?.header().sequence.rawValue == 301, "one stray packet changes nothing")
         #expect(try stream.outcome(Packet(sequence: target)) == .strayed)
         let believed = try #require(try stream.relay(Packet(sequence: target + 1), at: milliseconds(20)))
         #expect(try believed.header().sequence.rawValue == 302)
@@ -89,7 +95,9 @@ import Testing
     @Test func `the packets of an event keep one timestamp through the relay`() throws {
         var stream = Self.stream()
         _ = try stream.relay(Packet(sequence: 1, timestamp: 160), at: .zero)
-        let event = try (2...20).map { try stream.relay(Packet(type: 101, sequence: $0, timestamp: 320), at: milliseconds($0 * 20))?.header().timestamp }
+        let event = try (2...20).map {
+            try stream.relay(Packet(type: 101, sequence: $0, timestamp: 320), at: milliseconds($0 * 20))?.header().timestamp
+        }
         #expect(Set(event) == [5_160])
         #expect(try stream.relay(Packet(sequence: 21, timestamp: 160 * 21), at: milliseconds(420))?.header().timestamp == 5_000 + 160 * 20)
     }
@@ -102,7 +110,9 @@ import Testing
         #expect(tone.map(\.marker) == [true, false, false])
         let event = stream.beginEvent(at: milliseconds(66))
         #expect(event == 5_480)
-        let keyed = (0..<2).map { stream.originateEvent(payloadType: 101, timestamp: event, marker: $0 == 0, at: milliseconds(66 + $0 * 20)) }
+        let keyed = (0..<2).map {
+            stream.originateEvent(payloadType: 101, timestamp: event, marker: $0 == 0, at: milliseconds(66 + $0 * 20))
+        }
         #expect(keyed.map(\.timestamp) == [5_480, 5_480])
         #expect(keyed.map(\.sequence.rawValue) == [103, 104])
         let relayed = try #require(try stream.relay(Packet(sequence: 9), at: milliseconds(166)))
@@ -183,7 +193,9 @@ import Testing
             for place in packets.indices where Int.random(in: 0..<10, using: &random) == 0 {
                 packets.swapAt(place, max(0, place - Int.random(in: 1...5, using: &random)))
             }
-            for place in packets.indices.reversed() where Int.random(in: 0..<20, using: &random) == 0 { packets.insert(packets[place], at: place) }
+            for place in packets.indices.reversed() where Int.random(in: 0..<20, using: &random) == 0 {
+                packets.insert(packets[place], at: place)
+            }
             return packets
         }
     }

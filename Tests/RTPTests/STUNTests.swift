@@ -91,7 +91,8 @@ private func bytes(_ text: String) -> [UInt8] {
 
     /// A check as a controlling agent sends it.
     private func check(
-        user: String = "evtj:h6vY", password: [UInt8] = STUNTests.password, nominates: Bool = false, extra: (UInt16, [UInt8])? = nil, role: UInt16 = 0x802A, preference: UInt8 = 0x6E
+        user: String = "evtj:h6vY", password: [UInt8] = STUNTests.password, nominates: Bool = false, extra: (UInt16, [UInt8])? = nil,
+        role: UInt16 = 0x802A, preference: UInt8 = 0x6E
     ) -> [UInt8] {
         // The builder of answers, with the type of a request.
         guard let seed = try? STUNMessage(parsing: Self.request) else { return [] }
@@ -106,7 +107,9 @@ private func bytes(_ text: String) -> [UInt8] {
         return message.bytes
     }
 
-    @Test(arguments: [false, true]) func `a check is answered with where it came from, and what it nominates is selected`(nominates: Bool) throws {
+    @Test(arguments: [false, true]) func `a check is answered with where it came from, and what it nominates is selected`(nominates: Bool)
+        throws
+    {
         var responder = responder()
         let outputs = responder.receive(check(nominates: nominates), from: Self.remote, at: .zero, hmac: hmac)
         guard case .answer(let bytes)? = outputs.first else { throw STUNMessage.ParseError.other }
@@ -130,7 +133,10 @@ private func bytes(_ text: String) -> [UInt8] {
 
     @Test func `of many addresses with checks the first ones are kept in mind`() {
         var responder = responder()
-        for port in 1...1_000 { _ = responder.receive(check(nominates: false), from: SocketAddress(Self.remote.address, port: UInt16(port)), at: .zero, hmac: hmac) }
+        for port in 1...1_000 {
+            _ = responder.receive(
+                check(nominates: false), from: SocketAddress(Self.remote.address, port: UInt16(port)), at: .zero, hmac: hmac)
+        }
         #expect((1...1_000).count { responder.isProvisional(SocketAddress(Self.remote.address, port: UInt16($0))) } == 16)
     }
 
@@ -138,7 +144,9 @@ private func bytes(_ text: String) -> [UInt8] {
         func isOne(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { KeepAlive.isOne($0) } }
         let binding: [UInt8] = [0, 0x11, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)
         #expect(isOne([]) && isOne([0]) && isOne([13, 10, 13, 10]) && isOne(binding) && isOne(Self.request))
-        #expect(!isOne([1]) && !isOne([0, 0, 0, 0, 0]) && !isOne(Self.response) && !isOne(Array(binding.dropLast())) && !isOne(Array(repeating: 0, count: 40)))
+        #expect(
+            !isOne([1]) && !isOne([0, 0, 0, 0, 0]) && !isOne(Self.response) && !isOne(Array(binding.dropLast()))
+                && !isOne(Array(repeating: 0, count: 40)))
         var responder = responder()
         #expect(responder.receive(binding, from: Self.remote, at: .zero, hmac: hmac).isEmpty)
         #expect(responder.counts.ignored == 1 && responder.counts.refused == 0)
@@ -148,7 +156,8 @@ private func bytes(_ text: String) -> [UInt8] {
         var responder = responder()
         let (good, bad) = (Self.remote, SocketAddress("198.51.100.7:4000")!)
         func nominates(_ remote: SocketAddress, _ preference: UInt8, at seconds: Int64) -> Bool {
-            responder.receive(check(nominates: true, preference: preference), from: remote, at: .zero + .seconds(seconds), hmac: hmac).last == .selected(remote)
+            responder.receive(check(nominates: true, preference: preference), from: remote, at: .zero + .seconds(seconds), hmac: hmac).last
+                == .selected(remote)
         }
         #expect(nominates(bad, 0x10, at: 0))
         #expect(nominates(good, 0x6E, at: 1), "a better one takes over")
@@ -161,7 +170,8 @@ private func bytes(_ text: String) -> [UInt8] {
     @Test func `checks of strangers, of two controlled agents and with what we do not know are refused, and select nothing`() throws {
         var responder = responder()
         for (datagram, code) in [
-            (check(user: "evtj:other"), 1), (check(password: Array("another password of length".utf8)), 1), (check(extra: (0x0099, [1, 2, 3, 4])), 20), (check(role: 0x8029), 87),
+            (check(user: "evtj:other"), 1), (check(password: Array("another password of length".utf8)), 1),
+            (check(extra: (0x0099, [1, 2, 3, 4])), 20), (check(role: 0x8029), 87),
             (Array(Self.request), 87),
         ] {
             let outputs = responder.receive(datagram, from: Self.remote, at: .zero, hmac: hmac)
@@ -178,10 +188,16 @@ private func bytes(_ text: String) -> [UInt8] {
         var random = SeededRandom(seed: 9)
         var responder = responder()
         let genuine = check(nominates: true)
-        for length in 0..<genuine.count { #expect(responder.receive(Array(genuine[..<length]), from: Self.remote, at: .zero, hmac: hmac).isEmpty) }
+        for length in 0..<genuine.count {
+            #expect(responder.receive(Array(genuine[..<length]), from: Self.remote, at: .zero, hmac: hmac).isEmpty)
+        }
         for _ in 0..<5_000 {
-            var damaged = Bool.random(using: &random) ? genuine : (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0 ... .max, using: &random) }
-            for _ in 0..<3 where !damaged.isEmpty { damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(in: 0 ... .max, using: &random) }
+            var damaged =
+                Bool.random(using: &random)
+                ? genuine : (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0 ... .max, using: &random) }
+            for _ in 0..<3 where !damaged.isEmpty {
+                damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(in: 0 ... .max, using: &random)
+            }
             if damaged == genuine { continue }
             for output in responder.receive(damaged, from: Self.remote, at: .zero, hmac: hmac) {
                 if case .selected = output { Issue.record("a damaged check selects") }
@@ -195,7 +211,10 @@ private func bytes(_ text: String) -> [UInt8] {
         let some = (0..<50).map { _ in ICECredentials(using: &random) }
         #expect(Set(some).count == 50)
         #expect(some.allSatisfy { $0.user.count >= 4 && $0.password.count >= 22 })
-        for (one, other) in [("abc", "VOkJxbRl1RmTxUk/WvJxBt"), ("abcd", "VOkJxbRl1RmTxUk/WvJxB"), ("ab d", "VOkJxbRl1RmTxUk/WvJxBt"), ("abcd", "VOkJxbRl1RmTxUk/WvJx\"t")] {
+        for (one, other) in [
+            ("abc", "VOkJxbRl1RmTxUk/WvJxBt"), ("abcd", "VOkJxbRl1RmTxUk/WvJxB"), ("ab d", "VOkJxbRl1RmTxUk/WvJxBt"),
+            ("abcd", "VOkJxbRl1RmTxUk/WvJx\"t"),
+        ] {
             #expect(ICECredentials(user: Text(one), password: Text(other)) == nil)
         }
         let shown = "\(some[0]) \(String(reflecting: some[0])) \(Array(Mirror(reflecting: some[0]).children))"
@@ -211,21 +230,25 @@ private func bytes(_ text: String) -> [UInt8] {
         let request = try STUNMessage(parsing: STUNBinding.request(transaction: Array(1...12)))
         #expect(request.messageClass == .request && request.hasFingerprint && request.transaction == Array(1...12))
         let answer = try STUNMessage(parsing: try #require(STUNBinding.answer(to: request, from: remote)))
-        #expect(answer.messageClass == .success && answer.transaction == request.transaction && answer.mappedAddress == remote && answer.hasFingerprint)
+        #expect(
+            answer.messageClass == .success && answer.transaction == request.transaction && answer.mappedAddress == remote
+                && answer.hasFingerprint)
         #expect(STUNBinding.answer(to: answer, from: remote) == nil, "an answer is not answered")
     }
 
     @Test func `what is not understood and may not be passed over is refused`() throws {
         // CHANGE-REQUEST, of RFC 3489, in a request without a fingerprint.
         let bytes: [UInt8] = [0, 1, 0, 8, 0x21, 0x12, 0xA4, 0x42] + Array(1...12) + [0, 3, 0, 4, 0, 0, 0, 0]
-        let answer = try STUNMessage(parsing: try #require(STUNBinding.answer(to: STUNMessage(parsing: bytes), from: SocketAddress(.loopback, port: 1))))
+        let answer = try STUNMessage(
+            parsing: try #require(STUNBinding.answer(to: STUNMessage(parsing: bytes), from: SocketAddress(.loopback, port: 1))))
         #expect(answer.messageClass == .error && !answer.hasFingerprint && answer.mappedAddress == nil)
     }
 
     @Test func `an address of the wrong length is none`() throws {
         for value in [[0, 1, 0, 1, 0, 0], [0, 2, 0, 1, 1, 2, 3, 4], [0, 1, 0, 0]] as [[UInt8]] {
             let padded = value + Array(repeating: 0, count: (4 - value.count % 4) % 4)
-            let bytes: [UInt8] = [1, 1, 0, UInt8(4 + padded.count), 0x21, 0x12, 0xA4, 0x42] + Array(1...12) + [0, 0x20, 0, UInt8(value.count)] + padded
+            let bytes: [UInt8] =
+                [1, 1, 0, UInt8(4 + padded.count), 0x21, 0x12, 0xA4, 0x42] + Array(1...12) + [0, 0x20, 0, UInt8(value.count)] + padded
             #expect(try STUNMessage(parsing: bytes).mappedAddress == nil)
         }
     }

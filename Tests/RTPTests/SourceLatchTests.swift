@@ -32,7 +32,8 @@ import Testing
     }
 
     static let noise: [[UInt8]] = [
-        [], [0x80], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13], Packet(type: 18, sequence: 1).bytes, Array(Packet(sequence: 1).bytes.prefix(11)),
+        [], [0x80], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13], Packet(type: 18, sequence: 1).bytes,
+        Array(Packet(sequence: 1).bytes.prefix(11)),
         [0xA0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9], [0x80, 200, 0, 9, 0, 0, 0, 1], [0x80, 72, 0, 1, 0, 0, 0, 1],
     ]
 
@@ -115,7 +116,8 @@ import Testing
         #expect(latch.admit(Self.voice, Self.natted) == .refused && latch.admit(Self.voice, Self.stranger) == .refused)
         #expect(latch.admit(Self.voice, Self.signalled) == .latched, "however late")
         latch.rearm()
-        #expect(latch.admit(Self.voice, Self.signalled) == .latched && latch.admit(Self.voice, Self.stranger) == .refused, "it is where it was")
+        #expect(
+            latch.admit(Self.voice, Self.signalled) == .latched && latch.admit(Self.voice, Self.stranger) == .refused, "it is where it was")
     }
 
     @Test func `whoever moved while it was held is sent to where it moved`() {

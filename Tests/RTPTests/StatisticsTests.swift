@@ -14,7 +14,9 @@ import Testing
         for place in sequences.indices.dropFirst(11) where Int.random(in: 0..<20, using: &random) == 0 {
             sequences.swapAt(place, place - Int.random(in: 1...10, using: &random))
         }
-        for place in sequences.indices.reversed() where Int.random(in: 0..<50, using: &random) == 0 { sequences.insert(sequences[place], at: place) }
+        for place in sequences.indices.reversed() where Int.random(in: 0..<50, using: &random) == 0 {
+            sequences.insert(sequences[place], at: place)
+        }
         var statistics = ReceiverStatistics(clockRate: 8_000)
         for (place, sequence) in sequences.enumerated() {
             statistics.receive(try Packet(sequence: sequence).header(), at: milliseconds(place * 20))
@@ -69,7 +71,9 @@ import Testing
             statistics.receive(try Packet(sequence: packet, timestamp: timestamp).header(), at: milliseconds(packet * 20))
         }
         #expect(statistics.figures.jitter == 0)
-        for packet in 100..<120 { statistics.receive(try Packet(sequence: packet, timestamp: 9).header(), timed: false, at: milliseconds(packet * 20)) }
+        for packet in 100..<120 {
+            statistics.receive(try Packet(sequence: packet, timestamp: 9).header(), timed: false, at: milliseconds(packet * 20))
+        }
         #expect(statistics.figures.jitter == 0)
         #expect(statistics.figures.packets == 120)
     }
@@ -141,7 +145,8 @@ import Testing
     func `a round trip that cannot be is none`(lastReport: UInt32, delay: UInt32) {
         var sender = SenderStatistics(clockRate: 8_000)
         let block = RTCPPacket.ReportBlock(
-            ssrc: 1, fractionLost: 0, cumulativeLost: -5, highestSequence: 0, jitter: 0, lastSenderReport: lastReport, delaySinceSenderReport: delay)
+            ssrc: 1, fractionLost: 0, cumulativeLost: -5, highestSequence: 0, jitter: 0, lastSenderReport: lastReport,
+            delaySinceSenderReport: delay)
         sender.receive(block, at: milliseconds(46_864_500))
         #expect(sender.roundTrip == nil)
         #expect(sender.figures.lost == 0)

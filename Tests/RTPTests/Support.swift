@@ -13,7 +13,8 @@ struct Packet: Hashable {
     init(type: UInt8 = 0, sequence: Int, timestamp: UInt32 = 0, ssrc: UInt32 = 1, marker: Bool = false, payload: [UInt8] = [1, 2, 3]) {
         bytes = Array(repeating: 0, count: RTPHeader.fixedSize) + payload
         let header = RTPHeader(
-            payloadType: type, sequence: SequenceNumber(UInt16(truncatingIfNeeded: sequence)), timestamp: timestamp, ssrc: ssrc, marker: marker)
+            payloadType: type, sequence: SequenceNumber(UInt16(truncatingIfNeeded: sequence)), timestamp: timestamp, ssrc: ssrc,
+            marker: marker)
         bytes.withUnsafeMutableBytes { header.write(to: $0) }
     }
 

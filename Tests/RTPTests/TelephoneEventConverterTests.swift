@@ -3,13 +3,17 @@ import RTP
 import Testing
 
 @Suite struct TelephoneEventConverterTests {
-    private func packet(_ timestamp: UInt32, _ duration: UInt16, end: Bool = false, event: UInt8 = 3, ssrc: UInt32 = 1) -> (payload: [UInt8], header: RTPHeader) {
+    private func packet(_ timestamp: UInt32, _ duration: UInt16, end: Bool = false, event: UInt8 = 3, ssrc: UInt32 = 1) -> (
+        payload: [UInt8], header: RTPHeader
+    ) {
         var bytes: [UInt8] = [0, 0, 0, 0]
         bytes.withUnsafeMutableBytes { TelephoneEvent(event: event, isEnd: end, duration: duration).write(to: $0) }
         return (bytes, RTPHeader(payloadType: 101, sequence: SequenceNumber(0), timestamp: timestamp, ssrc: ssrc))
     }
 
-    private func convert(_ converter: inout TelephoneEventConverter, _ packet: (payload: [UInt8], header: RTPHeader)) -> [TelephoneEventConverter.Packet] {
+    private func convert(_ converter: inout TelephoneEventConverter, _ packet: (payload: [UInt8], header: RTPHeader))
+        -> [TelephoneEventConverter.Packet]
+    {
         var made: [TelephoneEventConverter.Packet] = []
         packet.payload.withUnsafeBytes { converter.convert($0, header: packet.header) { made.append($0) } }
         return made
@@ -18,7 +22,8 @@ import Testing
     @Test(arguments: [(UInt32(48_000), UInt32(8_000)), (8_000, 48_000), (8_000, 8_000)])
     func `a press keeps its length in time`(from: UInt32, to: UInt32) {
         var converter = TelephoneEventConverter(from: from, to: to)
-        let first = convert(&converter, packet(1_000, UInt16(from / 50))).first, last = convert(&converter, packet(1_000, UInt16(from / 10), end: true)).first
+        let first = convert(&converter, packet(1_000, UInt16(from / 50))).first,
+            last = convert(&converter, packet(1_000, UInt16(from / 10), end: true)).first
         #expect(first?.begins == true && first?.event.duration == UInt16(to / 50))
         #expect(last?.begins == false && last?.event.duration == UInt16(to / 10) && last?.event.isEnd == true && !converter.isPressing)
         #expect(convert(&converter, packet(1_000, UInt16(from / 10), end: true)).first?.begins == false, "the second end is no new press")
@@ -30,7 +35,9 @@ import Testing
         var timestamp: UInt32 = .max - 100, left = 480_000, made: [TelephoneEventConverter.Packet] = []
         while left > 0 {
             let duration = UInt16(min(left, 65_535))
-            for ticks in stride(from: 960, through: Int(duration), by: 960) { made += convert(&converter, packet(timestamp, UInt16(ticks))) }
+            for ticks in stride(from: 960, through: Int(duration), by: 960) {
+                made += convert(&converter, packet(timestamp, UInt16(ticks)))
+            }
             left -= Int(duration)
             made += convert(&converter, packet(timestamp, duration, end: left == 0))
             timestamp &+= 65_535
@@ -47,13 +54,16 @@ import Testing
     func `each segment that leaves ends with a full packet, also where that was lost on its way here`(from: UInt32, loses: Bool) {
         var converter = TelephoneEventConverter(from: from, to: 48_000), made: [TelephoneEventConverter.Packet] = []
         for step in 1...150 {
-            let ticks = UInt32(step) * from / 50, segment = (ticks - 1) / 65_535 * 65_535, before = (UInt32(step - 1) * from / 50).subtractingReportingOverflow(1).partialValue
+            let ticks = UInt32(step) * from / 50, segment = (ticks - 1) / 65_535 * 65_535,
+                before = (UInt32(step - 1) * from / 50).subtractingReportingOverflow(1).partialValue
             if !loses, step > 1, before / 65_535 * 65_535 < segment { made += convert(&converter, packet(segment - 65_535, .max)) }
             made += convert(&converter, packet(segment, UInt16(ticks - segment), end: step == 150))
         }
         #expect(made.count(where: \.begins) == 1 && made.count(where: \.event.isEnd) == 1)
         #expect(Set(made.map(\.segment)) == [0, 65_535, 131_070])
-        for (last, next) in zip(made, made.dropFirst()) where last.segment != next.segment { #expect(last.event.duration == .max && !last.event.isEnd) }
+        for (last, next) in zip(made, made.dropFirst()) where last.segment != next.segment {
+            #expect(last.event.duration == .max && !last.event.isEnd)
+        }
     }
 
     @Test func `another key exactly one segment later is a press of its own`() {

@@ -44,10 +44,13 @@ import Testing
             description: "a whole press, its end three times",
             steps: [
                 Step(key: 5, timestamp: 100, duration: 160, at: 0), Step(key: 5, timestamp: 100, duration: 320, at: 20),
-                Step(key: 5, timestamp: 100, duration: 800, isEnd: true, at: 40), Step(key: 5, timestamp: 100, duration: 800, isEnd: true, at: 60),
+                Step(key: 5, timestamp: 100, duration: 800, isEnd: true, at: 40),
+                Step(key: 5, timestamp: 100, duration: 800, isEnd: true, at: 60),
                 Step(key: 5, timestamp: 100, duration: 800, isEnd: true, at: 80),
             ], keys: ["+5", "-5 100"]),
-        Row(description: "only an end packet", steps: [Step(key: 11, timestamp: 9, duration: 800, isEnd: true, at: 0)], keys: ["+#", "-# 100"]),
+        Row(
+            description: "only an end packet", steps: [Step(key: 11, timestamp: 9, duration: 800, isEnd: true, at: 0)],
+            keys: ["+#", "-# 100"]),
         Row(
             description: "the same key twice, every end lost",
             steps: [Step(key: 1, timestamp: 0, duration: 400, at: 0), Step(key: 1, timestamp: 2_000, duration: 800, at: 250)],
@@ -56,7 +59,8 @@ import Testing
             description: "a late packet of the press before",
             steps: [
                 Step(key: 1, timestamp: 0, duration: 400, isEnd: true, at: 0), Step(key: 2, timestamp: 2_000, duration: 160, at: 250),
-                Step(key: 1, timestamp: 0, duration: 400, isEnd: true, at: 260), Step(key: 2, timestamp: 2_000, duration: 800, isEnd: true, at: 280),
+                Step(key: 1, timestamp: 0, duration: 400, isEnd: true, at: 260),
+                Step(key: 2, timestamp: 2_000, duration: 800, isEnd: true, at: 280),
             ], keys: ["+1", "-1 50", "+2", "-2 100"]),
         Row(
             description: "news after the press timed out",
@@ -64,7 +68,8 @@ import Testing
             keys: ["+1", "-1 50"]),
         Row(
             description: "packets out of order",
-            steps: [Step(key: 1, timestamp: 0, duration: 800, at: 0), Step(key: 1, timestamp: 0, duration: 400, at: 5)], keys: ["+1", "-1 100"]),
+            steps: [Step(key: 1, timestamp: 0, duration: 800, at: 0), Step(key: 1, timestamp: 0, duration: 400, at: 5)],
+            keys: ["+1", "-1 100"]),
         Row(
             description: "a long press in two segments",
             steps: [
@@ -73,15 +78,24 @@ import Testing
             ], keys: ["+3", "-3 9191"]),
         Row(
             description: "timestamps that wrap",
-            steps: [Step(key: 1, timestamp: .max - 10, duration: 800, isEnd: true, at: 0), Step(key: 2, timestamp: 1_000, duration: 800, isEnd: true, at: 200)],
+            steps: [
+                Step(key: 1, timestamp: .max - 10, duration: 800, isEnd: true, at: 0),
+                Step(key: 2, timestamp: 1_000, duration: 800, isEnd: true, at: 200),
+            ],
             keys: ["+1", "-1 100", "+2", "-2 100"]),
         Row(
             description: "another source with smaller timestamps",
-            steps: [Step(key: 1, timestamp: 5_000, duration: 800, at: 0), Step(key: 2, timestamp: 9, duration: 800, isEnd: true, at: 20, ssrc: 2)],
+            steps: [
+                Step(key: 1, timestamp: 5_000, duration: 800, at: 0),
+                Step(key: 2, timestamp: 9, duration: 800, isEnd: true, at: 20, ssrc: 2),
+            ],
             keys: ["+1", "-1 100", "+2", "-2 100"]),
         Row(
             description: "the same source with a new base, later",
-            steps: [Step(key: 1, timestamp: 90_000, duration: 800, isEnd: true, at: 0), Step(key: 2, timestamp: 9, duration: 800, isEnd: true, at: 3_000)],
+            steps: [
+                Step(key: 1, timestamp: 90_000, duration: 800, isEnd: true, at: 0),
+                Step(key: 2, timestamp: 9, duration: 800, isEnd: true, at: 3_000),
+            ],
             keys: ["+1", "-1 100", "+2", "-2 100"]),
         Row(description: "a flash is no key", steps: [Step(key: 16, timestamp: 0, duration: 800, isEnd: true, at: 0)], keys: []),
     ]
@@ -117,12 +131,15 @@ import Testing
         var sent: [String] = []
         while let due = sender.deadline {
             while let packet = sender.advance(to: due) {
-                sent.append("\(due.nanoseconds / 1_000_000) \(packet.event.event) \(packet.event.duration)\(packet.begins ? " M" : "")\(packet.event.isEnd ? " E" : "")")
+                sent.append(
+                    "\(due.nanoseconds / 1_000_000) \(packet.event.event) \(packet.event.duration)\(packet.begins ? " M" : "")\(packet.event.isEnd ? " E" : "")"
+                )
             }
         }
         #expect(
             sent == [
-                "0 7 160 M", "20 7 320", "40 7 480", "60 7 640 E", "80 7 640 E", "100 7 640 E", "160 8 160 M", "180 8 320", "200 8 480", "220 8 640 E",
+                "0 7 160 M", "20 7 320", "40 7 480", "60 7 640 E", "80 7 640 E", "100 7 640 E", "160 8 160 M", "180 8 320", "200 8 480",
+                "220 8 640 E",
                 "240 8 640 E", "260 8 640 E",
             ])
         #expect(sender.isIdle)
@@ -149,7 +166,8 @@ import Testing
             if packet == 150 { sender.release() }
             while let packet = sender.advance(to: milliseconds(20 * packet)) { sent.append(packet) }
         }
-        #expect(Set(sent.map(\.segment)) == [0, 65_535, 131_070] && sent.count(where: \.begins) == 1 && sent.count(where: \.event.isEnd) == 3)
+        #expect(
+            Set(sent.map(\.segment)) == [0, 65_535, 131_070] && sent.count(where: \.begins) == 1 && sent.count(where: \.event.isEnd) == 3)
         for (last, next) in zip(sent, sent.dropFirst()) where last.segment != next.segment {
             #expect(last.event.duration == .max && !last.event.isEnd && next.event.duration < .max)
         }
@@ -165,7 +183,8 @@ import Testing
             if packet == 150 { sender.release() }
             while let sent = sender.advance(to: milliseconds(20 * packet)) {
                 if loses, sent.event.duration == .max { continue }
-                let step = Step(key: 4, timestamp: 9 &+ sent.segment, duration: sent.event.duration, isEnd: sent.event.isEnd, at: 20 * packet)
+                let step = Step(
+                    key: 4, timestamp: 9 &+ sent.segment, duration: sent.event.duration, isEnd: sent.event.isEnd, at: 20 * packet)
                 heard += receiver.receive(step).map(\.text)
             }
         }
@@ -183,10 +202,14 @@ import Testing
 
     @Test func `sound from behind a key says that it is over, sound beside it does not`() {
         var receiver = TelephoneEventReceiver(clockRate: 8_000)
-        func isOver(_ timestamp: UInt32, ssrc: UInt32 = 1) -> Bool { receiver.isOver(at: RTPHeader(payloadType: 0, sequence: SequenceNumber(0), timestamp: timestamp, ssrc: ssrc)) }
+        func isOver(_ timestamp: UInt32, ssrc: UInt32 = 1) -> Bool {
+            receiver.isOver(at: RTPHeader(payloadType: 0, sequence: SequenceNumber(0), timestamp: timestamp, ssrc: ssrc))
+        }
         #expect(!isOver(90_000))
         _ = receiver.receive(Step(key: 1, timestamp: 5_000, duration: 400, at: 0))
-        #expect(!isOver(4_000) && !isOver(5_000) && !isOver(5_400) && !isOver(5_879) && isOver(5_880) && isOver(9_000) && !isOver(9_000, ssrc: 2))
+        #expect(
+            !isOver(4_000) && !isOver(5_000) && !isOver(5_400) && !isOver(5_879) && isOver(5_880) && isOver(9_000)
+                && !isOver(9_000, ssrc: 2))
         _ = receiver.stop()
         #expect(!isOver(9_000))
     }

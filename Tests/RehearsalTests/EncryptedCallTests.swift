@@ -10,7 +10,9 @@ import Testing
 /// A call to a line that must be encrypted, as its signalling sees it.
 @Suite struct EncryptedCallTests {
     /// The device's description over SAVP, with a key for the first suite that it was offered.
-    private static func description(_ device: RawPeer, to offer: Message, _ direction: String = "sendrecv", version: Int = 1) throws -> String {
+    private static func description(_ device: RawPeer, to offer: Message, _ direction: String = "sendrecv", version: Int = 1) throws
+        -> String
+    {
         let lines = String(decoding: offer.body, as: UTF8.self).split(separator: "\r\n")
         let key = try #require(lines.first { $0.hasPrefix("a=crypto:") })
         return device.description("0", direction, version: version).replacing("RTP/AVP", with: "RTP/SAVP") + key + "\r\n"
@@ -27,7 +29,9 @@ import Testing
         let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2)), sender = "<sip:2001@hookswitch.test>"
         device.request("REGISTER", BridgedCall.line, call: "register", 1)
         func offer(_ sequence: Int, _ direction: String, tag: Text?) {
-            caller.request("INVITE", BridgedCall.line, call: "e", sequence, toTag: tag, body: caller.description("0", direction, version: sequence), from: sender)
+            caller.request(
+                "INVITE", BridgedCall.line, call: "e", sequence, toTag: tag, body: caller.description("0", direction, version: sequence),
+                from: sender)
         }
         offer(1, "sendrecv", tag: nil)
         let invite = try device.received(.invite)
@@ -61,7 +65,10 @@ import Testing
         let tag = try #require(caller.final(.invite, 1)?.to.tag)
         offer(2, port: 0, tag: tag)
         offer(3, tag: tag)
-        #expect(stage.media.protections == [.none, .dtls(begins: true, peer: try #require(Fingerprint(.sha256, [UInt8](repeating: 0xAB, count: 32))))])
+        #expect(
+            stage.media.protections == [
+                .none, .dtls(begins: true, peer: try #require(Fingerprint(.sha256, [UInt8](repeating: 0xAB, count: 32)))),
+            ])
         caller.request("BYE", echo, call: "dtls", 4, toTag: tag)
         stage.expectQuiet()
     }
@@ -88,7 +95,9 @@ import Testing
         #expect(String(decoding: first.body, as: UTF8.self).contains(" RTP/AVP "))
         device.answer(first, 488)
         let second = try device.received(.invite)
-        #expect(String(decoding: second.body, as: UTF8.self).contains(" RTP/SAVP ") && second.callID == first.callID && second.cseq.number > first.cseq.number)
+        #expect(
+            String(decoding: second.body, as: UTF8.self).contains(" RTP/SAVP ") && second.callID == first.callID
+                && second.cseq.number > first.cseq.number)
         #expect(device.heard.contains { $0.method == .ack && $0.cseq.number == first.cseq.number } && caller.final(.invite, 1) == nil)
         guard answer == 200 else {
             device.answer(second, 488)
@@ -135,7 +144,9 @@ import Testing
     func `whom a call is transferred to is offered what its own line wants`(isTrunk: Bool) throws {
         let stage = Stage { configuration in
             var other = LineConfiguration(number: "3000")
-            (other.isOpen, other.endpoint) = (!isTrunk, isTrunk ? .trunk(TrunkConfiguration(targets: [.init(host: "192.0.2.3", port: 5060)])) : .devices)
+            (other.isOpen, other.endpoint) = (
+                !isTrunk, isTrunk ? .trunk(TrunkConfiguration(targets: [.init(host: "192.0.2.3", port: 5060)])) : .devices
+            )
             Self.protect(&other)
             configuration.lines.append(other)
         }

@@ -33,7 +33,9 @@ import Testing
         let peer = peer ?? device, call = "dial\(peer.heard.count)"
         peer.request("INVITE", "sip:\(number)@hookswitch.test", call: call, 1, body: peer.description(), from: sender)
         let answer = peer.heard.last { $0.callID == Text(call) }
-        if answer?.status == 200 { peer.request("ACK", "sip:\(number)@hookswitch.test", call: call, 1, toTag: answer?.to.tag, from: sender) }
+        if answer?.status == 200 {
+            peer.request("ACK", "sip:\(number)@hookswitch.test", call: call, 1, toTag: answer?.to.tag, from: sender)
+        }
         return answer
     }
 
@@ -139,7 +141,8 @@ import Testing
 
     @Test func `a device that hangs up during the tone ends the call`() throws {
         let answer = try #require(dial("*78"))
-        device.request("BYE", "sip:*78@hookswitch.test", call: answer.callID.description, 2, toTag: answer.to.tag, from: "<sip:2000@hookswitch.test>")
+        device.request(
+            "BYE", "sip:*78@hookswitch.test", call: answer.callID.description, 2, toTag: answer.to.tag, from: "<sip:2000@hookswitch.test>")
         #expect(device.final(.bye, 2)?.status == 200)
         over()
     }

@@ -60,10 +60,12 @@ import UserAgent
     }
 
     /// Line 2002 calls 2000, which sends the call on to 2001, where it is answered.
-    private func forwarded(_ change: (inout LineConfiguration) -> Void = { _ in }) throws -> (stage: Stage, caller: RawPeer, other: RawPeer) {
+    private func forwarded(_ change: (inout LineConfiguration) -> Void = { _ in }) throws -> (stage: Stage, caller: RawPeer, other: RawPeer)
+    {
         let stage = Stage { configuration in
             configuration.access.trusted = [IPNetwork("192.0.2.0/24")!]
-            var other = LineConfiguration(number: "2001"), third = LineConfiguration(number: "2002"), conference = LineConfiguration(number: "4000")
+            var other = LineConfiguration(number: "2001"), third = LineConfiguration(number: "2002"),
+                conference = LineConfiguration(number: "4000")
             (other.isOpen, third.isOpen, conference.endpoint) = (true, true, .application(.conference))
             change(&third)
             configuration.lines += [other, third, conference]
@@ -86,7 +88,8 @@ import UserAgent
         let (stage, caller, _) = try forwarded()
         let tag = try #require(caller.final(.invite, 1)?.to.tag)
         caller.request(
-            "REFER", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: tag, headers: ["Refer-To: <sip:4000@hookswitch.test>"], from: "<sip:2002@hookswitch.test>")
+            "REFER", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: tag, headers: ["Refer-To: <sip:4000@hookswitch.test>"],
+            from: "<sip:2002@hookswitch.test>")
         stage.run(seconds: 1)
         let told = caller.heard.last { $0.isRequest && $0.method == .notify }.map { String(decoding: $0.body, as: UTF8.self) }
         #expect(told?.hasPrefix("SIP/2.0 200") == true, "\(told ?? "")")
@@ -106,7 +109,8 @@ import UserAgent
     }
 
     @Test(arguments: [
-        "sip:2001@\(Cast.gateway)", "sip:2001@\(Cast.domain)", "sip:2001@\(Cast.gateway);transport=tcp", "sip:2001@\(Cast.domain);transport=tcp",
+        "sip:2001@\(Cast.gateway)", "sip:2001@\(Cast.domain)", "sip:2001@\(Cast.gateway);transport=tcp",
+        "sip:2001@\(Cast.domain);transport=tcp",
         "tel:20-01",
     ])
     func `a telephone forwards to another line of ours`(target: String) throws {
@@ -142,7 +146,8 @@ import UserAgent
         }
         let caller = RawPeer(stage, 1), forwarding = RawPeer(stage, 2)
         forwarding.request("REGISTER", "sip:2000@hookswitch.test", call: "first", 1, from: "<sip:2000@hookswitch.test>")
-        caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description(), from: "<sip:2001@hookswitch.test>")
+        caller.request(
+            "INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description(), from: "<sip:2001@hookswitch.test>")
         forwarding.answer(try forwarding.received(.invite), 302, contact: Text("<sip:*78@\(Cast.domain)>"))
         stage.run(seconds: 0.5)
         #expect(caller.final(.invite, 1)?.status == 404 && stage.events(.featureDialled).isEmpty)
@@ -202,7 +207,9 @@ import UserAgent
     }
 
     @Test(arguments: [true, false])
-    func `a caller may hang up while the place is looked for that a telephone names, and hears of it where there is none`(hangsUp: Bool) throws {
+    func `a caller may hang up while the place is looked for that a telephone names, and hears of it where there is none`(hangsUp: Bool)
+        throws
+    {
         var asked: [UInt64] = []
         let stage = Stage { _, environment in environment.resolve = { asked.append($1) } }
         let caller = RawPeer(stage, 1), forwarding = RawPeer(stage, 2)
@@ -230,12 +237,16 @@ import UserAgent
     }
 
     @Test(arguments: [
-        ("sip:2001@\(Cast.domain)", Transport.udp), ("sip:2001@\(Cast.domain);transport=tcp", .tcp), ("sip:2001@\(Cast.domain);transport=tls", .tls),
+        ("sip:2001@\(Cast.domain)", Transport.udp), ("sip:2001@\(Cast.domain);transport=tcp", .tcp),
+        ("sip:2001@\(Cast.domain);transport=tls", .tls),
         ("sips:2001@\(Cast.domain)", .tls),
     ])
     func `to a number of ours there is one way, and over TLS we have our name there`(uri: String, transport: Transport) throws {
         let peer = transport == .tls ? Cast.domain : .empty
-        #expect(try ways(Self.stage([.udp, .tcp, .tls]), to: uri) == [Flow(transport: transport, local: Cast.gateway, remote: Cast.gateway, peer: peer)])
+        #expect(
+            try ways(Self.stage([.udp, .tcp, .tls]), to: uri) == [
+                Flow(transport: transport, local: Cast.gateway, remote: Cast.gateway, peer: peer)
+            ])
     }
 
     @Test func `another program at an address that is our domain is called like any other`() throws {
@@ -250,7 +261,9 @@ import UserAgent
         let stage = Stage { configuration, environment in
             (configuration.domain, environment.listeners) = (domain, [.init(.udp, here)])
         }
-        for uri in ["sip:2000@\(domain)", "sip:2000@\(domain);user=phone", "sip:2000@\(here)"] { #expect(try ways(stage, to: uri).map(\.remote) == [here], "\(uri)") }
+        for uri in ["sip:2000@\(domain)", "sip:2000@\(domain);user=phone", "sip:2000@\(here)"] {
+            #expect(try ways(stage, to: uri).map(\.remote) == [here], "\(uri)")
+        }
         #expect(try ways(stage, to: "sip:somebody@\(domain)").map(\.remote) == [Cast.gateway])
         #expect(try ways(stage, to: "sip:2000@\(domain):5070").map(\.remote) == [SocketAddress(here.address, port: 5070)])
     }

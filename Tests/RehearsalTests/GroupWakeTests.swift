@@ -37,7 +37,8 @@ import Testing
             registrations += 1
             let contact = "<sip:peer@\(phones[phone].address);pn-provider=acme;pn-prid=token-\(phone)>" + parameters
             phones[phone].request(
-                "REGISTER", "sip:200\(phone + 1)@hookswitch.test", call: "register-\(phone)", registrations, headers: ["Expires: \(expires)"], contact: contact)
+                "REGISTER", "sip:200\(phone + 1)@hookswitch.test", call: "register-\(phone)", registrations,
+                headers: ["Expires: \(expires)"], contact: contact)
         }
 
         /// They have registered, and their registrations are over.
@@ -65,7 +66,9 @@ import Testing
         group.fallAsleep(1)
         group.register(0)
         group.invite()
-        #expect(group.rings(0) && group.statuses == [100, 180] && group.pushes.map(\.line) == ["2002"] && group.pushes.map(\.identifier) == ["token-1"])
+        #expect(
+            group.rings(0) && group.statuses == [100, 180] && group.pushes.map(\.line) == ["2002"]
+                && group.pushes.map(\.identifier) == ["token-1"])
         group.answer(0, 180)
         group.stage.run(seconds: 5)
         group.register(1)
@@ -178,7 +181,9 @@ import Testing
         other.fallAsleep(0)
         other.register(1)
         other.invite()
-        for push in other.pushes { other.stage.gateway.pushFailed("the push service cannot be reached", for: push, at: other.stage.world.now) }
+        for push in other.pushes {
+            other.stage.gateway.pushFailed("the push service cannot be reached", for: push, at: other.stage.world.now)
+        }
         other.stage.run(seconds: 0.2)
         #expect(other.rings(1))
         other.answer(1, 486)

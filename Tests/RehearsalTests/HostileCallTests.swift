@@ -84,7 +84,9 @@ import Testing
         caller.request("ACK", line, call: "foreign", 1, toTag: answer.to.tag)
         #expect(stage.media.transcoded == 1)
         caller.request("INVITE", line, call: "foreign", 2, toTag: answer.to.tag, body: caller.description("8 0", version: 2))
-        #expect(String(decoding: try #require(caller.final(.invite, 2)).body, as: UTF8.self).contains("RTP/AVP 0\r\n"), "what both speak needs no decoding")
+        #expect(
+            String(decoding: try #require(caller.final(.invite, 2)).body, as: UTF8.self).contains("RTP/AVP 0\r\n"),
+            "what both speak needs no decoding")
         caller.request("ACK", line, call: "foreign", 2, toTag: answer.to.tag)
         hangUp(line, "foreign", 3, answer.to.tag)
         over()
@@ -104,7 +106,8 @@ import Testing
         caller.request("INVITE", BridgedCall.line, call: "bridged", 2, toTag: answer.to.tag)
         let offer = String(decoding: try #require(caller.final(.invite, 2)).body, as: UTF8.self)
         #expect(offer.split(separator: "\r\n").filter { $0.contains("ptime") }.map(String.init) == told, "\(offer)")
-        caller.request("ACK", BridgedCall.line, call: "bridged", 2, toTag: answer.to.tag, body: caller.description(version: 2) + "a=ptime:30\r\n")
+        caller.request(
+            "ACK", BridgedCall.line, call: "bridged", 2, toTag: answer.to.tag, body: caller.description(version: 2) + "a=ptime:30\r\n")
         caller.request("BYE", BridgedCall.line, call: "bridged", 3, toTag: answer.to.tag)
         device.answer(device.request(.bye), 200)
         stage.expectQuiet()
@@ -135,7 +138,8 @@ import Testing
     @Test func `a hold that comes while the resume waits for its answer holds`() throws {
         let tag = try bridged()
         for (sequence, direction) in [(2, "sendonly"), (3, "sendrecv"), (4, "sendonly")] {
-            caller.request("INVITE", line, call: "bridged", sequence, toTag: tag, body: caller.description("0 8", direction, version: sequence))
+            caller.request(
+                "INVITE", line, call: "bridged", sequence, toTag: tag, body: caller.description("0 8", direction, version: sequence))
             caller.request("ACK", line, call: "bridged", sequence, toTag: tag)
             if sequence == 2 { device.answer(device.request(.invite), 200, body: device.description("0", "recvonly", version: 2)) }
         }

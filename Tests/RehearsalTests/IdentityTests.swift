@@ -69,18 +69,26 @@ import UserAgent
         device.request("REGISTER", BridgedCall.line, call: "register", 1, from: "<\(BridgedCall.line)>")
         caller.request("INVITE", BridgedCall.line, call: "who", 1, body: caller.description(), from: nobody)
         let challenge = try #require(caller.final(.invite, 1))
-        let lines = ["INVITE \(BridgedCall.line) SIP/2.0", "Via: \(challenge.via.text)", "From: \(nobody);tag=who", "To: <\(BridgedCall.line)>", "Call-ID: who", "CSeq: 2 INVITE"]
+        let lines = [
+            "INVITE \(BridgedCall.line) SIP/2.0", "Via: \(challenge.via.text)", "From: \(nobody);tag=who", "To: <\(BridgedCall.line)>",
+            "Call-ID: who", "CSeq: 2 INVITE",
+        ]
         var proof = try Message(parsing: Array((lines + ["", ""]).joined(separator: "\r\n").utf8))
         var client = DigestClient(user: "2001", secret: .password("secret"), hash: OpenSSLDigest.sip)
         try client.answer(challenge, in: &proof, clientNonce: "nonce")
         let credentials = try #require(proof.headers[.authorization])
-        caller.request("INVITE", BridgedCall.line, call: "who", 2, body: caller.description(), headers: ["Authorization: \(credentials)"], from: nobody)
+        caller.request(
+            "INVITE", BridgedCall.line, call: "who", 2, body: caller.description(), headers: ["Authorization: \(credentials)"], from: nobody
+        )
         let invite = try device.received(.invite)
         #expect(invite.from.uri.text == "sip:anonymous@anonymous.invalid" && invite.contact?.uri.user != "2001")
         over(stage, device)
     }
 
-    @Test(arguments: [("<sip:20-01@d.test;user=phone>", 401), ("<sip:2001;x=y@d.test>", 401), ("<sip:2001;x=y@d.test;user=phone>", 401), ("<sip:20-01@d.test>", 180)])
+    @Test(arguments: [
+        ("<sip:20-01@d.test;user=phone>", 401), ("<sip:2001;x=y@d.test>", 401), ("<sip:2001;x=y@d.test;user=phone>", 401),
+        ("<sip:20-01@d.test>", 180),
+    ])
     func `a caller proves to be the line that it names by whatever spelling`(sender: String, status: Int) throws {
         let stage = Stage { configuration in
             (configuration.access.trusted, configuration.access.guests) = ([], [IPNetwork("0.0.0.0/0")!])
@@ -110,10 +118,14 @@ import UserAgent
             let stage = Stage()
             let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
             device.request("REGISTER", BridgedCall.line, call: "register", 1)
-            caller.request("MESSAGE", BridgedCall.line, call: "text", 1, body: "hello", headers: ["Content-Type: text/plain", "Subject: hi", "expires: 60"])
+            caller.request(
+                "MESSAGE", BridgedCall.line, call: "text", 1, body: "hello",
+                headers: ["Content-Type: text/plain", "Subject: hi", "expires: 60"])
             let message = try device.received(.message)
             #expect(message.headers[.subject] == "hi" && message.headers[.expires] == "60")
-            #expect(String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain" && message.from.uri.user == "peer")
+            #expect(
+                String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain"
+                    && message.from.uri.user == "peer")
             #expect(caller.final(.message, 1) == nil)
             device.answer(message, status, headers: [(.accept, "text/html;a=\u{1}b")])
             let told = (status: told, accept: status == 415 ? "text/html;a= b" as Text : nil)
@@ -123,8 +135,12 @@ import UserAgent
     }
 
     /// It says that texts are not for that address (RFC 3261 §21.4.6), and a 503 would have our peers leave all of this gateway alone.
-    @Test(arguments: [(405, "INVITE, ACK", 405, "INVITE, ACK"), (405, nil, 405, "INVITE, ACK, CANCEL, BYE, OPTIONS"), (503, nil, 500, nil)] as [(Int, Text?, Int, Text?)])
-    func `a telephone that takes no texts says so, and one that is out of order is not the gateway`(status: Int, allow: Text?, told: Int, allowed: Text?) throws {
+    @Test(
+        arguments: [(405, "INVITE, ACK", 405, "INVITE, ACK"), (405, nil, 405, "INVITE, ACK, CANCEL, BYE, OPTIONS"), (503, nil, 500, nil)]
+            as [(Int, Text?, Int, Text?)])
+    func `a telephone that takes no texts says so, and one that is out of order is not the gateway`(
+        status: Int, allow: Text?, told: Int, allowed: Text?
+    ) throws {
         let stage = Stage()
         let (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
         device.request("REGISTER", BridgedCall.line, call: "register", 1)
@@ -155,11 +171,19 @@ import UserAgent
         let stage = Stage { configuration in if let names { configuration.headers.copy = names.map { HeaderRules.NamePattern($0)! } } }
         let isPassed = names?.isEmpty == false, (caller, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
         device.request("REGISTER", BridgedCall.line, call: "register", 1)
-        let said = ["s: lunch", "Priority: urgent", "User-to-User: 00aa;encoding=hex", "x-Trace: 1", "Diversion: <sip:a@b.test>", "Alert-Info: <http://a.test>"]
+        let said = [
+            "s: lunch", "Priority: urgent", "User-to-User: 00aa;encoding=hex", "x-Trace: 1", "Diversion: <sip:a@b.test>",
+            "Alert-Info: <http://a.test>",
+        ]
         caller.request("INVITE", BridgedCall.line, call: "one", 1, body: caller.description(), headers: said)
         let invite = try device.received(.invite)
-        let expected: [Text?] = names == nil ? ["lunch", nil, "00aa;encoding=hex", nil, nil, nil] : isPassed ? [nil, nil, nil, "1", "<sip:a@b.test>", nil] : [nil, nil, nil, nil, nil, nil]
-        #expect(["Subject", "Priority", "User-to-User", "X-Trace", "Diversion", "Alert-Info"].map { invite.headers[HeaderName($0)] } == expected)
+        let expected: [Text?] =
+            names == nil
+            ? ["lunch", nil, "00aa;encoding=hex", nil, nil, nil]
+            : isPassed ? [nil, nil, nil, "1", "<sip:a@b.test>", nil] : [nil, nil, nil, nil, nil, nil]
+        #expect(
+            ["Subject", "Priority", "User-to-User", "X-Trace", "Diversion", "Alert-Info"].map { invite.headers[HeaderName($0)] } == expected
+        )
         device.answer(invite, 180, headers: [("X-Ring", "2")])
         #expect(caller.heard.contains { $0.status == 180 && $0.headers["X-Ring"] == "2" } == isPassed)
         device.answer(invite, 200, body: device.description(), headers: [("X-Answer", "3")])
@@ -196,8 +220,11 @@ import UserAgent
             let stage = Stage(), call = try stage.bridge()
             call.fromCaller("MESSAGE", body: "hello", headers: ["Content-Type: text/plain"])
             let message = try call.device.received(.message)
-            #expect(String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain" && message.to.tag != nil)
-            #expect(call.device.heard.count { $0.isRequest && $0.method == .message } == 1 && call.caller.final(.message, call.callerSequence) == nil)
+            #expect(
+                String(decoding: message.body, as: UTF8.self) == "hello" && message.contentType == "text/plain" && message.to.tag != nil)
+            #expect(
+                call.device.heard.count { $0.isRequest && $0.method == .message } == 1
+                    && call.caller.final(.message, call.callerSequence) == nil)
             call.device.answer(message, status)
             #expect(call.caller.final(.message, call.callerSequence)?.status == told)
             call.hangUp()
@@ -208,7 +235,8 @@ import UserAgent
     @Test func `what a text or an INFO in a call is comes through whole`() throws {
         let stage = Stage(), call = try stage.bridge()
         for (method, type, passes) in [
-            ("MESSAGE", "Text/Plain;charset=ISO-8859-1", nil), ("INFO", "multipart/mixed;boundary=zz", nil), ("MESSAGE", "a/b;c=\u{1}d", "a/b;c= d"), ("INFO", "a/b\u{1B}", "a/b"),
+            ("MESSAGE", "Text/Plain;charset=ISO-8859-1", nil), ("INFO", "multipart/mixed;boundary=zz", nil),
+            ("MESSAGE", "a/b;c=\u{1}d", "a/b;c= d"), ("INFO", "a/b\u{1B}", "a/b"),
         ] as [(String, String, String?)] {
             call.fromCaller(method, body: "--zz--", headers: ["Content-Type: \(type)"])
             let passed = try #require(call.device.heard.last { $0.isRequest })
@@ -223,7 +251,8 @@ import UserAgent
         let play = MappingPlay()
         play.invite(MappingPlay.echo)
         play.acknowledge(MappingPlay.echo)
-        play.caller.request("MESSAGE", MappingPlay.echo, call: "row", 2, toTag: play.tag, body: "hello", headers: ["Content-Type: text/plain"])
+        play.caller.request(
+            "MESSAGE", MappingPlay.echo, call: "row", 2, toTag: play.tag, body: "hello", headers: ["Content-Type: text/plain"])
         #expect(play.caller.final(.message, 2)?.status == 480)
         play.hangUp(MappingPlay.echo)
         play.finish()
@@ -238,7 +267,9 @@ import UserAgent
         stage.expectQuiet()
     }
 
-    @Test(arguments: ["sip:2000@hookswitch.test", "sip:%32000@hookswitch.test", "sip:%32%30%30%30@hookswitch.test", "tel:2000", "tel:20-00"]) func `whoever names a line of ours proves to be it, however it writes the name`(uri: String) {
+    @Test(arguments: [
+        "sip:2000@hookswitch.test", "sip:%32000@hookswitch.test", "sip:%32%30%30%30@hookswitch.test", "tel:2000", "tel:20-00",
+    ]) func `whoever names a line of ours proves to be it, however it writes the name`(uri: String) {
         let stage = Stage { configuration in
             configuration.access.trusted = []
             configuration.access.guests = [IPNetwork("192.0.2.0/24")!]
@@ -258,12 +289,17 @@ import UserAgent
             configuration.lines[0].password = "secret"
         }
         let caller = RawPeer(stage, 1)
-        caller.request("MESSAGE", "sip:2000@hookswitch.test", call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"], from: "<sip:2000@hookswitch.test>")
+        caller.request(
+            "MESSAGE", "sip:2000@hookswitch.test", call: "text", 1, body: "hello", headers: ["Content-Type: text/plain"],
+            from: "<sip:2000@hookswitch.test>")
         #expect(caller.final(.message, 1)?.status == 401 && caller.final(.message, 1)?.headers.contains(.wwwAuthenticate) == true)
         stage.expectQuiet()
     }
 
-    @Test(arguments: [("dtmf-relay", "Signal=5\r\nDuration=160\r\n", "5"), ("dtmf-relay", "signal = *", "*"), ("dtmf-relay", "Signal=11", "#"), ("dtmf", "b", "B")])
+    @Test(arguments: [
+        ("dtmf-relay", "Signal=5\r\nDuration=160\r\n", "5"), ("dtmf-relay", "signal = *", "*"), ("dtmf-relay", "Signal=11", "#"),
+        ("dtmf", "b", "B"),
+    ])
     func `a key in an INFO is an event like any other`(type: String, body: String, key: String) throws {
         let stage = Stage()
         let call = try stage.bridge()
@@ -290,7 +326,8 @@ import UserAgent
 
     /// A caller with telephone-event calls a device without, which takes INFO or does not say so.
     @Test(arguments: [("INVITE, ACK, INFO", ["5", "#", "0"]), ("INVITE, ACK", []), (nil, [])] as [(Text?, [String])])
-    func `keys go by INFO to a far end that has no telephone-event and takes INFO, one after the other`(allow: Text?, told: [String]) throws {
+    func `keys go by INFO to a far end that has no telephone-event and takes INFO, one after the other`(allow: Text?, told: [String]) throws
+    {
         let stage = Stage(), caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
         device.request("REGISTER", BridgedCall.line, call: "register", 1)
         caller.request("INVITE", BridgedCall.line, call: "k", 1, body: caller.description("0 101"))
@@ -301,7 +338,9 @@ import UserAgent
         for key in "5#0" { stage.gateway.receive(.digit(try #require(DTMFDigit(key))), of: leg.media.id, at: stage.world.now) }
         stage.run(seconds: 0.1)
         var heard: [String] = []
-        while let info = device.request(.info), heard.count < 3, heard.count == Set(device.heard.filter { $0.isRequest && $0.method == .info }.map(\.cseq.number)).count - 1 {
+        while let info = device.request(.info), heard.count < 3,
+            heard.count == Set(device.heard.filter { $0.isRequest && $0.method == .info }.map(\.cseq.number)).count - 1
+        {
             #expect(info.contentType == "application/dtmf-relay")
             heard.append(KeyPress(info).map { String(Unicode.Scalar($0.key)) } ?? "")
             device.answer(info, 200)

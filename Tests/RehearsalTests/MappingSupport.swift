@@ -37,7 +37,9 @@ final class MappingPlay {
         caller.request("INVITE", uri, call: "row", 1, body: offers ? caller.description("0 8") : "", headers: headers)
     }
 
-    func cancel(_ uri: String = line, reason: String? = nil) { caller.cancel(uri, call: "row", 1, headers: reason.map { ["Reason: \($0)"] } ?? []) }
+    func cancel(_ uri: String = line, reason: String? = nil) {
+        caller.cancel(uri, call: "row", 1, headers: reason.map { ["Reason: \($0)"] } ?? [])
+    }
 
     /// The gateway's INVITE to the device.
     var called: Message { get throws { try #require(device.request(.invite)) } }

@@ -25,7 +25,8 @@ import UserAgent
 
     private func register(_ flow: RawPeer, _ number: Int, line: String = BridgedCall.line) {
         flow.request(
-            "REGISTER", line, call: "flow\(number)", 1, contact: "<sip:peer@\(flow.address)>;+sip.instance=\"<urn:uuid:1>\";reg-id=\(number)")
+            "REGISTER", line, call: "flow\(number)", 1,
+            contact: "<sip:peer@\(flow.address)>;+sip.instance=\"<urn:uuid:1>\";reg-id=\(number)")
     }
 
     private func invite() { caller.request("INVITE", BridgedCall.line, call: "one", 1, body: caller.description("0")) }
@@ -45,7 +46,8 @@ import UserAgent
     }
 
     @Test(arguments: [(486, 486), (480, 480), (500, 500), (503, 500), (603, 603)])
-    func `a device with two flows rings over the one that it refreshed last, and what it says there is final`(status: Int, told: Int) throws {
+    func `a device with two flows rings over the one that it refreshed last, and what it says there is final`(status: Int, told: Int) throws
+    {
         invite()
         #expect(second.request(.invite) == nil)
         first.answer(try first.received(.invite), status)

@@ -18,7 +18,8 @@ import UserAgent
 
     private static func calls(_ count: Int, _ peer: RawPeer, from first: Int = 1) -> [Int?] {
         (first..<(first + count)).map { number in
-            peer.request("INVITE", "sip:9196@gateway.test", call: "c\(peer.address.address.low)n\(number)", number, body: peer.description())
+            peer.request(
+                "INVITE", "sip:9196@gateway.test", call: "c\(peer.address.address.low)n\(number)", number, body: peer.description())
             return peer.final(.invite, number)?.status
         }
     }
@@ -171,7 +172,8 @@ import UserAgent
         let stranger = RawPeer(stage, 9)
         let answers = ([8, 9] as [UInt32]).map { last in
             let remote = SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 40_000)
-            return stage.gateway.answersPing(over: Flow(transport: .tcp, local: Cast.gateway, remote: remote, connection: 7), at: stage.world.now)
+            return stage.gateway.answersPing(
+                over: Flow(transport: .tcp, local: Cast.gateway, remote: remote, connection: 7), at: stage.world.now)
         }
         #expect(answers == [true, false])
         stage.network.backlog = .seconds(1)

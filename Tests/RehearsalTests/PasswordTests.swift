@@ -31,10 +31,15 @@ import UserAgent
         let uri = "sip:\(user)@hookswitch.test"
         peer.request("REGISTER", uri, call: user, sequence, from: "<\(uri)>")
         let challenge = try #require(peer.final(.register, sequence))
-        var proof = try Message(parsing: Array("REGISTER \(uri) SIP/2.0\r\nVia: \(challenge.via.text)\r\nFrom: <\(uri)>;tag=f\r\nTo: <\(uri)>\r\nCall-ID: x\r\nCSeq: 1 REGISTER\r\n\r\n".utf8))
+        var proof = try Message(
+            parsing: Array(
+                "REGISTER \(uri) SIP/2.0\r\nVia: \(challenge.via.text)\r\nFrom: <\(uri)>;tag=f\r\nTo: <\(uri)>\r\nCall-ID: x\r\nCSeq: 1 REGISTER\r\n\r\n"
+                    .utf8))
         var client = DigestClient(user: Text(user), secret: .password(password), hash: OpenSSLDigest.sip)
         try client.answer(challenge, in: &proof, clientNonce: "nonce")
-        peer.request("REGISTER", uri, call: user, sequence + 1, headers: ["Authorization: \(try #require(proof.headers[.authorization]))"], from: "<\(uri)>")
+        peer.request(
+            "REGISTER", uri, call: user, sequence + 1, headers: ["Authorization: \(try #require(proof.headers[.authorization]))"],
+            from: "<\(uri)>")
         return peer.final(.register, sequence + 1)
     }
 
@@ -46,7 +51,10 @@ import UserAgent
             #expect(answer?.status == 401)
             #expect((answer?.headers[.retryAfter] != nil) == (round >= 3))
         }
-        #expect(stage.events(.accessRefused).map { $0.details.text(.cause) } == ["wrong-password", "wrong-password", "wrong-password", "throttled"])
+        #expect(
+            stage.events(.accessRefused).map { $0.details.text(.cause) } == [
+                "wrong-password", "wrong-password", "wrong-password", "throttled",
+            ])
         #expect(stage.events(.accessRefused).allSatisfy { $0.details.text(.user) == "2001" && $0.details.text(.remote) == "192.0.2.1" })
         #expect(told.map(\.user) == ["2001"] && told.map(\.count) == [4])
         let figures = stage.gateway.figures(.init(), nil, at: stage.world.now)
@@ -63,7 +71,8 @@ import UserAgent
         peer.request("INVITE", "sip:9196@hookswitch.test", call: "c", 1, body: peer.description(), from: "<\(Self.line)>")
         let challenge = try #require(peer.final(.invite, 1))
         #expect(challenge.status == 401)
-        let wrong = "Authorization: Digest username=\"2001\", realm=\"hookswitch.test\", nonce=\"\(try DigestChallenge(parsing: challenge.headers[.wwwAuthenticate]!).nonce)\", "
+        let wrong =
+            "Authorization: Digest username=\"2001\", realm=\"hookswitch.test\", nonce=\"\(try DigestChallenge(parsing: challenge.headers[.wwwAuthenticate]!).nonce)\", "
             + "uri=\"sip:9196@hookswitch.test\", response=\"00000000000000000000000000000000\", algorithm=MD5, qop=auth, cnonce=\"c\", nc=00000001"
         peer.request("INVITE", "sip:9196@hookswitch.test", call: "c", 2, body: peer.description(), headers: [wrong], from: "<\(Self.line)>")
         #expect(peer.final(.invite, 2)?.status == 401)

@@ -21,7 +21,9 @@ import Testing
     /// Takes the dialog that this INVITE of the gateway's made with the device.
     private func pickUp(_ phone: RawPeer, _ invite: Message, more: String = "", from sender: String = "<sip:3000@hookswitch.test>") {
         let dialog = "\(invite.callID);to-tag=\(invite.from.tag ?? "");from-tag=\(play.device.tag)\(more)"
-        phone.request("INVITE", Self.other, call: "pick", 1, body: phone.description("0 8"), headers: ["Replaces: \(dialog)", "Require: replaces"], from: sender)
+        phone.request(
+            "INVITE", Self.other, call: "pick", 1, body: phone.description("0 8"), headers: ["Replaces: \(dialog)", "Require: replaces"],
+            from: sender)
     }
 
     private var started: Int { play.stage.gateway.counts(at: play.stage.world.now).media.started }
@@ -51,7 +53,9 @@ import Testing
         #expect(play.caller.request(.bye) != nil)
         play.caller.answer(play.caller.request(.bye), 200)
         let recents = play.stage.gateway.recents(ofLine: "2000") ?? []
-        #expect(recents.map(\.handle) == ["sip:peer@192.0.2.9"] && recents.map(\.outcome) == [.answered], "the call once, and not that it was taken")
+        #expect(
+            recents.map(\.handle) == ["sip:peer@192.0.2.9"] && recents.map(\.outcome) == [.answered],
+            "the call once, and not that it was taken")
         play.finish()
     }
 
@@ -83,7 +87,9 @@ import Testing
         phone.answer(try phone.received(.bye), 200)
         play.caller.answer(try play.caller.received(.bye), 200)
         #expect(conversations() == [0, 0])
-        #expect(play.stage.gateway.recents(ofLine: "3000")?.isEmpty == true, "a call that was taken is in the recents of the line that it was for")
+        #expect(
+            play.stage.gateway.recents(ofLine: "3000")?.isEmpty == true,
+            "a call that was taken is in the recents of the line that it was for")
         play.finish()
     }
 
@@ -121,7 +127,8 @@ import Testing
         play.device.answer(invite, 180)
         let dialog = "\(invite.callID);to-tag=\(invite.from.tag ?? "");from-tag=\(play.device.tag)"
         phone.request(
-            "INVITE", Self.other, call: "pick", 1, body: phone.description("0 8"), headers: ["Replaces: \(dialog)", "Require: replaces"], from: "<sip:3000@hookswitch.test>")
+            "INVITE", Self.other, call: "pick", 1, body: phone.description("0 8"), headers: ["Replaces: \(dialog)", "Require: replaces"],
+            from: "<sip:3000@hookswitch.test>")
         let line = play.stage.gateway.lines[0]
         #expect(phone.final(.invite, 1)?.status == 200 && play.stage.gateway.conversations(of: line) == 1)
         #expect(line.provider.configuration.maximumCallGroups == 1)
@@ -167,7 +174,8 @@ import Testing
         // The early dialog with the caller is one that we did not begin (RFC 3891 §3).
         let tag = try #require(play.caller.heard.last { $0.status == 180 }?.to.tag)
         phone.request(
-            "INVITE", Self.other, call: "own", 2, body: phone.description(), headers: ["Replaces: row;to-tag=\(tag);from-tag=row"], from: "<sip:2000@hookswitch.test>")
+            "INVITE", Self.other, call: "own", 2, body: phone.description(), headers: ["Replaces: row;to-tag=\(tag);from-tag=row"],
+            from: "<sip:2000@hookswitch.test>")
         #expect(phone.final(.invite, 2)?.status == 481)
         #expect(play.device.request(.cancel) == nil && play.answer == nil)
         play.cancel()
@@ -203,7 +211,8 @@ import Testing
         third.answer(consultation, 180)
         let tag = try #require(play.caller.heard.last { $0.status == 180 && $0.callID == "consult" }?.to.tag), first = play.tag
         play.caller.request(
-            "REFER", MappingPlay.line, call: "row", 2, toTag: first, headers: ["Refer-To: <\(Self.other)?Replaces=consult%3Bto-tag%3D\(tag)%3Bfrom-tag%3Dconsult>"])
+            "REFER", MappingPlay.line, call: "row", 2, toTag: first,
+            headers: ["Refer-To: <\(Self.other)?Replaces=consult%3Bto-tag%3D\(tag)%3Bfrom-tag%3Dconsult>"])
         #expect(play.caller.final(.refer, 2)?.status == 202)
         #expect(play.caller.heard.last { ($0.status ?? 0) >= 300 && $0.callID == "consult" }?.status == 480, "its own call is over")
         third.answer(consultation, status, body: status == 200 ? third.description("0") : "")

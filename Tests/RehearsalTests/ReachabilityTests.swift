@@ -14,7 +14,10 @@ import UserAgent
 
     private func options(_ peer: RawPeer) -> [Message] { peer.heard.filter { $0.isRequest && $0.method == .options } }
 
-    @Test(arguments: [(private5, false, true), (nil, false, false), (nil, true, true), ("<sip:peer@10.0.0.5;pn-provider=x;pn-prid=y;pn-param=z>", true, false)])
+    @Test(arguments: [
+        (private5, false, true), (nil, false, false), (nil, true, true),
+        ("<sip:peer@10.0.0.5;pn-provider=x;pn-prid=y;pn-param=z>", true, false),
+    ])
     func `a device behind a NAT is asked every 25 seconds, any other where all are`(contact: String?, asksAll: Bool, isAsked: Bool) throws {
         let stage = stage { $0.devices.asksAll = asksAll }, device = RawPeer(stage, 1)
         device.request("REGISTER", Self.line, call: "device", 1, contact: contact)
@@ -82,7 +85,8 @@ import UserAgent
     }
 
     @Test func `one that was silent is called after the others, and is like them when it answers`() throws {
-        let stage = stage { $0.limits.dropsDeadContacts = false }, caller = RawPeer(stage, 3), dead = RawPeer(stage, 1), other = RawPeer(stage, 2)
+        let stage = stage { $0.limits.dropsDeadContacts = false }, caller = RawPeer(stage, 3), dead = RawPeer(stage, 1),
+            other = RawPeer(stage, 2)
         other.request("REGISTER", Self.line, call: "other", 1)
         dead.request("REGISTER", Self.line, call: "dead", 1)
         caller.request("INVITE", Self.line, call: "one", 1, body: caller.description())
@@ -90,7 +94,9 @@ import UserAgent
         stage.run(seconds: 40)
         #expect(stage.gateway.registrar.counts.silent == 1)
         caller.request("INVITE", Self.line, call: "two", 2, body: caller.description())
-        let called = stage.transcript.events.filter { $0.kind == .sipSent && $0.details.text(.method) == "INVITE" && $0.details.text(.remote) != nil }
+        let called = stage.transcript.events.filter {
+            $0.kind == .sipSent && $0.details.text(.method) == "INVITE" && $0.details.text(.remote) != nil
+        }
         #expect(called.suffix(2).map { $0.details.text(.remote)?.description } == ["\(other.address)", "\(dead.address)"])
         dead.answer(try dead.received(.invite), 180)
         #expect(stage.gateway.registrar.counts.silent == 0)

@@ -35,7 +35,9 @@ import Testing
     private func recent(_ line: Text) throws -> RecentCall { try #require(stage.gateway.recents(ofLine: line)?.first) }
 
     /// From a line's device to the other line.
-    private func dial(_ call: String, from sender: String = "Carol <sip:+390551234@192.0.2.9>", by peer: RawPeer? = nil, to number: String = "2000") {
+    private func dial(
+        _ call: String, from sender: String = "Carol <sip:+390551234@192.0.2.9>", by peer: RawPeer? = nil, to number: String = "2000"
+    ) {
         let peer = peer ?? caller
         peer.request("INVITE", "sip:\(number)@hookswitch.test", call: call, 1, body: peer.description(), from: sender)
     }
@@ -49,7 +51,9 @@ import Testing
         stage.run(seconds: 10)
         first.hangUp(first.request(.invite))
         let incoming = try recent("2000"), outgoing = try recent("2001")
-        #expect(incoming.direction == .incoming && incoming.outcome == .answered && incoming.handle == "2001" && incoming.handleType == .phoneNumber)
+        #expect(
+            incoming.direction == .incoming && incoming.outcome == .answered && incoming.handle == "2001"
+                && incoming.handleType == .phoneNumber)
         #expect(incoming.name == "Bob")
         #expect(outgoing.direction == .outgoing && outgoing.outcome == .answered && outgoing.handle == "2000")
         for call in [incoming, outgoing] {
@@ -61,7 +65,10 @@ import Testing
         over()
     }
 
-    @Test(arguments: [(486, RecentCall.Outcome.declined, RecentCall.Outcome.busy), (603, .declined, .declined), (480, .missed, .unanswered), (500, .failed, .failed)])
+    @Test(arguments: [
+        (486, RecentCall.Outcome.declined, RecentCall.Outcome.busy), (603, .declined, .declined), (480, .missed, .unanswered),
+        (500, .failed, .failed),
+    ])
     func `what the device said is what the recents say`(status: Int, incoming: RecentCall.Outcome, outgoing: RecentCall.Outcome) throws {
         dial("refused", from: "<sip:2001@hookswitch.test>", by: second)
         first.answer(first.request(.invite), status)
@@ -71,7 +78,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", RecentCall.Outcome.missed), ("SIP;cause=200;text=\"Call completed elsewhere\"", .answeredElsewhere), ("SIP;cause=603", .declinedElsewhere),
+        ("", RecentCall.Outcome.missed), ("SIP;cause=200;text=\"Call completed elsewhere\"", .answeredElsewhere),
+        ("SIP;cause=603", .declinedElsewhere),
     ])
     func `a call that the caller gave up is missed, unless somebody took it elsewhere`(reason: String, outcome: RecentCall.Outcome) throws {
         dial("given-up")
@@ -99,7 +107,9 @@ import Testing
         let caller = RawPeer(stage, 1), device = RawPeer(stage, 2)
         device.request("REGISTER", "sip:2000@hookswitch.test", call: "register", 1)
         for number in 1...5 {
-            caller.request("INVITE", "sip:2000@hookswitch.test", call: "c\(number)", 1, body: caller.description(), from: "<sip:+39\(number)@192.0.2.9>")
+            caller.request(
+                "INVITE", "sip:2000@hookswitch.test", call: "c\(number)", 1, body: caller.description(),
+                from: "<sip:+39\(number)@192.0.2.9>")
             device.answer(device.request(.invite), 486)
         }
         #expect(stage.gateway.recents(ofLine: "2000")?.map(\.handle) == ["+395", "+394", "+393"])
@@ -142,21 +152,33 @@ import Testing
         second.answer(second.request(.invite), 486)
         let entry = try recent("2001")
         #expect(entry.handleType == .generic && entry.handle == "sip:alice@192.0.2.9")
-        #expect(throws: CallRequestError.handleTypeUnsupported(.generic)) { try stage.gateway.callBack(entry.id, ofLine: "2001", at: stage.world.now) }
+        #expect(throws: CallRequestError.handleTypeUnsupported(.generic)) {
+            try stage.gateway.callBack(entry.id, ofLine: "2001", at: stage.world.now)
+        }
         let refusal = try #require(stage.events(.callBackRefused).first)
-        #expect(refusal.details.text(.error) == "handleTypeUnsupported" && refusal.details.text(.class) == "generic" && refusal.line == "2001")
+        #expect(
+            refusal.details.text(.error) == "handleTypeUnsupported" && refusal.details.text(.class) == "generic" && refusal.line == "2001")
         over()
     }
 
-    @Test func `a call by URL or activity to somebody whom nobody has, of a line without a device, with video or over TLS alone is refused`() {
+    @Test
+    func `a call by URL or activity to somebody whom nobody has, of a line without a device, with video or over TLS alone is refused`() {
         let now = stage.world.now
-        #expect(throws: CallRequestError.noRoute) { try stage.gateway.start(CallRequest(url: URL(string: "tel:+39-055-99")!)!, ofLine: "2000", at: now) }
-        #expect(throws: CallRequestError.noLine) { try stage.gateway.start(CallRequest(url: URL(string: "hookswitch://9196")!)!, ofLine: "4040", at: now) }
-        #expect(throws: CallRequestError.noDevice) { try stage.gateway.start(CallRequest(url: URL(string: "tel:2000")!)!, ofLine: "9196", at: now) }
+        #expect(throws: CallRequestError.noRoute) {
+            try stage.gateway.start(CallRequest(url: URL(string: "tel:+39-055-99")!)!, ofLine: "2000", at: now)
+        }
+        #expect(throws: CallRequestError.noLine) {
+            try stage.gateway.start(CallRequest(url: URL(string: "hookswitch://9196")!)!, ofLine: "4040", at: now)
+        }
+        #expect(throws: CallRequestError.noDevice) {
+            try stage.gateway.start(CallRequest(url: URL(string: "tel:2000")!)!, ofLine: "9196", at: now)
+        }
         let video = CallRequest(handle: CXHandle(type: .phoneNumber, value: "9196"), isVideo: true)
         #expect(throws: CallRequestError.video) { try stage.gateway.start(video, ofLine: "2000", at: now) }
         for url in ["sips:9196@hookswitch.test", "SIPS:2000@hookswitch.test"] {
-            #expect(throws: CallRequestError.secure) { try stage.gateway.start(CallRequest(url: URL(string: url)!)!, ofLine: "2000", at: now) }
+            #expect(throws: CallRequestError.secure) {
+                try stage.gateway.start(CallRequest(url: URL(string: url)!)!, ofLine: "2000", at: now)
+            }
         }
         #expect(throws: CallRequestError.noRecentCall) { try stage.gateway.callBack(UUID(), ofLine: "2000", at: now) }
     }
@@ -170,7 +192,9 @@ import Testing
         dial("consult", from: "<sip:2000@hookswitch.test>", by: first, to: "2001")
         second.answer(try second.received(.invite), 180)
         let ringing = try #require(first.heard.last { $0.status == 180 && $0.callID == "consult" }?.to.tag)
-        first.request("REFER", in: invite, 2, headers: ["Refer-To: <sip:2001@hookswitch.test?Replaces=consult%3Bto-tag%3D\(ringing)%3Bfrom-tag%3Dconsult>"])
+        first.request(
+            "REFER", in: invite, 2,
+            headers: ["Refer-To: <sip:2001@hookswitch.test?Replaces=consult%3Bto-tag%3D\(ringing)%3Bfrom-tag%3Dconsult>"])
         #expect(first.final(.refer, 2)?.status == 202)
         second.answer(try second.received(.invite), 200, body: second.description())
         stage.run(seconds: 1)

@@ -85,7 +85,8 @@ import Testing
         defer { clearUp() }
         let caller = RawPeer(stage, 2), device = RawPeer(stage, 3)
         device.request("REGISTER", "sip:2001@hookswitch.test", call: "device", 1)
-        caller.request("INVITE", "sip:2001@hookswitch.test", call: "call", 1, body: caller.description("0"), from: "<sip:2000@hookswitch.test>")
+        caller.request(
+            "INVITE", "sip:2001@hookswitch.test", call: "call", 1, body: caller.description("0"), from: "<sip:2000@hookswitch.test>")
         let invite = try device.received(.invite)
         device.answer(invite, 200, body: device.description("0"))
         let tag = try #require(caller.final(.invite, 1)?.to.tag)
@@ -164,7 +165,9 @@ import Testing
         caller.request("ACK", BridgedCall.line, call: "consult", 1, toTag: other)
         #expect(paths.count == 1 && endedCount == 0)
         let dialog = "consult%3Bto-tag%3D\(other)%3Bfrom-tag%3Dconsult"
-        caller.request("REFER", "sip:2001@hookswitch.test", call: "call", 2, toTag: tag, headers: ["Refer-To: <\(BridgedCall.line)?Replaces=\(dialog)>"])
+        caller.request(
+            "REFER", "sip:2001@hookswitch.test", call: "call", 2, toTag: tag,
+            headers: ["Refer-To: <\(BridgedCall.line)?Replaces=\(dialog)>"])
         settle(caller)
         #expect(paths.count == 2 && endedCount == 1, "the consulting, and what the two say")
         device.hangUp(invite)

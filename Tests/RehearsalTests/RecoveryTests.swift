@@ -112,7 +112,9 @@ import Testing
         }
         call.fromDevice("INVITE", body: call.device.description("0", "sendonly", version: 20))
         call.fromDevice("ACK")
-        if refusesAtResume { call.caller.answer(call.caller.request(.invite), 200, body: call.caller.description("0", "recvonly", version: 21)) }
+        if refusesAtResume {
+            call.caller.answer(call.caller.request(.invite), 200, body: call.caller.description("0", "recvonly", version: 21))
+        }
         call.fromDevice("INVITE", body: call.device.description("0", "sendrecv", version: 22))
         call.fromDevice("ACK")
         if refusesAtResume {
@@ -144,7 +146,9 @@ import Testing
     @Test(arguments: ["sendonly", "inactive"]) func `packets stop before the 200 that agrees to silence`(direction: String) throws {
         let call = try stage.bridge()
         var sending: [Int] = []
-        stage.network.onSend = { [stage] bytes, _, _ in if String(decoding: bytes, as: UTF8.self).hasPrefix("SIP/2.0 200") { sending.append(stage.media.sendingLegs) } }
+        stage.network.onSend = { [stage] bytes, _, _ in
+            if String(decoding: bytes, as: UTF8.self).hasPrefix("SIP/2.0 200") { sending.append(stage.media.sendingLegs) }
+        }
         call.callerOffers(direction)
         #expect(sending.first == 1, "of the two the caller's is silent when its 200 leaves")
         call.deviceAnswers(200, "recvonly")
@@ -221,7 +225,8 @@ import Testing
                 configuration.lines.append(own)
             }
             let caller = RawPeer(stage, 1)
-            caller.request("INVITE", "sip:9196@hookswitch.test", call: "own", 1, body: caller.description(), from: "<sip:2001@hookswitch.test>")
+            caller.request(
+                "INVITE", "sip:9196@hookswitch.test", call: "own", 1, body: caller.description(), from: "<sip:2001@hookswitch.test>")
             let answer = try #require(caller.final(.invite, 1))
             caller.request("ACK", "sip:9196@hookswitch.test", call: "own", 1, toTag: answer.to.tag)
             stage.run(seconds: 29)

@@ -31,7 +31,8 @@ import Testing
         caller.request("INVITE", echo, call: "echo", 1, body: caller.description(), headers: ["Allow: INVITE"])
         let tag = try #require(caller.final(.invite, 1)?.to.tag)
         caller.request("ACK", echo, call: "echo", 1, toTag: tag)
-        caller.request("INVITE", echo, call: "echo", 2, toTag: tag, body: caller.description(version: 2, port: 0), headers: ["Allow: INVITE"])
+        caller.request(
+            "INVITE", echo, call: "echo", 2, toTag: tag, body: caller.description(version: 2, port: 0), headers: ["Allow: INVITE"])
         caller.request("ACK", echo, call: "echo", 2, toTag: tag)
         stage.run(seconds: 901)
         let refresh = try #require(caller.request(.invite))

@@ -5,11 +5,13 @@ import Rehearsal
 import Testing
 
 @Suite struct RehearsalTests {
-    /// HOOKSWITCH_SEED replays one seed; HOOKSWITCH_REHEARSALS sets how many are played (100 calls each), HOOKSWITCH_FIRST_SEED from which on.
+    /// HOOKSWITCH_SEED replays one seed; HOOKSWITCH_REHEARSALS sets how many are played (100 calls each), HOOKSWITCH_FIRST_SEED from which
+    /// on.
     private static func setting(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap(UInt64.init) }
 
     private static let first = setting("HOOKSWITCH_FIRST_SEED") ?? 1
-    private static let seeds: [UInt64] = setting("HOOKSWITCH_SEED").map { [$0] } ?? Array(first..<first + (setting("HOOKSWITCH_REHEARSALS") ?? 100))
+    private static let seeds: [UInt64] =
+        setting("HOOKSWITCH_SEED").map { [$0] } ?? Array(first..<first + (setting("HOOKSWITCH_REHEARSALS") ?? 100))
 
     @Test(.timeLimit(.minutes(30)))
     func `ten thousand calls with races break no rule and leave nothing behind`() async {
@@ -21,10 +23,13 @@ import Testing
         // Each race came about: what did not happen was not tested.
         #expect(all.answeredAfterCancel > 0 && all.crossedByes > 0 && all.byesOverOffers > 0 && all.glares > 0, "\(all)")
         #expect(all.unacknowledged > 0 && all.neverAcknowledged > 0 && all.cancelled > 0 && all.rejected > 0, "\(all)")
-        #expect(all.updateGlares > 0 && all.vanished > 0 && all.transfers > 0 && all.failedTransfers > 0 && all.byesAfterRefers > 0, "\(all)")
+        #expect(
+            all.updateGlares > 0 && all.vanished > 0 && all.transfers > 0 && all.failedTransfers > 0 && all.byesAfterRefers > 0, "\(all)")
         #expect(verdicts.contains { $0.expiredSessions > 0 } && verdicts.contains { $0.lostAcknowledgements > 0 })
         #expect(all.connected > all.calls / 3, "\(all)")
-        #expect(verdicts.contains { $0.failedBinds > 0 } && verdicts.contains { $0.secondAcceptances > 0 } && verdicts.contains { $0.acceptancesAfterCancel > 0 })
+        #expect(
+            verdicts.contains { $0.failedBinds > 0 } && verdicts.contains { $0.secondAcceptances > 0 }
+                && verdicts.contains { $0.acceptancesAfterCancel > 0 })
         #expect(verdicts.reduce(0) { $0 + $1.transcoded } > 500 && verdicts.reduce(0) { $0 + $1.codecChanges } > 100)
         #expect(verdicts.contains { $0.lostDatagrams > 0 } && verdicts.contains { $0.cutConnections > 0 })
     }

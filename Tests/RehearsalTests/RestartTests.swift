@@ -20,7 +20,9 @@ import UserAgent
     private let folder = Folder()
 
     /// A gateway on the database as it is now.
-    private func start(_ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) throws -> (stage: Stage, store: SQLiteStore) {
+    private func start(_ adapt: (inout GatewayConfiguration, inout Gateway.Environment) -> Void = { _, _ in }) throws -> (
+        stage: Stage, store: SQLiteStore
+    ) {
         let store = try SQLiteStore(path: folder.url.appending(path: "hookswitch.sqlite").path, recents: 10) { Issue.record("\($0)") }
         let kept = try store.load()
         let stage = Stage { configuration, environment in
@@ -57,7 +59,9 @@ import UserAgent
         do {
             let (stage, store) = try start()
             let device = RawPeer(stage, 2), gone = RawPeer(stage, 3)
-            device.request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1, headers: ["Expires: 600"], contact: "<sip:peer@192.0.2.2:5060>;+sip.instance=\"<urn:x>\"")
+            device.request(
+                "REGISTER", "sip:2000@hookswitch.test", call: "device", 1, headers: ["Expires: 600"],
+                contact: "<sip:peer@192.0.2.2:5060>;+sip.instance=\"<urn:x>\"")
             gone.request("REGISTER", "sip:2000@hookswitch.test", call: "gone", 1)
             gone.request("REGISTER", "sip:2000@hookswitch.test", call: "gone", 2, headers: ["Expires: 0"])
             store.synchronize()
@@ -95,8 +99,11 @@ import UserAgent
             device.request("REGISTER", "sip:2000@hookswitch.test", call: "device", 1)
             #expect(invite(stage, caller, "missed") == 180)
             device.answer(device.request(.invite), 480)
-            device.request("INVITE", "sip:*60@hookswitch.test", call: "block", 1, body: device.description(), from: "<sip:2000@hookswitch.test>")
-            device.request("ACK", "sip:*60@hookswitch.test", call: "block", 1, toTag: device.final(.invite, 1)?.to.tag, from: "<sip:2000@hookswitch.test>")
+            device.request(
+                "INVITE", "sip:*60@hookswitch.test", call: "block", 1, body: device.description(), from: "<sip:2000@hookswitch.test>")
+            device.request(
+                "ACK", "sip:*60@hookswitch.test", call: "block", 1, toTag: device.final(.invite, 1)?.to.tag,
+                from: "<sip:2000@hookswitch.test>")
             stage.gateway.setDoNotDisturb(true, ofLine: "2000", at: stage.world.now)
             stage.run(seconds: 2)
             store.synchronize()
@@ -116,7 +123,8 @@ import UserAgent
             let (stage, store) = try start { configuration, _ in configuration.push.isOn = true }
             let device = RawPeer(stage, 2)
             device.request(
-                "REGISTER", "sip:2000@hookswitch.test", call: "device", 1, headers: ["Expires: 60"], contact: "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-prid=token>")
+                "REGISTER", "sip:2000@hookswitch.test", call: "device", 1, headers: ["Expires: 60"],
+                contact: "<sip:peer@192.0.2.2:5060;pn-provider=acme;pn-prid=token>")
             stage.run(seconds: 61)
             store.synchronize()
         }

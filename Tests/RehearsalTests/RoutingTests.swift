@@ -155,7 +155,9 @@ import Testing
 
     // MARK: Scripts
 
-    @Test(arguments: [(LineScript(.answer), 200), (.init(.reject(486)), 486), (.init(.reject(603)), 603), (.init(.reject(404)), 404), (.init(.ring), 480)])
+    @Test(arguments: [
+        (LineScript(.answer), 200), (.init(.reject(486)), 486), (.init(.reject(603)), 603), (.init(.reject(404)), 404), (.init(.ring), 480),
+    ])
     func `a script does as it is told`(script: LineScript, status: Int) throws {
         let stage = Self.stage { line in
             (line.endpoint, line.ringTimeout) = (.script(script), .seconds(20))
@@ -189,7 +191,8 @@ import Testing
     // MARK: Numbers and domains
 
     @Test(arguments: [
-        ("sip:3000@gateway.test", 404), ("sip:3000@sales.test", 603), ("sip:anything@SALES.test", 603), ("sip:anything@other.test", 404), ("sip:9196@sales.test", 200),
+        ("sip:3000@gateway.test", 404), ("sip:3000@sales.test", 603), ("sip:anything@SALES.test", 603), ("sip:anything@other.test", 404),
+        ("sip:9196@sales.test", 200),
     ])
     func `a line of a domain has the calls of that domain that no other line has`(uri: String, status: Int) throws {
         let stage = Self.stage { line in
@@ -201,7 +204,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sip:%33000@gateway.test", 200), ("sip:3%30%300@gateway.test", 200), ("sip:%2533000@gateway.test", 484), ("sip:3000%00@gateway.test", 484),
+        ("sip:%33000@gateway.test", 200), ("sip:3%30%300@gateway.test", 200), ("sip:%2533000@gateway.test", 484),
+        ("sip:3000%00@gateway.test", 484),
         ("sip:3000%20@gateway.test", 404),
     ])
     func `a number is the same with escapes that it does not need, and one with a percent sign is nobody's`(uri: String, status: Int) {
@@ -213,8 +217,12 @@ import Testing
     func `a call that has gone too far is refused`(header: String, status: Int) throws {
         let stage = Self.stage { $0.endpoint = .script(LineScript(.answer)) }
         let caller = RawPeer(stage, 9)
-        let lines = ["INVITE sip:3000@gateway.test SIP/2.0", "Via: SIP/2.0/UDP \(caller.address);branch=z9hG4bKm;rport", header, "From: <sip:peer@192.0.2.9>;tag=x",
-            "To: <sip:3000@gateway.test>", "Call-ID: far", "CSeq: 1 INVITE", "Contact: <sip:peer@\(caller.address)>", "Content-Type: application/sdp"]
+        let lines = [
+            "INVITE sip:3000@gateway.test SIP/2.0", "Via: SIP/2.0/UDP \(caller.address);branch=z9hG4bKm;rport", header,
+            "From: <sip:peer@192.0.2.9>;tag=x",
+            "To: <sip:3000@gateway.test>", "Call-ID: far", "CSeq: 1 INVITE", "Contact: <sip:peer@\(caller.address)>",
+            "Content-Type: application/sdp",
+        ]
         let body = caller.description()
         caller.send(Array((lines + ["Content-Length: \(body.utf8.count)", "", body]).joined(separator: "\r\n").utf8))
         stage.run(seconds: 0.5)

@@ -14,7 +14,10 @@ import Testing
         let stage: Stage, caller: RawPeer, device: RawPeer
         private var calls = 0
 
-        init(registers: Bool = true, directories: CallDirectories? = nil, _ adapt: (inout GatewayConfiguration, inout LineConfiguration) -> Void = { _, _ in }) {
+        init(
+            registers: Bool = true, directories: CallDirectories? = nil,
+            _ adapt: (inout GatewayConfiguration, inout LineConfiguration) -> Void = { _, _ in }
+        ) {
             stage = Stage { configuration, environment in
                 var line = configuration.lines[0]
                 adapt(&configuration, &line)
@@ -29,7 +32,8 @@ import Testing
         /// The last answer to an INVITE to the line.
         func call(from sender: String = "<sip:+15550100@192.0.2.9>", headers: [String] = []) -> Message? {
             calls += 1
-            caller.request("INVITE", "sip:2000@hookswitch.test", call: "call\(calls)", 1, body: caller.description(), headers: headers, from: sender)
+            caller.request(
+                "INVITE", "sip:2000@hookswitch.test", call: "call\(calls)", 1, body: caller.description(), headers: headers, from: sender)
             return caller.heard.last { $0.callID == Text("call\(calls)") }
         }
 
@@ -45,7 +49,8 @@ import Testing
     private func expect(
         _ answer: Message?, _ status: Int, _ phrase: Text, cause: String, _ scene: Scene, location: SourceLocation = #_sourceLocation
     ) {
-        #expect(answer?.status == status && answer?.reasonPhrase == phrase, "\(String(describing: answer?.status))", sourceLocation: location)
+        #expect(
+            answer?.status == status && answer?.reasonPhrase == phrase, "\(String(describing: answer?.status))", sourceLocation: location)
         #expect(answer?.headers[.reason] == Text("Q.850;cause=\(cause)"), sourceLocation: location)
         #expect(scene.device.request(.invite) == nil, "no device rings", sourceLocation: location)
         #expect(!scene.caller.heard.contains { $0.status == 180 }, sourceLocation: location)

@@ -21,7 +21,9 @@ import UserAgent
             configuration.push.isOn = true
             environment.push = { _ in pushes.count += 1 }
             var trunk = LineConfiguration(number: "carrier")
-            (trunk.match, trunk.endpoint) = (NumberPattern("^+"), .trunk(TrunkConfiguration(targets: [.init(host: "192.0.2.50", port: 5060)])))
+            (trunk.match, trunk.endpoint) = (
+                NumberPattern("^+"), .trunk(TrunkConfiguration(targets: [.init(host: "192.0.2.50", port: 5060)]))
+            )
             configuration.lines.append(trunk)
         }
         (sender, device) = (RawPeer(stage, 1), RawPeer(stage, 2))
@@ -35,11 +37,13 @@ import UserAgent
     private func ask(_ method: String, _ uri: String) {
         let body = method == "INVITE" ? sender.description() : "hello"
         let lines = [
-            "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/TLS \(sender.address);branch=z9hG4bK\(method);rport", "Max-Forwards: 70", "From: <sips:peer@192.0.2.1>;tag=x",
+            "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/TLS \(sender.address);branch=z9hG4bK\(method);rport", "Max-Forwards: 70",
+            "From: <sips:peer@192.0.2.1>;tag=x",
             "To: <\(uri)>", "Call-ID: secure", "CSeq: 1 \(method)", "Contact: <sips:peer@\(sender.address)>",
             "Content-Type: \(method == "INVITE" ? "application/sdp" : "text/plain")", "Content-Length: \(body.utf8.count)", "", body,
         ]
-        stage.network.send(Array(lines.joined(separator: "\r\n").utf8), over: Flow(transport: .tls, local: sender.address, remote: Cast.gateway))
+        stage.network.send(
+            Array(lines.joined(separator: "\r\n").utf8), over: Flow(transport: .tls, local: sender.address, remote: Cast.gateway))
         stage.run(seconds: 0.1)
     }
 
@@ -76,7 +80,8 @@ import UserAgent
             "To: <\(BridgedCall.line)>", "Call-ID: tls", "CSeq: 1 REGISTER",
             "Contact: <sip:peer@\(device.address);transport=tls>\(instance)1", "Content-Length: 0", "", "",
         ]
-        stage.network.send(Array(lines.joined(separator: "\r\n").utf8), over: Flow(transport: .tls, local: device.address, remote: Cast.gateway))
+        stage.network.send(
+            Array(lines.joined(separator: "\r\n").utf8), over: Flow(transport: .tls, local: device.address, remote: Cast.gateway))
         stage.run(seconds: 0.1)
         register(contact: "<sip:peer@\(device.address)>\(instance)2")
         ask("INVITE", "sips:2000@hookswitch.test")

@@ -38,7 +38,8 @@ import UserAgent
             let asked = try #require(allowed == "INVITE" ? caller.request(.invite) : caller.request(.update))
             caller.answer(asked, 200, body: allowed == "INVITE" ? caller.description(version: 2) : "")
             stage.run(seconds: 901)
-            #expect(caller.heard.filter { $0.isRequest && $0.method == asked.method && $0.cseq.number > asked.cseq.number }.isEmpty == false)
+            #expect(
+                caller.heard.filter { $0.isRequest && $0.method == asked.method && $0.cseq.number > asked.cseq.number }.isEmpty == false)
             stage.run(seconds: 40)
             #expect(caller.request(.bye) != nil && stage.media.openLegs == 0)
             stage.expectQuiet()
@@ -49,7 +50,8 @@ import UserAgent
         let stage = Stage()
         let caller = RawPeer(stage, 1)
         let tag = try echo(stage, caller, headers: ["Allow: INVITE"]).to.tag
-        caller.request("INVITE", "sip:9196@hookswitch.test", call: "echo", 2, toTag: tag, body: caller.description("0", "sendonly", version: 2))
+        caller.request(
+            "INVITE", "sip:9196@hookswitch.test", call: "echo", 2, toTag: tag, body: caller.description("0", "sendonly", version: 2))
         caller.request("ACK", "sip:9196@hookswitch.test", call: "echo", 2, toTag: tag)
         stage.run(seconds: 901)
         let refresh = try #require(caller.request(.invite))
@@ -63,7 +65,8 @@ import UserAgent
 
     @Test func `both legs of a bridge have timers of their own, and the end of one ends the other`() throws {
         let stage = Stage()
-        let call = try stage.bridge(headers: ["Supported: timer", "Session-Expires: 120", "Allow: UPDATE"], answerHeaders: [(.sessionExpires, "300;refresher=uas")])
+        let call = try stage.bridge(
+            headers: ["Supported: timer", "Session-Expires: 120", "Allow: UPDATE"], answerHeaders: [(.sessionExpires, "300;refresher=uas")])
         #expect(call.invite.headers[.sessionExpires] == "1800" && call.invite.headers[.minSE] == "90")
         stage.run(seconds: 70)
         call.fromCaller("UPDATE", headers: ["Supported: timer", "Session-Expires: 120;refresher=uac"])

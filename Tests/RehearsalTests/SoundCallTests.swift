@@ -113,7 +113,8 @@ import UserAgent
         caller.request("INVITE", BridgedCall.line, call: "late", 1)
         let invite = try device.received(.invite)
         device.answer(invite, 200, body: device.description("0"))
-        caller.request("ACK", BridgedCall.line, call: "late", 1, toTag: caller.final(.invite, 1)?.to.tag, body: caller.description("0", direction))
+        caller.request(
+            "ACK", BridgedCall.line, call: "late", 1, toTag: caller.final(.invite, 1)?.to.tag, body: caller.description("0", direction))
         let again = try #require(device.request(.invite))
         #expect((again.cseq != invite.cseq) == isHeld)
         if isHeld { device.answer(again, 200, body: device.description("0", "recvonly", version: 2)) }
@@ -159,7 +160,9 @@ import UserAgent
 
     // MARK: Comfort noise
 
-    @Test(arguments: [(true, ["0", "13"]), (false, ["0"])]) func `an application agrees to comfort noise where that is set`(isSet: Bool, expected: [String]) throws {
+    @Test(arguments: [(true, ["0", "13"]), (false, ["0"])]) func `an application agrees to comfort noise where that is set`(
+        isSet: Bool, expected: [String]
+    ) throws {
         let stage = stage { $0.media.comfortNoise = isSet }, peer = RawPeer(stage, 1)
         peer.request("INVITE", "sip:9196@hookswitch.test", call: "n", 1, body: peer.description("0 13"))
         #expect(formats(peer.final(.invite, 1)) == expected)

@@ -153,14 +153,19 @@ final class RawPeer: Inhabitant {
     /// A request in the dialog that the gateway's INVITE made.
     func request(_ method: String, in invite: Message, _ sequence: Int, body: String = "", headers: [String] = []) {
         let uri = invite.contact?.uri.text.description ?? "sip:nobody"
-        write(method, uri, sequence, ["From: \(invite.to.text);tag=\(tag)", "To: \(invite.from.text)", "Call-ID: \(invite.callID)"], body, headers)
+        write(
+            method, uri, sequence, ["From: \(invite.to.text);tag=\(tag)", "To: \(invite.from.text)", "Call-ID: \(invite.callID)"], body,
+            headers)
     }
 
-    private func write(_ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String], _ contact: String? = nil) {
+    private func write(
+        _ method: String, _ uri: String, _ sequence: Int, _ dialog: [String], _ body: String, _ headers: [String], _ contact: String? = nil
+    ) {
         branches += 1
         if method == "INVITE" { inviteBranch = branches }
         var lines = [
-            "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport", "Max-Forwards: 70",
+            "\(method) \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branches);rport",
+            "Max-Forwards: 70",
         ]
         lines += dialog + ["CSeq: \(sequence) \(method)", "Contact: \(contact ?? "<sip:peer@\(address)>")"] + headers
         if !body.isEmpty, !headers.contains(where: { $0.hasPrefix("Content-Type") }) { lines.append("Content-Type: application/sdp") }
@@ -180,7 +185,9 @@ final class RawPeer: Inhabitant {
     /// - Parameters:
     ///   - tag: of the fork that answers; its own when nil.
     ///   - contact: the address in Contact; its own when nil.
-    func answer(_ request: Message?, _ status: Int, body: String = "", headers: [(HeaderName, Text)] = [], tag: Text? = nil, contact: Text? = nil) {
+    func answer(
+        _ request: Message?, _ status: Int, body: String = "", headers: [(HeaderName, Text)] = [], tag: Text? = nil, contact: Text? = nil
+    ) {
         guard let request else { return }
         var response = Message.response(to: request, status: status, toTag: tag ?? self.tag)
         for (name, value) in headers { response.headers.append(name, value) }
@@ -194,7 +201,8 @@ final class RawPeer: Inhabitant {
     func cancel(_ call: String, reason: String = "") {
         guard let (uri, branch, sender) = invited[call] else { return }
         let lines = [
-            "CANCEL \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branch);rport", "Max-Forwards: 70",
+            "CANCEL \(uri) SIP/2.0", "Via: SIP/2.0/UDP \(address);branch=z9hG4bK\(address.address.low & 0xFF)x\(branch);rport",
+            "Max-Forwards: 70",
             "From: \(sender);tag=\(call)", "To: <\(uri)>", "Call-ID: \(call)", "CSeq: 1 CANCEL",
         ]
         send(Array((lines + (reason.isEmpty ? [] : ["Reason: \(reason)"]) + ["Content-Length: 0", "", ""]).joined(separator: "\r\n").utf8))
@@ -205,7 +213,11 @@ final class RawPeer: Inhabitant {
 
     func description(_ formats: String = "0", _ direction: String = "sendrecv", version: Int = 1, port: Int = 4000) -> String {
         let events = formats.hasSuffix(" 101") ? ["a=rtpmap:101 telephone-event/8000"] : []
-        return (["v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0", "m=audio \(port) RTP/AVP \(formats)"] + events + ["a=\(direction)", ""])
+        return
+            ([
+                "v=0", "o=- 7 \(version) IN IP4 \(address.address)", "s=-", "c=IN IP4 \(address.address)", "t=0 0",
+                "m=audio \(port) RTP/AVP \(formats)",
+            ] + events + ["a=\(direction)", ""])
             .joined(separator: "\r\n")
     }
 }

@@ -33,14 +33,17 @@ import UserAgent
 
         var deadline: Instant? { client.deadline }
         func advance(to now: Instant) { client.advance(to: now) }
-        func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) { if let bytes = alter(bytes) { client.receive(bytes, over: flow, at: now) } }
+        func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
+            if let bytes = alter(bytes) { client.receive(bytes, over: flow, at: now) }
+        }
         func failed(_ flow: Flow, at now: Instant) { client.failed(flow, at: now) }
     }
 
     private static let own = SocketAddress(IPAddress(v4: 0xC000_0207), port: 5060)
 
     private func torture(
-        _ stage: Stage, _ cases: [TortureCase], over transport: Transport = .udp, isExact: Bool = false, line: TorturePlan.Line? = .init(user: "2000"),
+        _ stage: Stage, _ cases: [TortureCase], over transport: Transport = .udp, isExact: Bool = false,
+        line: TorturePlan.Line? = .init(user: "2000"),
         alter: @escaping ([UInt8]) -> [UInt8]? = { $0 }
     ) throws -> [String: TortureResult] {
         let target = try URI(parsing: "sip:9196@hookswitch.test")
@@ -62,7 +65,9 @@ import UserAgent
         let results = try torture(stage, TortureCase.all, over: transport)
         #expect(results.count == TortureCase.all.count)
         for result in results.values where result.verdict != .passed {
-            let isForDatagrams = result.verdict == .notJudged && transport == .tcp && ["dblreq", "clerr", "baddn", "options-again", "bye-again"].contains(result.name)
+            let isForDatagrams =
+                result.verdict == .notJudged && transport == .tcp
+                && ["dblreq", "clerr", "baddn", "options-again", "bye-again"].contains(result.name)
             #expect(isForDatagrams, "\(TortureText.line(result))")
         }
         stage.expectQuiet()
@@ -71,14 +76,20 @@ import UserAgent
 
     /// What this gateway says, where the RFC leaves a choice; nil: nothing.
     private static let answers: [(name: String, status: Int?)] = [
-        ("wsinv", 481), ("intmeth", 405), ("esc01", 404), ("escnull", 401), ("esc02", 405), ("lwsdisp", 200), ("longreq", 404), ("dblreq", 401), ("semiuri", 200),
-        ("transports", 200), ("mpart01", 404), ("unreason", nil), ("noreason", nil), ("badinv01", 400), ("clerr", 400), ("ncl", 400), ("scalar02", 400),
-        ("scalarlg", nil), ("quotbal", 400), ("ltgtruri", 400), ("lwsruri", 400), ("lwsstart", 400), ("trws", 400), ("escruri", 404), ("baddate", 404),
-        ("regbadct", 400), ("badaspec", 400), ("baddn", 400), ("badvers", 505), ("mismatch01", 400), ("mismatch02", 400), ("bigcode", nil), ("badbranch", 200),
-        ("insuf", 400), ("unkscm", 416), ("novelsc", 416), ("unksm2", 400), ("bext01", 420), ("invut", 415), ("regaut01", 401), ("multi01", 400), ("mcl01", 400),
+        ("wsinv", 481), ("intmeth", 405), ("esc01", 404), ("escnull", 401), ("esc02", 405), ("lwsdisp", 200), ("longreq", 404),
+        ("dblreq", 401), ("semiuri", 200),
+        ("transports", 200), ("mpart01", 404), ("unreason", nil), ("noreason", nil), ("badinv01", 400), ("clerr", 400), ("ncl", 400),
+        ("scalar02", 400),
+        ("scalarlg", nil), ("quotbal", 400), ("ltgtruri", 400), ("lwsruri", 400), ("lwsstart", 400), ("trws", 400), ("escruri", 404),
+        ("baddate", 404),
+        ("regbadct", 400), ("badaspec", 400), ("baddn", 400), ("badvers", 505), ("mismatch01", 400), ("mismatch02", 400), ("bigcode", nil),
+        ("badbranch", 200),
+        ("insuf", 400), ("unkscm", 416), ("novelsc", 416), ("unksm2", 400), ("bext01", 420), ("invut", 415), ("regaut01", 401),
+        ("multi01", 400), ("mcl01", 400),
         ("bcast", nil), ("zeromf", 200), ("cparam01", 401), ("cparam02", 401), ("regescrt", 401), ("sdp01", 406), ("inv2543", 404),
         ("ipv6-good", 401), ("ipv6-bad", 400), ("port-ambiguous", 401), ("port-unambiguous", 401), ("via-received-param-with-delim", 481),
-        ("via-received-param-no-delim", 200), ("ipv6-in-sdp", 404), ("mult-ip-in-header", 481), ("mult-ip-in-sdp", 404), ("ipv4-mapped-ipv6", 404),
+        ("via-received-param-no-delim", 200), ("ipv6-in-sdp", 404), ("mult-ip-in-header", 481), ("mult-ip-in-sdp", 404),
+        ("ipv4-mapped-ipv6", 404),
         ("ipv6-bug-abnf-3-colons", 200), ("ipv6-correct-abnf-2-colons", 200),
     ]
 
@@ -86,7 +97,8 @@ import UserAgent
     @Test(.timeLimit(.minutes(30)), arguments: answers)
     func `a message is answered as it should be, the gateway lives, and nothing is left behind`(name: String, status: Int?) throws {
         let stage = Stage(), test = try #require(TortureCase.all.first { $0.name == name })
-        let result = try #require(try torture(stage, [test], isExact: !["mult-ip-in-header", "ipv4-mapped-ipv6", "quotbal"].contains(name), line: nil)[name])
+        let result = try #require(
+            try torture(stage, [test], isExact: !["mult-ip-in-header", "ipv4-mapped-ipv6", "quotbal"].contains(name), line: nil)[name])
         #expect(result.verdict == .passed, "\(TortureText.line(result))")
         #expect(result.came?.prefix(3) == status.map { "\($0)"[...] } ?? "not")
         stage.expectQuiet()
@@ -94,7 +106,8 @@ import UserAgent
         #expect(counts.agent.originals == 0 && counts.agent.timers == 0 && stage.gateway.registrar.counts.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(30))) func `byte for byte one after the other, what has the branch of another is not judged, and nothing fails`() throws {
+    @Test(.timeLimit(.minutes(30)))
+    func `byte for byte one after the other, what has the branch of another is not judged, and nothing fails`() throws {
         let results = try torture(Stage(), TortureCase.all.filter { $0.group == .rfc4475 }, isExact: true, line: nil)
         let unjudged = results.values.filter { $0.reason?.contains("the branch of") == true }.map(\.name)
         #expect(unjudged.sorted() == ["badvers", "cparam02", "novelsc", "regescrt"])
@@ -107,11 +120,14 @@ import UserAgent
 
     /// The gateway, whose answers somebody changes on their way.
     private func broken(_ change: @escaping (String) -> String?, _ names: [String]) throws -> [String: TortureResult] {
-        try torture(Stage(), TortureCase.all.filter { names.contains($0.name) }) { bytes in change(String(decoding: bytes, as: UTF8.self)).map { Array($0.utf8) } }
+        try torture(Stage(), TortureCase.all.filter { names.contains($0.name) }) { bytes in
+            change(String(decoding: bytes, as: UTF8.self)).map { Array($0.utf8) }
+        }
     }
 
     @Test func `a target that takes what it must refuse is found out`() throws {
-        let results = try broken({ $0.replacingOccurrences(of: "SIP/2.0 400 Repeated", with: "SIP/2.0 200 Repeated") }, ["multi01", "wsinv"])
+        let results = try broken(
+            { $0.replacingOccurrences(of: "SIP/2.0 400 Repeated", with: "SIP/2.0 200 Repeated") }, ["multi01", "wsinv"])
         let found = try #require(results["multi01"])
         #expect(found.verdict == .failed && found.expected == "400" && found.came?.hasPrefix("200") == true, "\(found)")
         #expect(results["wsinv"]?.verdict == .passed)
@@ -120,7 +136,9 @@ import UserAgent
     @Test func `a target that forgets the answer, the ACK's call or the header that belongs to a refusal is found out`() throws {
         let results = try broken(
             { text in
-                if text.hasPrefix("SIP/2.0 481"), text.contains("BYE\r\n") { return text.replacingOccurrences(of: "SIP/2.0 481", with: "SIP/2.0 200") }
+                if text.hasPrefix("SIP/2.0 481"), text.contains("BYE\r\n") {
+                    return text.replacingOccurrences(of: "SIP/2.0 481", with: "SIP/2.0 200")
+                }
                 if text.hasPrefix("SIP/2.0 420") { return text.replacingOccurrences(of: "Unsupported:", with: "X-Unsupported:") }
                 return text.replacingOccurrences(of: "a=recvonly", with: "a=sendrecv")
             }, ["second-bye", "unknown-extension", "hold-sendonly", "call"])
@@ -142,7 +160,8 @@ import UserAgent
         #expect(results["longreq"]?.verdict == .notJudged)
     }
 
-    /// Datagrams and connections full of changed messages, over minutes of virtual time: nothing is left, no rule is broken, and calls are answered.
+    /// Datagrams and connections full of changed messages, over minutes of virtual time: nothing is left, no rule is broken, and calls are
+    /// answered.
     @Test(.timeLimit(.minutes(30)), arguments: [Transport.udp, .tcp], [1, 2] as [UInt64])
     func `changed messages leave nothing behind`(transport: Transport, seed: UInt64) throws {
         let stage = Stage(), caller = RawPeer(stage, 1)
@@ -166,8 +185,10 @@ import UserAgent
         let user = method == "REGISTER" ? "2000" : "9196"
         let body = "v=0\r\no=- 7 1 IN IP4 192.0.2.1\r\ns=-\r\nc=IN IP4 192.0.2.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0 8\r\na=sendrecv\r\n"
         let lines = [
-            "\(method) sip:\(user)@hookswitch.test SIP/2.0", "Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKnoise;rport", "From: <sip:noise@192.0.2.1>;tag=noise",
-            "To: <sip:\(user)@hookswitch.test>", "Call-ID: noise", "CSeq: 1 \(method)", "Contact: <sip:noise@192.0.2.1>", "Max-Forwards: 70",
+            "\(method) sip:\(user)@hookswitch.test SIP/2.0", "Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKnoise;rport",
+            "From: <sip:noise@192.0.2.1>;tag=noise",
+            "To: <sip:\(user)@hookswitch.test>", "Call-ID: noise", "CSeq: 1 \(method)", "Contact: <sip:noise@192.0.2.1>",
+            "Max-Forwards: 70",
             "Content-Type: application/sdp", "Content-Length: \(body.utf8.count)", "", body,
         ]
         return Array(lines.joined(separator: "\r\n").utf8)

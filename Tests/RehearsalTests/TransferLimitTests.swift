@@ -11,7 +11,8 @@ import Testing
 
     /// One call at a time for 2000 and the trunk; a group that asks 2000 before 2001.
     private let stage = Stage { configuration in
-        var group = LineConfiguration(number: "4000"), member = LineConfiguration(number: "2001"), trunk = LineConfiguration(number: "carrier")
+        var group = LineConfiguration(number: "4000"), member = LineConfiguration(number: "2001"),
+            trunk = LineConfiguration(number: "carrier")
         (group.endpoint, member.isOpen) = (.group(RingGroup([.init("2000"), .init("2001")])), true)
         (trunk.match, trunk.endpoint) = (NumberPattern("^+"), .trunk(TrunkConfiguration(targets: [.init(host: "192.0.2.50", port: 5060)])))
         (configuration.lines[0].maximumCalls, member.maximumCalls, trunk.maximumCalls) = (1, 1, 1)
@@ -102,7 +103,8 @@ import Testing
         let call = try stage.bridge(), phone = RawPeer(stage, 7), other = RawPeer(stage, 9), carrier = RawPeer(stage, 50)
         let dialog = "\(call.invite.callID);to-tag=\(call.invite.from.tag ?? "");from-tag=\(call.device.tag)"
         phone.request(
-            "INVITE", BridgedCall.line, call: "take", 1, body: phone.description("0"), headers: ["Replaces: \(dialog)"], from: "<sip:2000@hookswitch.test>")
+            "INVITE", BridgedCall.line, call: "take", 1, body: phone.description("0"), headers: ["Replaces: \(dialog)"],
+            from: "<sip:2000@hookswitch.test>")
         phone.request("ACK", BridgedCall.line, call: "take", 1, toTag: phone.final(.invite, 1)?.to.tag)
         call.device.answer(try call.device.received(.bye), 200)
         call.fromCaller("REFER", headers: ["Refer-To: <\(Self.carrier)>"])
@@ -119,7 +121,8 @@ import Testing
         let call = try stage.bridge(), third = RawPeer(stage, 8), other = RawPeer(stage, 9)
         third.request("REGISTER", "sip:2001@hookswitch.test", call: "third", 1)
         call.device.request(
-            "INVITE", "sip:2001@hookswitch.test", call: "consult", 1, body: call.device.description("0"), from: "<sip:2000@hookswitch.test>")
+            "INVITE", "sip:2001@hookswitch.test", call: "consult", 1, body: call.device.description("0"), from: "<sip:2000@hookswitch.test>"
+        )
         third.answer(try third.received(.invite), 200, body: third.description("0"))
         let tag = try #require(call.device.final(.invite, 1)?.to.tag)
         call.device.request("ACK", "sip:2001@hookswitch.test", call: "consult", 1, toTag: tag)

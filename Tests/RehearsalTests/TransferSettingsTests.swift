@@ -20,7 +20,9 @@ import Testing
     }
 
     /// 2001 rings for the one that stays: the device of 2000 where its caller goes, or the caller where the device goes.
-    private func transfer(on stage: Stage, to number: String = target, byDevice: Bool = false) throws -> (call: BridgedCall, target: RawPeer) {
+    private func transfer(on stage: Stage, to number: String = target, byDevice: Bool = false) throws -> (
+        call: BridgedCall, target: RawPeer
+    ) {
         let call = try stage.bridge(), target = RawPeer(stage, 8), refer = ["Refer-To: <\(number)>"]
         target.request("REGISTER", Self.target, call: "target", 1)
         if byDevice { call.fromDevice("REFER", headers: refer) } else { call.fromCaller("REFER", headers: refer) }
@@ -39,7 +41,9 @@ import Testing
         leaving.answer(leaving.request(.bye), 200)
     }
 
-    private func expectEnd(of stage: Stage, after seconds: Double, _ target: RawPeer, _ staying: RawPeer, _ location: SourceLocation = #_sourceLocation) {
+    private func expectEnd(
+        of stage: Stage, after seconds: Double, _ target: RawPeer, _ staying: RawPeer, _ location: SourceLocation = #_sourceLocation
+    ) {
         stage.run(seconds: seconds - 2)
         #expect(target.request(.bye) == nil, "not yet", sourceLocation: location)
         stage.run(seconds: 3)
@@ -72,7 +76,9 @@ import Testing
     }
 
     @Test func `the limit of a line that has its caller transferred away is no more`() throws {
-        let stage = Self.stage { own, _ in (own.maximumDuration, own.firstMediaTimeout, own.mediaTimeout) = (.seconds(20), .seconds(20), .seconds(20)) }
+        let stage = Self.stage { own, _ in
+            (own.maximumDuration, own.firstMediaTimeout, own.mediaTimeout) = (.seconds(20), .seconds(20), .seconds(20))
+        }
         let (call, target) = try transfer(on: stage, byDevice: true)
         #expect(stage.media.silenceLimits == [.seconds(20), .seconds(20)])
         try answer(call, target, byDevice: true)

@@ -47,7 +47,8 @@ import UserAgent
         #expect(member.request(.invite) != nil && call.device.heard.count { $0.isRequest && $0.method == .invite } == 1)
     }
 
-    /// The gateway calls itself over TCP where that is what it listens to first, and where a name makes the INVITE too long for a datagram. A call that is
+    /// The gateway calls itself over TCP where that is what it listens to first, and where a name makes the INVITE too long for a datagram.
+    /// A call that is
     /// up goes on while no new one is taken.
     @Test(arguments: [([Transport.tcp, .udp], 1, false), ([.udp, .tcp], 1_200, false), ([.udp], 1, true)])
     func `our own call reaches us over a connection, and while we drain`(transports: [Transport], length: Int, isDrained: Bool) throws {
@@ -78,7 +79,9 @@ import UserAgent
         for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
         call.caller.answer(call.caller.request(.bye), 200)
         stage.run(seconds: 1)
-        #expect(call.device.request(.bye) == nil && stage.gateway.counts(at: stage.world.now).media.started == 3, "the device, and both ends of our own call")
+        #expect(
+            call.device.request(.bye) == nil && stage.gateway.counts(at: stage.world.now).media.started == 3,
+            "the device, and both ends of our own call")
         call.fromDevice("BYE")
         stage.expectQuiet()
     }
@@ -124,7 +127,9 @@ import UserAgent
             configuration.lines += [other, conference]
         }
         let (caller, first, second) = (RawPeer(stage, 1), RawPeer(stage, 2), RawPeer(stage, 3))
-        for (peer, number) in [(first, "2000"), (second, "2001")] { peer.request("REGISTER", "sip:\(number)@hookswitch.test", call: number, 1) }
+        for (peer, number) in [(first, "2000"), (second, "2001")] {
+            peer.request("REGISTER", "sip:\(number)@hookswitch.test", call: number, 1)
+        }
         caller.request("INVITE", "sip:2000@hookswitch.test", call: "forwarded", 1, body: caller.description())
         first.answer(try first.received(.invite), 302, contact: Text("<sip:2001@\(Cast.domain)>"))
         stage.run(seconds: 0.5)
@@ -132,7 +137,8 @@ import UserAgent
         stage.run(seconds: 0.5)
         let tag = try #require(caller.final(.invite, 1)?.to.tag)
         caller.request("ACK", "sip:2000@hookswitch.test", call: "forwarded", 1, toTag: tag)
-        caller.request("REFER", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: tag, headers: ["Refer-To: <sip:4000@hookswitch.test>"])
+        caller.request(
+            "REFER", "sip:2000@hookswitch.test", call: "forwarded", 2, toTag: tag, headers: ["Refer-To: <sip:4000@hookswitch.test>"])
         stage.run(seconds: 1)
         #expect(fragments(caller).last == "SIP/2.0 480 Temporarily Unavailable")
         for notify in caller.heard where notify.isRequest && notify.method == .notify { caller.answer(notify, 200) }
@@ -207,7 +213,9 @@ import UserAgent
         stage.expectQuiet()
     }
 
-    @Test(arguments: [false, true]) func `a line with room for one call has it handed on to another telephone of its own`(isOneAsleep: Bool) throws {
+    @Test(arguments: [false, true]) func `a line with room for one call has it handed on to another telephone of its own`(isOneAsleep: Bool)
+        throws
+    {
         let stage = Stage { configuration, environment in
             (configuration.lines[0].maximumCalls, configuration.push.isOn, environment.push) = (1, true, { _ in })
         }
@@ -234,7 +242,8 @@ import UserAgent
         let call = try stage.bridge(), phone = RawPeer(stage, 3)
         let dialog = "\(call.invite.callID);to-tag=\(call.invite.from.tag ?? "");from-tag=\(call.device.tag)"
         phone.request(
-            "INVITE", BridgedCall.line, call: "take", 1, body: phone.description("0"), headers: ["Replaces: \(dialog)"], from: "<sip:2000@hookswitch.test>")
+            "INVITE", BridgedCall.line, call: "take", 1, body: phone.description("0"), headers: ["Replaces: \(dialog)"],
+            from: "<sip:2000@hookswitch.test>")
         let tag = try #require(phone.final(.invite, 1)?.to.tag)
         phone.request("ACK", BridgedCall.line, call: "take", 1, toTag: tag)
         call.device.answer(call.device.request(.bye), 200)
@@ -264,7 +273,10 @@ import UserAgent
         let call = try stage.bridge(headers: ["X-First: 1"]), carrier = RawPeer(stage, 50)
         call.fromCaller("REFER", headers: ["Refer-To: <sip:+49@hookswitch.test>", "X-Case: 7", "X-Secret: 8"])
         let invite = try carrier.received(.invite)
-        #expect([invite.headers["X-Case"], invite.headers["X-Tenant"], invite.headers["X-Secret"], invite.headers["X-First"]] == ["7", "acme", nil, nil])
+        #expect(
+            [invite.headers["X-Case"], invite.headers["X-Tenant"], invite.headers["X-Secret"], invite.headers["X-First"]] == [
+                "7", "acme", nil, nil,
+            ])
         carrier.answer(invite, 486)
         for notify in call.caller.heard where notify.isRequest && notify.method == .notify { call.caller.answer(notify, 200) }
         call.hangUp()

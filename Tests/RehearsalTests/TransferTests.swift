@@ -28,7 +28,9 @@ import Testing
     }
 
     /// Answers the NOTIFYs that came, so that nothing waits for them.
-    private func answerNotifications(_ peer: RawPeer) { for notify in peer.heard where notify.isRequest && notify.method == .notify { peer.answer(notify, 200) } }
+    private func answerNotifications(_ peer: RawPeer) {
+        for notify in peer.heard where notify.isRequest && notify.method == .notify { peer.answer(notify, 200) }
+    }
 
     private func connectedMedia() -> Int { stage.gateway.counts(at: stage.world.now).media.started }
 
@@ -125,7 +127,8 @@ import Testing
         let call = try stage.bridge(), phone = RawPeer(stage, 3)
         stage.gateway.drain(at: stage.world.now)
         for (number, dialog, status) in [(1, "bridged;to-tag=\(call.tag);from-tag=bridged", 200), (2, "none;to-tag=a;from-tag=b", 503)] {
-            phone.request("INVITE", BridgedCall.line, call: "take\(number)", number, body: phone.description("0 8"), headers: ["Replaces: \(dialog)"])
+            phone.request(
+                "INVITE", BridgedCall.line, call: "take\(number)", number, body: phone.description("0 8"), headers: ["Replaces: \(dialog)"])
             #expect(phone.final(.invite, number)?.status == status)
         }
     }
@@ -282,7 +285,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", 400), ("Refer-To: <sip:3000@hookswitch.test>, <sip:2@x>", 400), ("Refer-To: <mailto:x@y>", 416), ("Refer-To: <sip:x@y;z=\(String(repeating: "z", count: 2_048))>", 414),
+        ("", 400), ("Refer-To: <sip:3000@hookswitch.test>, <sip:2@x>", 400), ("Refer-To: <mailto:x@y>", 416),
+        ("Refer-To: <sip:x@y;z=\(String(repeating: "z", count: 2_048))>", 414),
         ("Refer-To: <sip:3000@hookswitch.test?Replaces=x>", 400),
     ])
     func `a REFER that says nothing clear is refused`(header: String, status: Int) throws {
@@ -311,7 +315,8 @@ import Testing
         let call = try stage.bridge()
         let phone = RawPeer(stage, 3)
         phone.request(
-            "INVITE", BridgedCall.line, call: "otherphone", 1, body: phone.description("0 8"), headers: ["Replaces: bridged;to-tag=\(call.tag);from-tag=bridged"])
+            "INVITE", BridgedCall.line, call: "otherphone", 1, body: phone.description("0 8"),
+            headers: ["Replaces: bridged;to-tag=\(call.tag);from-tag=bridged"])
         let answer = try #require(phone.final(.invite, 1))
         #expect(answer.status == 200 && !phone.heard.contains { $0.status == 180 })
         phone.request("ACK", BridgedCall.line, call: "otherphone", 1, toTag: answer.to.tag)
@@ -330,7 +335,8 @@ import Testing
         let ringing = play.caller.heard.last { $0.status == 180 }
         for (number, flag) in ["", ";early-only"].enumerated() {
             phone.request(
-                "INVITE", MappingPlay.line, call: "take\(number)", 1, body: phone.description(), headers: ["Replaces: row;to-tag=\(ringing?.to.tag ?? "");from-tag=row\(flag)"])
+                "INVITE", MappingPlay.line, call: "take\(number)", 1, body: phone.description(),
+                headers: ["Replaces: row;to-tag=\(ringing?.to.tag ?? "");from-tag=row\(flag)"])
             #expect(phone.heard.last { ($0.status ?? 0) >= 200 }?.status == 481)
         }
         play.device.answer(play.device.request(.invite), 486)
@@ -347,7 +353,8 @@ import Testing
             }
             let call = try stage.bridge(), third = RawPeer(stage, 3)
             third.request("REGISTER", Self.other, call: "third", 1)
-            call.fromCaller("REFER", headers: ["Refer-To: <\(Self.other)>"] + (isSilent ? ["Refer-Sub: false", "Require: norefersub"] : []))
+            call.fromCaller(
+                "REFER", headers: ["Refer-To: <\(Self.other)>"] + (isSilent ? ["Refer-Sub: false", "Require: norefersub"] : []))
             #expect(call.caller.final(.refer, call.callerSequence)?.status == 202)
             if let notify = call.caller.request(.notify) { call.caller.answer(notify, 200) }
             third.answer(third.request(.invite), 180)
@@ -369,12 +376,14 @@ import Testing
         let phone = RawPeer(stage, 3)
         let good = "bridged;to-tag=\(call.tag);from-tag=bridged"
         let rows = [
-            ("none;to-tag=a;from-tag=b", "<sip:peer@192.0.2.9>", 481), (good + ";early-only", "<sip:peer@192.0.2.9>", 486), ("nonsense", "<sip:peer@192.0.2.9>", 400),
+            ("none;to-tag=a;from-tag=b", "<sip:peer@192.0.2.9>", 481), (good + ";early-only", "<sip:peer@192.0.2.9>", 486),
+            ("nonsense", "<sip:peer@192.0.2.9>", 400),
             (good + ", " + good, "<sip:peer@192.0.2.9>", 400), (good, "<sip:thief@192.0.2.9>", 403),
         ]
         for (index, row) in rows.enumerated() {
             phone.request(
-                "INVITE", BridgedCall.line, call: "replaces\(index)", 1, body: phone.description(), headers: ["Replaces: \(row.0)"], from: row.1)
+                "INVITE", BridgedCall.line, call: "replaces\(index)", 1, body: phone.description(), headers: ["Replaces: \(row.0)"],
+                from: row.1)
             #expect(phone.heard.last { ($0.status ?? 0) >= 200 }?.status == row.2, "\(row)")
         }
         #expect(connectedMedia() == 2)
@@ -399,7 +408,8 @@ import Testing
         call.caller.answer(refer, 202)
         for (status, state) in [("180 Ringing", "active"), ("200 OK", "terminated;reason=noresource")] {
             call.fromCaller(
-                "NOTIFY", body: "SIP/2.0 \(status)\r\n", headers: ["Event: refer", "Subscription-State: \(state)", "Content-Type: message/sipfrag"])
+                "NOTIFY", body: "SIP/2.0 \(status)\r\n",
+                headers: ["Event: refer", "Subscription-State: \(state)", "Content-Type: message/sipfrag"])
             #expect(call.caller.final(.notify, call.callerSequence)?.status == 200)
         }
         call.caller.answer(call.caller.request(.bye), 200)

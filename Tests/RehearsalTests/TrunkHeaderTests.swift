@@ -9,7 +9,8 @@ import UserAgent
 /// What goes to a trunk and comes from one in headers, and to nobody else.
 @Suite struct TrunkHeaderTests: TrunkSuite {
     @Test func `what a trunk is told in headers of ours, nobody is told whom it names in a 302`() throws {
-        let tenant = try #require(HeaderRules.Field(name: "X-Tenant", value: "acme")), stage = Self.stage([Self.target(50)]) { $0.headers.set = [tenant] }
+        let tenant = try #require(HeaderRules.Field(name: "X-Tenant", value: "acme")),
+            stage = Self.stage([Self.target(50)]) { $0.headers.set = [tenant] }
         let carrier = RawPeer(stage, 50), elsewhere = RawPeer(stage, 60), caller = RawPeer(stage, 9)
         caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
         let invite = try #require(carrier.request(.invite))
@@ -21,7 +22,8 @@ import UserAgent
     @Test func `who calls is told a trunk by its rules, each of its servers, and nobody whom it names in a 302`() throws {
         let field = try #require(HeaderRules.Field(name: "P-Asserted-Identity", value: "<sip:+49@provider.test>"))
         let stage = Stage { configuration in
-            var trunk = TrunkConfiguration(targets: [Self.target(50), Self.target(51, priority: 1)]), line = LineConfiguration(number: "carrier")
+            var trunk = TrunkConfiguration(targets: [Self.target(50), Self.target(51, priority: 1)]),
+                line = LineConfiguration(number: "carrier")
             trunk.headers.set = [field]
             (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
             configuration.lines.append(line)
@@ -37,10 +39,12 @@ import UserAgent
     }
 
     @Test func `a caller's identity that a trunk is passed goes to nobody whom it names in a 302`() throws {
-        let name = try #require(HeaderRules.NamePattern("P-Asserted-Identity")), stage = Self.stage([Self.target(50)]) { $0.headers.copy = [name] }
+        let name = try #require(HeaderRules.NamePattern("P-Asserted-Identity")),
+            stage = Self.stage([Self.target(50)]) { $0.headers.copy = [name] }
         let carrier = RawPeer(stage, 50), elsewhere = RawPeer(stage, 60), caller = RawPeer(stage, 9)
         caller.request(
-            "INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description(), headers: ["P-Asserted-Identity: <sip:4711@house.test>", "Privacy: id"])
+            "INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description(),
+            headers: ["P-Asserted-Identity: <sip:4711@house.test>", "Privacy: id"])
         let invite = try carrier.received(.invite)
         #expect(invite.headers[.pAssertedIdentity] == "<sip:4711@house.test>")
         carrier.answer(invite, 302, contact: Text("<sip:+39055@\(elsewhere.address)>"))
@@ -54,9 +58,14 @@ import UserAgent
             trunk.headers.set = [HeaderRules.Field(name: "X-Tenant", value: "acme")!]
         }
         let carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
-        caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description(), headers: ["X-One: 1", "X-Secret: 2", "Subject: no"])
+        caller.request(
+            "INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description(),
+            headers: ["X-One: 1", "X-Secret: 2", "Subject: no"])
         let invite = try #require(carrier.request(.invite))
-        #expect([invite.headers["X-One"], invite.headers["X-Tenant"], invite.headers["X-Secret"], invite.headers["Subject"]] == ["1", "acme", nil, nil])
+        #expect(
+            [invite.headers["X-One"], invite.headers["X-Tenant"], invite.headers["X-Secret"], invite.headers["Subject"]] == [
+                "1", "acme", nil, nil,
+            ])
         func answer(_ status: Int, _ value: Text, body: String = "") {
             var response = Message.response(to: invite, status: status, toTag: "raw")
             response.headers.append(.contact, Text("<sip:peer@\(carrier.address)>"))

@@ -35,11 +35,12 @@ import UserAgent
         #expect(stage.violations.isEmpty, "\(stage.violations)")
     }
 
-    @Test(arguments: [
-        (["<sip:orig@192.0.2.60;lr>, <sip:192.0.2.61;lr>"], ["<sip:orig@192.0.2.60;lr>", "<sip:192.0.2.61;lr>"]),
-        (["<sip:192.0.2.60;lr>", "<sip:192.0.2.61;lr>"], ["<sip:192.0.2.60;lr>", "<sip:192.0.2.61;lr>"]), (["<sip:192.0.2.60>"], []),
-        (["<sip:192.0.2.60;lr>, broken<"], []), ([], []),
-    ] as [([Text], [Text])])
+    @Test(
+        arguments: [
+            (["<sip:orig@192.0.2.60;lr>, <sip:192.0.2.61;lr>"], ["<sip:orig@192.0.2.60;lr>", "<sip:192.0.2.61;lr>"]),
+            (["<sip:192.0.2.60;lr>", "<sip:192.0.2.61;lr>"], ["<sip:192.0.2.60;lr>", "<sip:192.0.2.61;lr>"]), (["<sip:192.0.2.60>"], []),
+            (["<sip:192.0.2.60;lr>, broken<"], []), ([], []),
+        ] as [([Text], [Text])])
     func `calls go by the routes that the registrar named`(named: [Text], routes: [Text]) throws {
         let stage = Self.stage([Self.target(50)], Self.register), carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9)
         stage.run(seconds: 0.1)
@@ -98,7 +99,8 @@ import UserAgent
     @Test func `over a connection a pong that does not come closes it, and the registration is made again`() throws {
         var pings: [Flow] = [], registers = 0
         let stage = Stage { configuration, environment in
-            var trunk = TrunkConfiguration(targets: [TrunkConfiguration.Target(host: "192.0.2.60", port: 5060, transport: .tcp)]), line = LineConfiguration(number: "carrier")
+            var trunk = TrunkConfiguration(targets: [TrunkConfiguration.Target(host: "192.0.2.60", port: 5060, transport: .tcp)]),
+                line = LineConfiguration(number: "carrier")
             (trunk.user, trunk.password) = ("account", "secret")
             Self.register(&trunk)
             (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
@@ -144,15 +146,23 @@ import UserAgent
     @Test func `a binding request on the port of SIP is answered, and a registrar's promise to do so given`() throws {
         let stage = Self.stage([Self.target(50)]), peer = RawPeer(stage, 9)
         var answers: [STUNMessage] = []
-        stage.network.onSend = { bytes, _, to in if to == peer.address, let message = try? STUNMessage(parsing: bytes) { answers.append(message) } }
+        stage.network.onSend = { bytes, _, to in
+            if to == peer.address, let message = try? STUNMessage(parsing: bytes) { answers.append(message) }
+        }
         peer.send(STUNBinding.request(transaction: Array(1...12)))
         #expect(answers.map(\.mappedAddress) == [peer.address] && answers.first?.messageClass == .success)
-        for bytes in [[0, 1, 0, 0], [0, 1, 0, 4, 0x21, 0x12, 0xA4, 0x42] + Array(repeating: 0, count: 12), [13, 10, 13, 10]] as [[UInt8]] { peer.send(bytes) }
+        for bytes in [[0, 1, 0, 0], [0, 1, 0, 4, 0x21, 0x12, 0xA4, 0x42] + Array(repeating: 0, count: 12), [13, 10, 13, 10]] as [[UInt8]] {
+            peer.send(bytes)
+        }
         #expect(answers.count == 1 && peer.heard.isEmpty)
         peer.request("REGISTER", "sip:2000@hookswitch.test", call: "reg", 1)
         #expect(peer.heard.last?.via.parameters.contains("keep" as StaticString) == false)
-        let lines = ["REGISTER sip:hookswitch.test SIP/2.0", "Via: SIP/2.0/UDP \(peer.address);branch=z9hG4bKkeep;rport;keep", "Max-Forwards: 70", "From: <sip:2000@hookswitch.test>;tag=k",
-            "To: <sip:2000@hookswitch.test>", "Call-ID: keep", "CSeq: 1 REGISTER", "Contact: <sip:2000@\(peer.address)>", "Content-Length: 0", "", ""]
+        let lines = [
+            "REGISTER sip:hookswitch.test SIP/2.0", "Via: SIP/2.0/UDP \(peer.address);branch=z9hG4bKkeep;rport;keep", "Max-Forwards: 70",
+            "From: <sip:2000@hookswitch.test>;tag=k",
+            "To: <sip:2000@hookswitch.test>", "Call-ID: keep", "CSeq: 1 REGISTER", "Contact: <sip:2000@\(peer.address)>",
+            "Content-Length: 0", "", "",
+        ]
         peer.send(Array(lines.joined(separator: "\r\n").utf8))
         #expect(peer.heard.last?.status == 200 && peer.heard.last?.via.parameters["keep"] == "30")
     }
@@ -187,7 +197,9 @@ import UserAgent
         var heard: [String] = []
         let stage = Stage { configuration, environment in
             for (number, host) in [("carrier", "192.0.2.50"), ("lost", "nowhere.test")] {
-                var trunk = TrunkConfiguration(targets: [TrunkConfiguration.Target(host: Text(host), port: host == "nowhere.test" ? nil : 5060)])
+                var trunk = TrunkConfiguration(targets: [
+                    TrunkConfiguration.Target(host: Text(host), port: host == "nowhere.test" ? nil : 5060)
+                ])
                 (trunk.user, trunk.password) = ("account", "secret")
                 Self.register(&trunk)
                 var line = LineConfiguration(number: Text(number))
@@ -205,7 +217,10 @@ import UserAgent
             for _ in 0..<400 where carrier.request(.register)?.cseq == refused.cseq { stage.run(seconds: 1) }
         }
         Self.granted(carrier, carrier.request(.register))
-        #expect(Array(heard.dropFirst(2)) == ["!trunk carrier: the registration with 192.0.2.50:5060 failed with 403", "trunk carrier: registered with 192.0.2.50:5060"])
+        #expect(
+            Array(heard.dropFirst(2)) == [
+                "!trunk carrier: the registration with 192.0.2.50:5060 failed with 403", "trunk carrier: registered with 192.0.2.50:5060",
+            ])
         #expect(stage.events(.trunkState).contains { $0.details.text(.cause) == "unresolved" })
     }
 }

@@ -17,15 +17,19 @@ extension TrunkSuite {
     }
 
     /// Line `carrier`, for numbers that begin with +.
-    static func stage(_ targets: [TrunkConfiguration.Target], zone: [DNSQuestion: DNSAnswer] = [:], _ change: (inout TrunkConfiguration) -> Void = { _ in }) -> Stage {
+    static func stage(
+        _ targets: [TrunkConfiguration.Target], zone: [DNSQuestion: DNSAnswer] = [:],
+        _ change: (inout TrunkConfiguration) -> Void = { _ in }
+    ) -> Stage {
         var trunk = TrunkConfiguration(targets: targets)
         (trunk.user, trunk.password) = ("account", "secret")
         change(&trunk)
-        return Stage({ configuration in
-            var line = LineConfiguration(number: "carrier")
-            (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
-            configuration.lines.append(line)
-        }, zone: zone)
+        return Stage(
+            { configuration in
+                var line = LineConfiguration(number: "carrier")
+                (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
+                configuration.lines.append(line)
+            }, zone: zone)
     }
 
     static func register(_ trunk: inout TrunkConfiguration) { trunk.registration = .init() }
@@ -33,7 +37,9 @@ extension TrunkSuite {
     static func challenge(_ peer: RawPeer, _ request: Message?, _ status: Int = 401) {
         guard let request else { return }
         var response = Message.response(to: request, status: status, toTag: "c")
-        let value = DigestChallenge(realm: "carrier", nonce: Text("n\(request.cseq.number)"), algorithm: DigestAlgorithm(.sha512_256), qualities: ["auth"]).value
+        let value = DigestChallenge(
+            realm: "carrier", nonce: Text("n\(request.cseq.number)"), algorithm: DigestAlgorithm(.sha512_256), qualities: ["auth"]
+        ).value
         response.headers.append(status == 401 ? .wwwAuthenticate : .proxyAuthenticate, value)
         peer.send(response.serialized())
     }
@@ -43,7 +49,8 @@ extension TrunkSuite {
         guard let request, let value = request.headers[name], let given = try? DigestCredentials(parsing: value) else { return false }
         let challenge = DigestChallenge(realm: given.realm, nonce: given.nonce, algorithm: given.algorithm, qualities: ["auth"])
         let right = DigestCredentials(
-            answering: challenge, user: "account", secret: .password("secret"), method: request.method, uri: given.uri, count: 1, clientNonce: given.clientNonce,
+            answering: challenge, user: "account", secret: .password("secret"), method: request.method, uri: given.uri, count: 1,
+            clientNonce: given.clientNonce,
             hash: OpenSSLDigest.sip)
         return given.response == right?.response
     }

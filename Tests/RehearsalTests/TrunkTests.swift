@@ -94,7 +94,8 @@ import UserAgent
 
     @Test func `a server that is told another address of ours for media gets an offer of its own`() throws {
         let stage = Stage({ configuration in
-            var trunk = TrunkConfiguration(targets: [Self.target(50), Self.target(51, priority: 1)]), line = LineConfiguration(number: "carrier")
+            var trunk = TrunkConfiguration(targets: [Self.target(50), Self.target(51, priority: 1)]),
+                line = LineConfiguration(number: "carrier")
             trunk.user = "account"
             (line.match, line.endpoint) = (NumberPattern("^+"), .trunk(trunk))
             configuration.lines.append(line)
@@ -114,10 +115,13 @@ import UserAgent
 
     @Test func `a redirection to a name is followed to its servers`() throws {
         func answer(_ record: DNSRecord) -> DNSAnswer { DNSAnswer(.found, records: [record], timeToLive: .seconds(60)) }
-        let stage = Self.stage([Self.target(50)], zone: [
-            .srv("_sip._udp.other.test"): answer(.srv(priority: 0, weight: 0, port: 5070, target: "a.other.test")),
-            .a("a.other.test"): answer(.address(IPAddress("192.0.2.70")!)), .a("b.other.test"): answer(.address(IPAddress("192.0.2.71")!)),
-        ])
+        let stage = Self.stage(
+            [Self.target(50)],
+            zone: [
+                .srv("_sip._udp.other.test"): answer(.srv(priority: 0, weight: 0, port: 5070, target: "a.other.test")),
+                .a("a.other.test"): answer(.address(IPAddress("192.0.2.70")!)),
+                .a("b.other.test"): answer(.address(IPAddress("192.0.2.71")!)),
+            ])
         let carrier = RawPeer(stage, 50), caller = RawPeer(stage, 9), other = RawPeer(stage, 71)
         caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
         var response = Message.response(to: try carrier.received(.invite), status: 302, toTag: "c")
@@ -185,12 +189,16 @@ import UserAgent
     // MARK: Names
 
     @Test func `servers are looked up, and again when their time is over`() throws {
-        func answer(_ record: DNSRecord, _ seconds: Int64) -> DNSAnswer { DNSAnswer(.found, records: [record], timeToLive: .seconds(seconds)) }
+        func answer(_ record: DNSRecord, _ seconds: Int64) -> DNSAnswer {
+            DNSAnswer(.found, records: [record], timeToLive: .seconds(seconds))
+        }
         let target = TrunkConfiguration.Target(host: "carrier.test")
-        let stage = Self.stage([target], zone: [
-            .srv("_sip._udp.carrier.test"): answer(.srv(priority: 0, weight: 0, port: 5060, target: "a.carrier.test"), 600),
-            .a("a.carrier.test"): answer(.address(IPAddress("192.0.2.50")!), 60),
-        ])
+        let stage = Self.stage(
+            [target],
+            zone: [
+                .srv("_sip._udp.carrier.test"): answer(.srv(priority: 0, weight: 0, port: 5060, target: "a.carrier.test"), 600),
+                .a("a.carrier.test"): answer(.address(IPAddress("192.0.2.50")!), 60),
+            ])
         let first = RawPeer(stage, 50), second = RawPeer(stage, 51), caller = RawPeer(stage, 9)
         stage.run(seconds: 0.1)
         caller.request("INVITE", "sip:+39055@gateway.test", call: "one", 1, body: caller.description())
@@ -249,7 +257,9 @@ import UserAgent
     }
 
     @Test func `who has our registration may call, though the name system names another server now`() {
-        func answer(_ address: String) -> DNSAnswer { DNSAnswer(.found, records: [.address(IPAddress(address)!)], timeToLive: .seconds(60)) }
+        func answer(_ address: String) -> DNSAnswer {
+            DNSAnswer(.found, records: [.address(IPAddress(address)!)], timeToLive: .seconds(60))
+        }
         let stage = Self.stage([.init(host: "carrier.test", port: 5_060)], zone: [.a("carrier.test"): answer("192.0.2.50")]) { trunk in
             Self.register(&trunk)
             trunk.incoming = "9196"

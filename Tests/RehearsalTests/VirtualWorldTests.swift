@@ -169,7 +169,8 @@ import UserAgent
         var witness = WireWitness(gateway: Self.gateway)
         witness.sent(Self.request(.cancel, tags: ("x", nil)).serialized(), from: Self.gateway)
         for tag: Text in ["y", "z"] {
-            witness.delivered(Message.response(to: Self.request(.invite, tags: ("x", nil)), status: 200, toTag: tag).serialized(), to: Self.gateway)
+            witness.delivered(
+                Message.response(to: Self.request(.invite, tags: ("x", nil)), status: 200, toTag: tag).serialized(), to: Self.gateway)
         }
         #expect(witness.acceptancesAfterCancel == 1)
         #expect(witness.secondAcceptances == 1)

@@ -38,7 +38,8 @@ import Testing
     private func register(_ sequence: Int, by peer: RawPeer? = nil, expires: Int = 60, contact: String? = nil) {
         let peer = peer ?? device
         peer.request(
-            "REGISTER", "sip:2000@hookswitch.test", call: "register-\(peer.address)", sequence, headers: ["Expires: \(expires)"], contact: contact ?? Self.contact)
+            "REGISTER", "sip:2000@hookswitch.test", call: "register-\(peer.address)", sequence, headers: ["Expires: \(expires)"],
+            contact: contact ?? Self.contact)
     }
 
     /// The device has registered, and its registration is over.
@@ -51,7 +52,9 @@ import Testing
         caller.request("INVITE", "sip:2000@hookswitch.test", call: call, 1, body: caller.description(), from: sender)
     }
 
-    private func statuses(_ call: String = "call") -> [Int] { caller.heard.filter { $0.callID == Text(call) && $0.method == .invite }.compactMap(\.status) }
+    private func statuses(_ call: String = "call") -> [Int] {
+        caller.heard.filter { $0.callID == Text(call) && $0.method == .invite }.compactMap(\.status)
+    }
 
     @Test func `OF-16: the device registers five seconds after its push, rings and answers`() throws {
         fallAsleep()
@@ -59,7 +62,9 @@ import Testing
         #expect(statuses() == [100], "no ringing before the report")
         #expect(pushes.sent.count == 1)
         let push = try #require(pushes.sent.first)
-        #expect(push.provider == "acme" && push.identifier == "token-1" && push.parameter == "app" && push.line == "2000" && push.caller == "+391" && push.name == "Alice")
+        #expect(
+            push.provider == "acme" && push.identifier == "token-1" && push.parameter == "app" && push.line == "2000"
+                && push.caller == "+391" && push.name == "Alice")
         #expect(stage.events(.reportIncoming).isEmpty && stage.events(.mediaReserved).isEmpty)
         stage.run(seconds: 5)
         register(2)
@@ -106,7 +111,8 @@ import Testing
     @Test func `a push does not name a caller who does not want to be known`() throws {
         fallAsleep()
         caller.request(
-            "INVITE", "sip:2000@hookswitch.test", call: "call", 1, body: caller.description(), headers: ["Privacy: id"], from: "Alice <sip:+391@192.0.2.9>")
+            "INVITE", "sip:2000@hookswitch.test", call: "call", 1, body: caller.description(), headers: ["Privacy: id"],
+            from: "Alice <sip:+391@192.0.2.9>")
         let push = try #require(pushes.sent.first)
         #expect(push.caller == "anonymous" && push.name == nil)
         over()
@@ -333,7 +339,8 @@ import Testing
     @Test func `the same INVITE by another way while its call waits is 482, and a stop ends calls that wait`() {
         fallAsleep()
         invite()
-        caller.request("INVITE", "sip:2000@hookswitch.test", call: "call", 2, body: caller.description(), from: "Alice <sip:+391@192.0.2.9>")
+        caller.request(
+            "INVITE", "sip:2000@hookswitch.test", call: "call", 2, body: caller.description(), from: "Alice <sip:+391@192.0.2.9>")
         #expect(caller.final(.invite, 2)?.status == 482)
         stage.gateway.endAll(at: stage.world.now)
         stage.run(seconds: 0.2)

@@ -155,7 +155,10 @@ import Testing
         let bitByBit = CXTransaction()
         bitByBit.addAction(CXSetMutedCallAction(call: call, muted: true))
         bitByBit.addAction(CXSetMutedCallAction(call: call, muted: false))
-        let transactions = [bitByBit, CXTransaction(action: CXSetMutedCallAction(call: call, muted: true)), CXTransaction(actions: [CXEndCallAction(call: call)])]
+        let transactions = [
+            bitByBit, CXTransaction(action: CXSetMutedCallAction(call: call, muted: true)),
+            CXTransaction(actions: [CXEndCallAction(call: call)]),
+        ]
         #expect(transactions.map(\.actions.count) == [2, 1, 1])
         for transaction in transactions { stage.controller.request(transaction) { #expect($0 == nil) } }
         #expect(app.heard.filter { $0.hasPrefix("execute") }.suffix(3) == ["execute 2", "execute 1", "execute 1"])
@@ -166,7 +169,10 @@ import Testing
         let stage = Stage(), app = ProbeApp(stage)
         let first = stage.takeCall(), second = stage.makeCall()
         #expect(stage.traffic.haveInOrder(["app 200 INVITE", "app INVITE", "app INVITE"]), "answer, the first one's hold, start")
-        #expect(stage.request(CXSetGroupCallAction(call: second.uuid, callUUIDToGroupWith: first.uuid), CXSetHeldCallAction(call: first.uuid, onHold: false)) == nil)
+        #expect(
+            stage.request(
+                CXSetGroupCallAction(call: second.uuid, callUUIDToGroupWith: first.uuid),
+                CXSetHeldCallAction(call: first.uuid, onHold: false)) == nil)
         stage.run(1)
         #expect(stage.media.counts(at: stage.now).started == 2 && app.heard.contains("group") && first.far.isHeld == false)
         #expect(stage.request(CXPlayDTMFCallAction(call: second.uuid, digits: "12#", type: .singleTone)) == nil)
@@ -204,9 +210,12 @@ import Testing
         stage.run(1)
         #expect(
             stage.story(of: call) == [
-                "sip.rx INVITE", "sip.tx 100", "media.reserved", "report.incoming", "report.incoming.ok", "sip.tx 180", "tx.requested", "tx.accepted",
-                "perform.answer", "media.configured", "media.opened", "sip.tx 200", "action.fulfilled answer", "session.activated", "media.started",
-                "sip.rx ACK", "tx.requested", "tx.accepted", "perform.end", "media.stopped", "sip.tx BYE", "action.fulfilled end", "call.ended",
+                "sip.rx INVITE", "sip.tx 100", "media.reserved", "report.incoming", "report.incoming.ok", "sip.tx 180", "tx.requested",
+                "tx.accepted",
+                "perform.answer", "media.configured", "media.opened", "sip.tx 200", "action.fulfilled answer", "session.activated",
+                "media.started",
+                "sip.rx ACK", "tx.requested", "tx.accepted", "perform.end", "media.stopped", "sip.tx BYE", "action.fulfilled end",
+                "call.ended",
                 "session.deactivated", "media.closed", "media.released", "sip.rx 200",
             ])
         #expect(stage.leftovers() == [])
@@ -226,7 +235,8 @@ import Testing
         #expect(stage.story(of: call).haveInOrder(["session.activated", "media.started"]))
         stage.end(call)
         let journal = stage.journal.filter { $0.call == CallUUID(call) }
-        let connected = try #require(journal.first { $0.words == "action.fulfilled answer" }), ended = try #require(journal.first { $0.words == "call.ended" })
+        let connected = try #require(journal.first { $0.words == "action.fulfilled answer" }),
+            ended = try #require(journal.first { $0.words == "call.ended" })
         #expect(abs((ended.time - connected.time) / .seconds(1) - 5.1) < 0.2)
         #expect(stage.leftovers() == [])
     }
@@ -250,7 +260,8 @@ import Testing
 
     @Test func `AD-17 an intent says whether there is video, and its handle's type is the call's`() throws {
         let person = INPerson(
-            personHandle: INPersonHandle(value: "2002", type: .phoneNumber), nameComponents: nil, displayName: nil, image: nil, contactIdentifier: nil,
+            personHandle: INPersonHandle(value: "2002", type: .phoneNumber), nameComponents: nil, displayName: nil, image: nil,
+            contactIdentifier: nil,
             customIdentifier: nil)
         let audio = INStartAudioCallIntent(destinationType: .normal, contacts: [person])
         for (intent, video) in [(audio, false), (INStartVideoCallIntent(contacts: [person]), true)] as [(INIntent, Bool)] {

@@ -61,7 +61,8 @@ import Testing
             link.end($0.callUUID) && link.releaseAudio() ? $0.fulfill() : $0.fail()
         }
         let outgoing = stage.makeCall().uuid
-        stage.request(CXPlayDTMFCallAction(call: outgoing, digits: "1", type: .singleTone), CXSetMutedCallAction(call: outgoing, muted: true))
+        stage.request(
+            CXPlayDTMFCallAction(call: outgoing, digits: "1", type: .singleTone), CXSetMutedCallAction(call: outgoing, muted: true))
         stage.run(0.2)
         #expect(stage.media.keys.map(\.key) == ["1"] && stage.call(outgoing)?.isMuted == true)
         let second = stage.ring().uuid
@@ -99,7 +100,9 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test(arguments: [false, true]) func `a resume that was given up does not come back when the far end agrees at last`(isFailedByApp: Bool) {
+    @Test(arguments: [false, true]) func `a resume that was given up does not come back when the far end agrees at last`(
+        isFailedByApp: Bool
+    ) {
         let stage = Stage(), app = ProbeApp(stage), first = stage.takeCall(), second = stage.takeCall(from: "2002")
         stage.run(1)
         first.far.offerStatus = nil
@@ -116,7 +119,9 @@ import Testing
         first.far.offerStatus = 200
         first.far.answerOffer()
         stage.run(1)
-        #expect(stage.media.sendingLegs == 1 && first.far.isHeld && stage.call(first.uuid)?.isOnHold == true && stage.call(second.uuid)?.isOnHold == false)
+        #expect(
+            stage.media.sendingLegs == 1 && first.far.isHeld && stage.call(first.uuid)?.isOnHold == true
+                && stage.call(second.uuid)?.isOnHold == false)
         stage.hold(first.uuid, false)
         stage.run(1)
         #expect(stage.media.sendingLegs == 1 && !first.far.isHeld && stage.call(first.uuid)?.isOnHold == false)
@@ -196,14 +201,18 @@ import Testing
         let stage = Stage(), app = ProbeApp(stage), recents = AppRecents(of: app.provider)
         stage.line.recents = recents
         let began = stage.host.date(at: stage.now), (dialled, ended) = (began.addingTimeInterval(-3), began.addingTimeInterval(7))
-        app.does(CXStartCallAction.self) { app.link.start($0.callUUID, to: $0.handle.value) ? $0.fulfill(withDateStarted: dialled) : $0.fail() }
+        app.does(CXStartCallAction.self) {
+            app.link.start($0.callUUID, to: $0.handle.value) ? $0.fulfill(withDateStarted: dialled) : $0.fail()
+        }
         app.does(CXEndCallAction.self) { app.link.end($0.callUUID) ? $0.fulfill(withDateEnded: ended) : $0.fail() }
         stage.end(stage.makeCall().uuid)
         app.update = { $0.hasVideo = true }
         stage.run(1)
         stage.end(stage.takeCall().uuid)
         let entries = recents.entries
-        #expect(entries.map(\.isVideo) == [true, false] && entries.map(\.isOutgoing) == [false, true] && entries.allSatisfy { $0.ended == ended })
+        #expect(
+            entries.map(\.isVideo) == [true, false] && entries.map(\.isOutgoing) == [false, true]
+                && entries.allSatisfy { $0.ended == ended })
         var offered: [String] = []
         for isOlder in [false, true] {
             recents.usesOlderIntents = isOlder
@@ -219,11 +228,15 @@ import Testing
         #expect(stage.leftovers() == [])
     }
 
-    @Test(arguments: [SDP.Direction.sendonly, .inactive]) func `packets stop before the 200 that agrees to silence`(direction: SDP.Direction) {
+    @Test(arguments: [SDP.Direction.sendonly, .inactive]) func `packets stop before the 200 that agrees to silence`(
+        direction: SDP.Direction
+    ) {
         let stage = Stage(), app = ProbeApp(stage), call = stage.takeCall(), onSend = stage.network.onSend
         var sending: [Int] = []
         stage.network.onSend = { [stage] bytes, source, target in
-            if source == Stage.address, String(decoding: bytes, as: UTF8.self).hasPrefix("SIP/2.0 200") { sending.append(stage.media.sendingLegs) }
+            if source == Stage.address, String(decoding: bytes, as: UTF8.self).hasPrefix("SIP/2.0 200") {
+                sending.append(stage.media.sendingLegs)
+            }
             onSend(bytes, source, target)
         }
         #expect(stage.media.sendingLegs == 1)
@@ -276,19 +289,28 @@ import Testing
     private final class PushedApp: NSObject, PKPushRegistryDelegate, @unchecked Sendable {
         let provider: CXProvider
         let habit: Habit
-        init(_ system: CallSystem, _ habit: Habit) { (provider, self.habit) = (CXProvider(configuration: CXProviderConfiguration(), system: system), habit) }
+        init(_ system: CallSystem, _ habit: Habit) {
+            (provider, self.habit) = (CXProvider(configuration: CXProviderConfiguration(), system: system), habit)
+        }
         func report() { provider.reportNewIncomingCall(with: UUID(), update: CXCallUpdate()) { _ in } }
         func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
-        func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {
+        func pushRegistry(
+            _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
+            completion: @escaping () -> Void
+        ) {
             if habit == .prompt { report() }
             if habit == .late { DispatchQueue.main.async { self.report() } }
             completion()
         }
     }
 
-    @MainActor @Test(.timeLimit(.minutes(30)), arguments: [
-        (Habit.prompt, true, VoIPPush.Outcome.reported), (.late, true, .reportedLate), (.silent, true, .unreported), (.silent, false, .excused),
-    ])
+    @MainActor
+    @Test(
+        .timeLimit(.minutes(30)),
+        arguments: [
+            (Habit.prompt, true, VoIPPush.Outcome.reported), (.late, true, .reportedLate), (.silent, true, .unreported),
+            (.silent, false, .excused),
+        ])
     func `a push for which no call is reported is told`(habit: Habit, mustReport: Bool, outcome: VoIPPush.Outcome) async {
         let system = CallSystem(configuration: .app, host: QueueHost()), app = PushedApp(system, habit)
         let registry = PKPushRegistry(queue: .main)
@@ -296,11 +318,15 @@ import Testing
         let type = PKPushType(rawValue: "test \(outcome)"), payload = PKPushPayload(hookswitch: [:], type: type)
         registry.desiredPushTypes = [type]
         let told = await withCheckedContinuation { continuation in
-            VoIPPush.deliver(payload, system: system, mustReport: mustReport, limit: habit == .late ? .seconds(3) : .milliseconds(10)) { continuation.resume(returning: $0) }
+            VoIPPush.deliver(payload, system: system, mustReport: mustReport, limit: habit == .late ? .seconds(3) : .milliseconds(10)) {
+                continuation.resume(returning: $0)
+            }
         }
         #expect(told == outcome)
         let nobody = await withCheckedContinuation { continuation in
-            VoIPPush.deliver(PKPushPayload(hookswitch: [:], type: PKPushType(rawValue: "nobody's")), system: system) { continuation.resume(returning: $0) }
+            VoIPPush.deliver(PKPushPayload(hookswitch: [:], type: PKPushType(rawValue: "nobody's")), system: system) {
+                continuation.resume(returning: $0)
+            }
         }
         #expect(nobody == .unwanted)
         app.provider.invalidate()

@@ -15,13 +15,17 @@ import UserAgent
 @Suite struct AppLineTests {
     private let stage = Stage()
 
-    @Test(arguments: [
-        ("9196", "sip:9196@[::1]"), ("bob", "sip:bob@[::1]"), ("sip:9196", "sip:9196@[::1]"), ("*31#2001", "sip:*31#2001@[::1]"),
-        ("+1 (408) 555-1212", "sip:+14085551212@[::1]"), ("tel:+1-408-555-1212", "sip:+14085551212@[::1]"), ("TEL:+14085551212", "sip:+14085551212@[::1]"),
-        ("j.doe-2", "sip:j.doe-2@[::1]"), ("bob@example.test", "sip:bob@example.test"), ("sip:bob@example.test:5070", "sip:bob@example.test:5070"),
-        ("bob@[2001:db8::1]", "sip:bob@[2001:db8::1]"), ("SIP:bob@example.test", "sip:bob@example.test"),
-        ("mailto:bob@example.test", nil), ("https://example.test", nil), ("bob@", nil), ("bob:secret@example.test", nil), ("bob smith", nil), ("sip:", nil), ("", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("9196", "sip:9196@[::1]"), ("bob", "sip:bob@[::1]"), ("sip:9196", "sip:9196@[::1]"), ("*31#2001", "sip:*31#2001@[::1]"),
+            ("+1 (408) 555-1212", "sip:+14085551212@[::1]"), ("tel:+1-408-555-1212", "sip:+14085551212@[::1]"),
+            ("TEL:+14085551212", "sip:+14085551212@[::1]"),
+            ("j.doe-2", "sip:j.doe-2@[::1]"), ("bob@example.test", "sip:bob@example.test"),
+            ("sip:bob@example.test:5070", "sip:bob@example.test:5070"),
+            ("bob@[2001:db8::1]", "sip:bob@[2001:db8::1]"), ("SIP:bob@example.test", "sip:bob@example.test"),
+            ("mailto:bob@example.test", nil), ("https://example.test", nil), ("bob@", nil), ("bob:secret@example.test", nil),
+            ("bob smith", nil), ("sip:", nil), ("", nil),
+        ] as [(String, String?)])
     func `a handle names a number of the line's domain or an address, and nothing else`(handle: String, target: String?) {
         var settings = stage.line.settings
         settings.domain = "::1"

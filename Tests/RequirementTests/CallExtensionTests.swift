@@ -34,7 +34,9 @@ import UserAgent
         func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) { stage.line.startAudio(at: stage.now) }
 
         func incoming(_ call: UUID, _ caller: AppCaller) {
-            provider.hookswitchReport(call, update: CXCallUpdate()) { [stage] error in if error == nil { stage.line.ring(call, at: stage.now) } }
+            provider.hookswitchReport(call, update: CXCallUpdate()) { [stage] error in
+                if error == nil { stage.line.ring(call, at: stage.now) }
+            }
         }
         func connecting(_ call: UUID) { provider.reportOutgoingCall(with: call, startedConnectingAt: nil) }
         func connected(_ call: UUID) { provider.reportOutgoingCall(with: call, connectedAt: nil) }
@@ -54,7 +56,9 @@ import UserAgent
         return (far, call)
     }
 
-    @Test(arguments: [("application/dtmf-relay", "Signal=5\r\nDuration=160\r\n", "5"), ("application/dtmf", "11", "#"), ("text/plain", "5", "")])
+    @Test(arguments: [
+        ("application/dtmf-relay", "Signal=5\r\nDuration=160\r\n", "5"), ("application/dtmf", "11", "#"), ("text/plain", "5", ""),
+    ])
     func `a key that INFO tells is heard as one in the media is`(type: Text, body: String, keys: String) throws {
         let stage = Stage()
         let app = PlainApp(stage)
@@ -109,11 +113,14 @@ import UserAgent
         let stage = Stage()
         let app = PlainApp(stage)
         let (far, call) = try answered(stage)
-        stage.far.onInvite = { $0.ring(); $0.answer() }
+        stage.far.onInvite = {
+            $0.ring(); $0.answer()
+        }
         far.session?.refer(to: URI(user: "2002", host: "far.test"), at: stage.now)
         stage.run(1)
         #expect(stage.calls == [call])
-        #expect(app.heard.contains(.transferRequested(to: "sip:2002@far.test")) && app.heard.contains(.transferred(to: "sip:2002@far.test")))
+        #expect(
+            app.heard.contains(.transferRequested(to: "sip:2002@far.test")) && app.heard.contains(.transferred(to: "sip:2002@far.test")))
         #expect(stage.sent("app INVITE").count == 1)
         #expect(stage.openLegs == 1)
         far.hold(.sendonly)
@@ -129,7 +136,9 @@ import UserAgent
         #expect(stage.leftovers() == [])
     }
 
-    @Test(arguments: [true, false]) func `whoever hands the call on hangs up, before it is taken or later, and the call goes on`(isEarly: Bool) throws {
+    @Test(arguments: [true, false]) func `whoever hands the call on hangs up, before it is taken or later, and the call goes on`(
+        isEarly: Bool
+    ) throws {
         let stage = Stage()
         let app = PlainApp(stage)
         let (far, call) = try answered(stage)
@@ -200,7 +209,9 @@ import UserAgent
         #expect(stage.leftovers() == [])
     }
 
-    @Test("A line that takes no transfers says 603, and one without TLS for a sips target", arguments: [(false, URI.Scheme.sip), (true, .sips)])
+    @Test(
+        "A line that takes no transfers says 603, and one without TLS for a sips target",
+        arguments: [(false, URI.Scheme.sip), (true, .sips)])
     func transferDeclined(acceptsTransfers: Bool, scheme: URI.Scheme) throws {
         let stage = Stage { $0.acceptsTransfers = acceptsTransfers }
         _ = PlainApp(stage)
@@ -246,6 +257,8 @@ import UserAgent
         let system = CallSystem(configuration: configuration, host: InlineHost())
         #expect(CXProvider(configuration: CXProviderConfiguration(), system: system).account == "1001")
         #expect(CXCallController(system: system).account == "1001")
-        #expect(CXProvider(configuration: CXProviderConfiguration(), system: CallSystem(configuration: .app, host: InlineHost())).account == nil)
+        #expect(
+            CXProvider(configuration: CXProviderConfiguration(), system: CallSystem(configuration: .app, host: InlineHost())).account == nil
+        )
     }
 }

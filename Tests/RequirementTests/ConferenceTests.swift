@@ -34,16 +34,22 @@ import Testing
     @Test func `three calls of a group hear each other; one is muted, held and leaves while it goes on`() throws {
         let app = ProbeApp(stage), sound = try #require(stage.sound)
         let first = answer("2001", .opus), second = answer("2002", .opus)
-        #expect(stage.request(CXSetGroupCallAction(call: second.uuid, callUUIDToGroupWith: first.uuid), CXSetHeldCallAction(call: first.uuid, onHold: false)) == nil)
+        #expect(
+            stage.request(
+                CXSetGroupCallAction(call: second.uuid, callUUIDToGroupWith: first.uuid),
+                CXSetHeldCallAction(call: first.uuid, onHold: false)) == nil)
         stage.run(1)
         let third = answer("2003", .pcmu)
         #expect(
             stage.request(
-                CXSetGroupCallAction(call: third.uuid, callUUIDToGroupWith: first.uuid), CXSetHeldCallAction(call: first.uuid, onHold: false),
+                CXSetGroupCallAction(call: third.uuid, callUUIDToGroupWith: first.uuid),
+                CXSetHeldCallAction(call: first.uuid, onHold: false),
                 CXSetHeldCallAction(call: second.uuid, onHold: false)) == nil)
         stage.run(1)
         #expect(stage.system.counts.groups == 1 && app.heard.count(of: "group") == 2)
-        for (number, call) in [first, second, third].enumerated() { try sound.begin(UInt64(number + 1), call.far, number == 0 ? voices[0] : nil) }
+        for (number, call) in [first, second, third].enumerated() {
+            try sound.begin(UInt64(number + 1), call.far, number == 0 ? voices[0] : nil)
+        }
 
         #expect(try listen(to: voices[0]) == [.silence, .right, .right], "all but who speaks")
         #expect(stage.request(CXSetMutedCallAction(call: first.uuid, muted: true)) == nil)

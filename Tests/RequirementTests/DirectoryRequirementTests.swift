@@ -50,7 +50,9 @@ import Testing
     func `MC-101 a step that fails cancels the load, and the old entries stay`(step: Int) async throws {
         let (stage, app, directories) = try await stage([Self.monkey])
         MonkeyCalls.CallDirectoryHandler.failingStep = step
-        await #expect { try await load(directories, Self.monkey) } throws: { ($0 as NSError).domain == "CallDirectoryHandler" && ($0 as NSError).code == step }
+        await #expect { try await load(directories, Self.monkey) } throws: {
+            ($0 as NSError).domain == "CallDirectoryHandler" && ($0 as NSError).code == step
+        }
         #expect(call(stage, "+14085555555").status == 607 && stage.leftovers() == [])
         withExtendedLifetime(app) {}
     }
@@ -60,7 +62,9 @@ import Testing
         let usual = MonkeyCalls.CallDirectoryHandler.blocked
         MonkeyCalls.CallDirectoryHandler.blocked = [18_005_555_555, 14_085_555_556]
         defer { MonkeyCalls.CallDirectoryHandler.blocked = usual }
-        await #expect { try await load(directories, Self.monkey) } throws: { ($0 as NSError).code == 3 && ($0 as NSError).domain == CXErrorDomainCallDirectoryManager }
+        await #expect { try await load(directories, Self.monkey) } throws: {
+            ($0 as NSError).code == 3 && ($0 as NSError).domain == CXErrorDomainCallDirectoryManager
+        }
         #expect((MonkeyCalls.CallDirectoryHandler.failure as NSError?)?.code == 3)
         #expect(call(stage, "+14085555555").status == 607 && call(stage, "+14085555556").status == 180 && stage.leftovers() == [])
         withExtendedLifetime(app) {}
@@ -148,7 +152,9 @@ import Testing
         let (stage, app, _) = try await stage([Self.hotline])
         #expect(call(stage, "1234").status == 607 && stage.calls.isEmpty)
         #expect(app.errors.map { ($0 as NSError?)?.code } == [4])
-        #expect(stage.journal.contains { $0.words == "report.incoming.error" && $0.details.text(.error) == "filteredByBlockList" } && stage.leftovers() == [])
+        #expect(
+            stage.journal.contains { $0.words == "report.incoming.error" && $0.details.text(.error) == "filteredByBlockList" }
+                && stage.leftovers() == [])
     }
 
     @Test func `HL-22 an identified number shows its label`() async throws {
@@ -161,9 +167,13 @@ import Testing
         let (stage, app, directories) = try await stage([])
         try await load(directories, Self.hotline)
         #expect(call(stage, "1234").status == 180)
-        await #expect { try await stage.system.directoryManager.reloadExtension(withIdentifier: Self.hotline) } throws: { ($0 as NSError).code == 6 }
+        await #expect { try await stage.system.directoryManager.reloadExtension(withIdentifier: Self.hotline) } throws: {
+            ($0 as NSError).code == 6
+        }
         let status = await withCheckedContinuation { continuation in
-            stage.system.directoryManager.getEnabledStatusForExtension(withIdentifier: Self.hotline) { status, _ in continuation.resume(returning: status) }
+            stage.system.directoryManager.getEnabledStatusForExtension(withIdentifier: Self.hotline) { status, _ in
+                continuation.resume(returning: status)
+            }
         }
         #expect(status == .disabled && stage.leftovers() == [])
         withExtendedLifetime(app) {}

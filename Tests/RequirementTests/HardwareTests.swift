@@ -39,7 +39,8 @@ extension LiveAppLine: CallNetwork {}
         private func heard(_ event: AppLineEvent) {
             switch event {
             case .incoming(let call, let caller):
-                delegate?.reportIncomingCall(uuid: call, handle: caller.handle) { @Sendable [controller = CXCallController(system: system)] _ in
+                delegate?.reportIncomingCall(uuid: call, handle: caller.handle) {
+                    @Sendable [controller = CXCallController(system: system)] _ in
                     controller.request(CXTransaction(action: CXAnswerCallAction(call: call))) { _ in }
                 }
             case .connecting(let call): delegate?.networkRings(uuid: call)

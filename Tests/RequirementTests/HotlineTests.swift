@@ -75,7 +75,8 @@ import Testing
         let stage = Stage(), app = HotlineApp(stage)
         let call = stage.takeCall().uuid
         stage.run(1)
-        #expect(stage.story(of: call).haveInOrder(["session.activated", "media.started"]) && stage.media.counts(at: stage.now).started == 1)
+        #expect(
+            stage.story(of: call).haveInOrder(["session.activated", "media.started"]) && stage.media.counts(at: stage.now).started == 1)
         stage.end(call)
         #expect(stage.packets > 40 && stage.leftovers() == [])
         withExtendedLifetime(app) {}
@@ -92,7 +93,9 @@ import Testing
         #expect(stage.sent("app BYE").count == 2 && stage.story(of: call).haveInOrder(["tx.requested", "tx.accepted", "perform.end"]))
         let ringing = stage.ring()
         stage.run(61)
-        #expect(ringing.far.statuses.last == 480 && stage.story(of: ringing.uuid).haveInOrder(["sys.action", "perform.end"]), "the system asks for it by itself")
+        #expect(
+            ringing.far.statuses.last == 480 && stage.story(of: ringing.uuid).haveInOrder(["sys.action", "perform.end"]),
+            "the system asks for it by itself")
         #expect(stage.leftovers() == [])
     }
 
@@ -114,7 +117,9 @@ import Testing
         let call = try #require(app.manager.calls.first)
         app.manager.setHeld(call: call, onHold: true)
         app.manager.end(call: call)
-        #expect(stage.story.filter { $0 == "tx.accepted" }.count == 3 && stage.story.filter { $0.hasPrefix("perform.") } == ["perform.start", "perform.held", "perform.end"])
+        #expect(
+            stage.story.filter { $0 == "tx.accepted" }.count == 3
+                && stage.story.filter { $0.hasPrefix("perform.") } == ["perform.start", "perform.held", "perform.end"])
         #expect(stage.leftovers() == [])
     }
 
@@ -123,7 +128,8 @@ import Testing
         let first = stage.takeCall(), second = stage.takeCall()
         app.manager.end(call: app.manager.calls[0])
         stage.run(1)
-        #expect(first.far.isOver && !second.far.isOver && app.manager.calls.map(\.uuid) == [second.uuid] && stage.sent("app BYE").count == 1)
+        #expect(
+            first.far.isOver && !second.far.isOver && app.manager.calls.map(\.uuid) == [second.uuid] && stage.sent("app BYE").count == 1)
         stage.end(second.uuid)
         #expect(stage.leftovers() == [])
     }
@@ -142,7 +148,10 @@ import Testing
         app.manager.setHeld(call: call, onHold: false)
         stage.run(1)
         #expect(call.state == .active)
-        #expect(stage.story(of: uuid).haveInOrder(["media.stopped", "sip.tx INVITE", "action.fulfilled held", "sip.tx INVITE", "action.fulfilled held", "media.started"]))
+        #expect(
+            stage.story(of: uuid).haveInOrder([
+                "media.stopped", "sip.tx INVITE", "action.fulfilled held", "sip.tx INVITE", "action.fulfilled held", "media.started",
+            ]))
         stage.end(uuid)
         #expect(stage.packets > packets && stage.leftovers() == [])
     }
@@ -165,7 +174,10 @@ import Testing
             let app = HotlineApp(stage)
             kept = app.delegate
             let call = stage.makeCall().uuid
-            let order = ["perform.start", "media.configured", "sip.tx INVITE", "action.fulfilled start", "report.connecting", "media.opened", "report.connected", "session.activated", "media.started"]
+            let order = [
+                "perform.start", "media.configured", "sip.tx INVITE", "action.fulfilled start", "report.connecting", "media.opened",
+                "report.connected", "session.activated", "media.started",
+            ]
             #expect(stage.story(of: call).haveInOrder(order), "\(stage.story(of: call))")
             stage.end(call)
             #expect(stage.leftovers() == [])

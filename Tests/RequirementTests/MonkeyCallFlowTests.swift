@@ -98,7 +98,9 @@ import Testing
         stage.far.call(from: "2001", name: "Anna")
         stage.run(0.1)
         let call = stage.system.calls[0]
-        #expect(call.handle?.value == "2001" && call.displayName == "Grandmother" && !call.hasConnected && stage.sent("app 180 INVITE").count == 1)
+        #expect(
+            call.handle?.value == "2001" && call.displayName == "Grandmother" && !call.hasConnected
+                && stage.sent("app 180 INVITE").count == 1)
         #expect(app.delegate.provider.configuration.ringtoneSound == "musicloop01.wav")
         #expect(stage.request(CXAnswerCallAction(call: call.uuid)) == nil)
         stage.end(call.uuid)
@@ -200,7 +202,8 @@ import Testing
         stage.far.isDeaf = true
         stage.end(call)
         let journal = stage.journal.filter { $0.call == CallUUID(call) }
-        let begun = try #require(journal.first { $0.words == "perform.end" }), done = try #require(journal.first { $0.words == "action.fulfilled end" })
+        let begun = try #require(journal.first { $0.words == "perform.end" }),
+            done = try #require(journal.first { $0.words == "action.fulfilled end" })
         #expect(done.time - begun.time <= .milliseconds(50))
         #expect(stage.leftovers() == [])
         #expect(!stage.story.contains("action.timeout end") && stage.sent("app BYE").count > 1, "it is sent again and again")
@@ -313,7 +316,8 @@ import Testing
         let stage = Stage(), app = MonkeyApp(stage)
         let call = stage.takeCall().uuid
         let journal = stage.journal.filter { $0.call == CallUUID(call) }
-        let asked = try #require(journal.first { $0.words == "tx.requested" }), sent = try #require(journal.first { $0.words == "sip.tx 200" })
+        let asked = try #require(journal.first { $0.words == "tx.requested" }),
+            sent = try #require(journal.first { $0.words == "sip.tx 200" })
         #expect(sent.time == asked.time)
         stage.end(call)
         #expect(stage.leftovers() == [])
@@ -360,7 +364,10 @@ import Testing
             return true
         }
         stage.run(0.5)
-        #expect(stage.story(of: stage.calls[0]).haveInOrder(["tx.requested", "tx.accepted", "perform.start", "sip.tx INVITE", "action.fulfilled start"]))
+        #expect(
+            stage.story(of: stage.calls[0]).haveInOrder([
+                "tx.requested", "tx.accepted", "perform.start", "sip.tx INVITE", "action.fulfilled start",
+            ]))
         #expect(stage.sent("app INVITE").first?.message.requestURI?.text == "sip:2001@app.test")
         stage.end(stage.calls[0])
         #expect(stage.leftovers() == [])
@@ -406,7 +413,10 @@ import Testing
     }
 
     @Test func `MC-84 an outgoing call is ended by CANCEL, after a provisional response, or by BYE`() {
-        for (step, wanted) in [(0, ["app INVITE", "far 180 INVITE", "app CANCEL"]), (1, ["far 180 INVITE", "app CANCEL"]), (2, ["far 200 INVITE", "app ACK", "app BYE"])] {
+        for (step, wanted) in [
+            (0, ["app INVITE", "far 180 INVITE", "app CANCEL"]), (1, ["far 180 INVITE", "app CANCEL"]),
+            (2, ["far 200 INVITE", "app ACK", "app BYE"]),
+        ] {
             let stage = Stage(), app = MonkeyApp(stage)
             stage.far.onInvite = { call in
                 switch step {

@@ -17,7 +17,8 @@ import Testing
     private static func activity(_ type: INPersonHandleType, _ handles: [String]) -> NSUserActivity {
         let contacts = handles.map {
             INPerson(
-                personHandle: INPersonHandle(value: $0, type: type), nameComponents: nil, displayName: nil, image: nil, contactIdentifier: nil,
+                personHandle: INPersonHandle(value: $0, type: type), nameComponents: nil, displayName: nil, image: nil,
+                contactIdentifier: nil,
                 customIdentifier: nil)
         }
         let intent = INStartAudioCallIntent(destinationType: .normal, contacts: contacts)
@@ -284,7 +285,9 @@ import Testing
         let first = stage.takeCall().uuid, second = stage.ring().uuid
         stage.request(CXSetHeldCallAction(call: first, onHold: true), CXAnswerCallAction(call: second))
         stage.run(1)
-        #expect(app.heard.suffix(5).contains("execute 2") && app.heard.filter { ["hold", "answer"].contains($0) } == ["answer", "hold", "answer"])
+        #expect(
+            app.heard.suffix(5).contains("execute 2")
+                && app.heard.filter { ["hold", "answer"].contains($0) } == ["answer", "hold", "answer"])
         #expect(stage.traffic.haveInOrder(["app INVITE", "app 200 INVITE"]), "the hold is on its way before the answer")
         stage.end(first)
         let third = stage.ring().uuid
@@ -352,7 +355,8 @@ import Testing
         stage.dial("2002")
         #expect(stage.calls.isEmpty && observer.calls.isEmpty && stage.wire.isEmpty)
         let journal = stage.journal
-        let failed = try #require(journal.first { $0.words == "action.failed start" }), ended = try #require(journal.first { $0.words == "call.ended" })
+        let failed = try #require(journal.first { $0.words == "action.failed start" }),
+            ended = try #require(journal.first { $0.words == "call.ended" })
         #expect(ended.time - failed.time < .milliseconds(100) && ended.details.text(.reason) == "startFailed")
         #expect(stage.leftovers() == [])
     }
@@ -410,7 +414,9 @@ import Testing
     }
 
     @Test func `MC-95 the errors of an incoming call are told apart by their codes`() {
-        let codes: [(CXErrorCodeIncomingCallError.Code, Int)] = [(.unknown, 0), (.callUUIDAlreadyExists, 2), (.filteredByDoNotDisturb, 3), (.filteredByBlockList, 4)]
+        let codes: [(CXErrorCodeIncomingCallError.Code, Int)] = [
+            (.unknown, 0), (.callUUIDAlreadyExists, 2), (.filteredByDoNotDisturb, 3), (.filteredByBlockList, 4),
+        ]
         for (code, value) in codes {
             let error: (any Error)? = CXErrorCodeIncomingCallError(code)
             let bridged = error as NSError?

@@ -28,7 +28,9 @@ import Testing
         stage.end(stage.ring().uuid)
         #expect(app.steps.filter { $0.hasPrefix("perform") } == ["performEnd"])
         let call = stage.takeCall().uuid
-        #expect(app.steps.filter { $0.hasPrefix("perform") } == ["performEnd", "performAnswer"] && app.steps.suffix(3) == ["didActivate", "configAudio", "startAudio"])
+        #expect(
+            app.steps.filter { $0.hasPrefix("perform") } == ["performEnd", "performAnswer"]
+                && app.steps.suffix(3) == ["didActivate", "configAudio", "startAudio"])
         stage.end(call)
         #expect(stage.leftovers() == [])
     }
@@ -171,7 +173,9 @@ import Testing
         let remote = Stage(), other = OFreeApp(remote)
         remote.takeCall().far.bye()
         remote.run(1)
-        #expect(other.steps.filter { $0 != "didDeactivate" } == steps + ["releaseAudio", "unprepareSDK"] && other.steps.contains("didDeactivate"))
+        #expect(
+            other.steps.filter { $0 != "didDeactivate" } == steps + ["releaseAudio", "unprepareSDK"]
+                && other.steps.contains("didDeactivate"))
         for stage in [stage, remote] { #expect(stage.leftovers() == [] && stage.line.refusals == 0) }
     }
 
@@ -194,12 +198,15 @@ import Testing
         stage.run(1)
         #expect(
             app.steps == [
-                "incoming", "unprepareSDK", "prepareSDK", "performAnswer", "didActivate", "configAudio", "startAudio", "end requested", "performEnd",
+                "incoming", "unprepareSDK", "prepareSDK", "performAnswer", "didActivate", "configAudio", "startAudio", "end requested",
+                "performEnd",
                 "releaseAudio", "unprepareSDK", "didDeactivate",
             ])
         let journal = stage.journal.filter { $0.call == CallUUID(call) }
         func time(_ words: String) throws -> Instant { try #require(journal.first { $0.words == words }).time }
-        #expect(try time("media.started") - time("perform.answer") < .milliseconds(9) && time("session.deactivated") - time("perform.end") < .milliseconds(7))
+        #expect(
+            try time("media.started") - time("perform.answer") < .milliseconds(9)
+                && time("session.deactivated") - time("perform.end") < .milliseconds(7))
         #expect(stage.leftovers() == [])
     }
 
@@ -236,7 +243,10 @@ import Testing
         private(set) var pushes = 0
         init(_ stage: Stage) { (self.stage, app) = (stage, OFreeApp(stage)) }
         func pushRegistry(_ registry: PKPushRegistry, didUpdate pushCredentials: PKPushCredentials, for type: PKPushType) {}
-        func pushRegistry(_ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType, completion: @escaping () -> Void) {
+        func pushRegistry(
+            _ registry: PKPushRegistry, didReceiveIncomingPushWith payload: PKPushPayload, for type: PKPushType,
+            completion: @escaping () -> Void
+        ) {
             pushes += 1
             stage.line.register(at: stage.now)
             completion()
@@ -276,7 +286,8 @@ import Testing
         stage.calls.forEach { stage.end($0) }
         for call in stage.far.calls where !call.isOver { call.bye() }
         #expect(stage.leftovers() == [])
-        #expect(stage.story.count(of: "media.opened") > 20 && stage.story.count(of: "media.opened") == stage.story.count(of: "media.closed"))
+        #expect(
+            stage.story.count(of: "media.opened") > 20 && stage.story.count(of: "media.opened") == stage.story.count(of: "media.closed"))
         #expect(stage.story.count(of: "media.reserved") == stage.story.count(of: "media.released"))
         withExtendedLifetime(app) {}
     }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A requirement is a test: `requirements.tsv` lists every row of the seeds, and each has exactly one test whose name begins with it, or a reason.
+/// A requirement is a test: `requirements.tsv` lists every row of the seeds, and each has exactly one test whose name begins with it, or a
+/// reason.
 @Suite struct RequirementTableTests {
     struct Row {
         let id: String, isApplicable: Bool, note: String
@@ -31,7 +32,8 @@ import Testing
     /// How many tests begin with each identity.
     static func testedIDs() throws -> [String: Int] {
         var counts: [String: Int] = [:]
-        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) where file.pathExtension == "swift" {
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        where file.pathExtension == "swift" {
             for match in try String(contentsOf: file, encoding: .utf8).matches(of: /func `((?:(?:MC|AD|HL|OF)-\d+ )+)/) {
                 for id in match.output.1.split(separator: " ") { counts[String(id), default: 0] += 1 }
             }

@@ -24,9 +24,13 @@ import Testing
         let pages = try paths.map(Sources.text).joined(separator: "\n")
         let lines = pages.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { $0.hasPrefix("swift run ") }
         #expect(lines.count == 6)
-        for line in lines { #expect(throws: Never.self, "\(line)") { try SampleCommand.read(line.split(separator: " ").dropFirst(3).map(String.init)) } }
+        for line in lines {
+            #expect(throws: Never.self, "\(line)") { try SampleCommand.read(line.split(separator: " ").dropFirst(3).map(String.init)) }
+        }
         let help = SampleCommand.helpMessage()
-        for option in ["--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting"] {
+        for option in [
+            "--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting",
+        ] {
             #expect(help.contains(option) && pages.contains(option), "\(option)")
         }
     }

@@ -33,10 +33,12 @@ final class NameServer: Sendable {
         address = try #require(local)
         let server = Unmanaged.passRetained(self)
         var thread = pthread_t()
-        pthread_create(&thread, nil, { argument in
-            Unmanaged<NameServer>.fromOpaque(argument!).takeRetainedValue().serve()
-            return nil
-        }, server.toOpaque())
+        pthread_create(
+            &thread, nil,
+            { argument in
+                Unmanaged<NameServer>.fromOpaque(argument!).takeRetainedValue().serve()
+                return nil
+            }, server.toOpaque())
         pthread_detach(thread)
     }
 
@@ -50,7 +52,9 @@ final class NameServer: Sendable {
         while true {
             var from = sockaddr_storage(), length = socklen_t(MemoryLayout<sockaddr_storage>.size)
             let count = withUnsafeMutablePointer(to: &from) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { recvfrom(descriptor.raw, &buffer, buffer.count, 0, $0, &length) }
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    recvfrom(descriptor.raw, &buffer, buffer.count, 0, $0, &length)
+                }
             }
             guard count > 12 else { return }
             asked.withLock { $0 += 1 }
@@ -69,18 +73,22 @@ final class NameServer: Sendable {
         }
         let question = Array(query[12..<(at + 5)])
         let key = labels.joined(separator: ".").lowercased() + "/\(query[at + 2])"
-        func head(_ code: UInt8, _ count: Int) -> [UInt8] { Array(query[..<2]) + [0x81, 0x80 | code, 0, 1, 0, UInt8(count), 0, 0, 0, 0] + question }
+        func head(_ code: UInt8, _ count: Int) -> [UInt8] {
+            Array(query[..<2]) + [0x81, 0x80 | code, 0, 1, 0, UInt8(count), 0, 0, 0, 0] + question
+        }
         switch zone.withLock({ $0[key] }) {
         case nil: return head(3, 0)
         case .code(let code): return head(code, 0)
         case .silence: return nil
         case .garbage: return head(0, 1) + [0xC0, 0x0C, 0, 1, 0, 1, 0xFF]
         case .records(let records):
-            return head(0, records.count) + records.flatMap { record -> [UInt8] in
-                let (type, seconds, count) = (record.type, record.seconds, record.data.count)
-                let time = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: seconds >> UInt32($0)) }
-                return [0xC0, 0x0C, UInt8(type >> 8), UInt8(type & 0xFF), 0, 1] + time + [UInt8(count >> 8), UInt8(count & 0xFF)] + record.data
-            }
+            return head(0, records.count)
+                + records.flatMap { record -> [UInt8] in
+                    let (type, seconds, count) = (record.type, record.seconds, record.data.count)
+                    let time = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: seconds >> UInt32($0)) }
+                    return [0xC0, 0x0C, UInt8(type >> 8), UInt8(type & 0xFF), 0, 1] + time + [UInt8(count >> 8), UInt8(count & 0xFF)]
+                        + record.data
+                }
         }
     }
 
@@ -104,21 +112,29 @@ extension RealTime {
 
         @Test func `addresses of both families come with their time`() async throws {
             let zone: [String: NameServer.Zone] = [
-                "a.test/1": .records([.init(type: 1, seconds: 300, data: [192, 0, 2, 1]), .init(type: 1, seconds: 60, data: [192, 0, 2, 2])]),
+                "a.test/1": .records([
+                    .init(type: 1, seconds: 300, data: [192, 0, 2, 1]), .init(type: 1, seconds: 60, data: [192, 0, 2, 2]),
+                ]),
                 "a.test/28": .records([.init(type: 28, seconds: 20, data: [0x20, 1, 0xD, 0xB8] + Array(repeating: 0, count: 11) + [1])]),
             ]
             let four = try await ask(.a("a.test"), zone).answer, six = try await ask(.aaaa("a.test"), zone).answer
-            #expect(Set(four.records) == [.address(IPAddress("192.0.2.1")!), .address(IPAddress("192.0.2.2")!)] && four.timeToLive == .seconds(60))
+            #expect(
+                Set(four.records) == [.address(IPAddress("192.0.2.1")!), .address(IPAddress("192.0.2.2")!)]
+                    && four.timeToLive == .seconds(60))
             #expect(six == DNSAnswer(.found, records: [.address(IPAddress("2001:db8::1")!)], timeToLive: .seconds(20)))
         }
 
         @Test func `services and pointers come with their time`() async throws {
             let service: [UInt8] = [0, 10, 0, 5, 0x13, 0xC4] + NameServer.name("a.test")
-            let pointer: [UInt8] = [0, 1, 0, 2, 1] + Array("s".utf8) + [8] + Array("SIPS+D2T".utf8) + [0] + NameServer.name("_sips._tcp.a.test")
+            let pointer: [UInt8] =
+                [0, 1, 0, 2, 1] + Array("s".utf8) + [8] + Array("SIPS+D2T".utf8) + [0] + NameServer.name("_sips._tcp.a.test")
             let zone: [String: NameServer.Zone] = [
-                "_sip._udp.a.test/33": .records([.init(type: 33, seconds: 77, data: service)]), "a.test/35": .records([.init(type: 35, seconds: 88, data: pointer)]),
+                "_sip._udp.a.test/33": .records([.init(type: 33, seconds: 77, data: service)]),
+                "a.test/35": .records([.init(type: 35, seconds: 88, data: pointer)]),
             ]
-            #expect(try await ask(.srv("_sip._udp.a.test"), zone).answer == DNSAnswer(.found, records: [.srv(priority: 10, weight: 5, port: 5060, target: "a.test")], timeToLive: .seconds(77)))
+            #expect(
+                try await ask(.srv("_sip._udp.a.test"), zone).answer
+                    == DNSAnswer(.found, records: [.srv(priority: 10, weight: 5, port: 5060, target: "a.test")], timeToLive: .seconds(77)))
             let naptr = try await ask(.naptr("a.test"), zone).answer
             #expect(naptr.records == [.naptr(order: 1, preference: 2, flags: "s", service: "SIPS+D2T", replacement: "_sips._tcp.a.test")])
             #expect(naptr.timeToLive == .seconds(88))
@@ -129,22 +145,28 @@ extension RealTime {
         }
 
         /// RFC 6761 §6.3.
-        @Test(arguments: [
-            (DNSQuestion.a("localhost"), IPAddress.loopback), (.a("Some.LocalHost."), .loopback), (.aaaa("localhost"), IPAddress("::1")), (.srv("_sip._udp.localhost"), nil),
-            (.naptr("localhost"), nil),
-        ] as [(DNSQuestion, IPAddress?)])
+        @Test(
+            arguments: [
+                (DNSQuestion.a("localhost"), IPAddress.loopback), (.a("Some.LocalHost."), .loopback),
+                (.aaaa("localhost"), IPAddress("::1")), (.srv("_sip._udp.localhost"), nil),
+                (.naptr("localhost"), nil),
+            ] as [(DNSQuestion, IPAddress?)])
         func `this machine is known without asking`(question: DNSQuestion, address: IPAddress?) async throws {
             let (answer, asked) = try await ask(question, Self.zone("localhost", [192, 0, 2, 9]))
-            #expect(asked == 0 && answer.records == (address.map { [.address($0)] } ?? []) && answer.outcome == (address == nil ? .nothing : .found))
+            #expect(
+                asked == 0 && answer.records == (address.map { [.address($0)] } ?? [])
+                    && answer.outcome == (address == nil ? .nothing : .found))
         }
 
-        @Test(arguments: [
-            ("sip.test", ["192.0.2.7"], ["2001:db8::7"]), ("PBX", ["192.0.2.8", "192.0.2.9"], []), ("only6.test", [], ["2001:db8::7"]),
-            ("commented.test", ["198.51.100.1"], nil),
-        ] as [(String, [String], [String]?)])
+        @Test(
+            arguments: [
+                ("sip.test", ["192.0.2.7"], ["2001:db8::7"]), ("PBX", ["192.0.2.8", "192.0.2.9"], []), ("only6.test", [], ["2001:db8::7"]),
+                ("commented.test", ["198.51.100.1"], nil),
+            ] as [(String, [String], [String]?)])
         func `what the hosts file has is not asked for, in neither family`(name: String, four: [String], six: [String]?) async throws {
             let path = "/tmp/hookswitch-hosts-\(getpid())-\(name)"
-            let text = "192.0.2.7 other.test sip.test # commented.test\n2001:db8::7\tSIP.test  only6.test\n#192.0.2.1 sip.test\n192.0.2.8 pbx\n192.0.2.9 pbx\nsip.test\n"
+            let text =
+                "192.0.2.7 other.test sip.test # commented.test\n2001:db8::7\tSIP.test  only6.test\n#192.0.2.1 sip.test\n192.0.2.8 pbx\n192.0.2.9 pbx\nsip.test\n"
             let file = try #require(fopen(path, "w"))
             fputs(text, file)
             fclose(file)
@@ -154,13 +176,17 @@ extension RealTime {
                 return (answer.records, asked)
             }
             let (short, long) = (try await addresses(.a(Text(name))), try await addresses(.aaaa(Text(name))))
-            #expect(short.found == four.compactMap { IPAddress($0) }.map(DNSRecord.address) && long.found == (six ?? []).compactMap { IPAddress($0) }.map(DNSRecord.address))
+            #expect(
+                short.found == four.compactMap { IPAddress($0) }.map(DNSRecord.address)
+                    && long.found == (six ?? []).compactMap { IPAddress($0) }.map(DNSRecord.address))
             #expect(short.asked + long.asked == (six == nil ? 2 : 0))
         }
 
         @Test(arguments: [("carrier", true), ("carrier.deep", false)])
         func `a name without a dot is looked for where the machine is`(name: Text, isFound: Bool) async throws {
-            let zone = Self.zone("carrier.here.test", [192, 0, 2, 5]).merging(Self.zone("carrier.deep.here.test", [192, 0, 2, 6])) { first, _ in first }
+            let zone = Self.zone("carrier.here.test", [192, 0, 2, 5]).merging(Self.zone("carrier.deep.here.test", [192, 0, 2, 6])) {
+                first, _ in first
+            }
             let answer = try await ask(.a(name), zone) { $0.searchDomains = ["there.test", "here.test"] }.answer
             #expect(answer.records == (isFound ? [.address(IPAddress("192.0.2.5")!)] : []))
         }

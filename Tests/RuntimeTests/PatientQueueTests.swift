@@ -8,7 +8,8 @@ import Testing
 extension RealTime {
     @Suite struct PatientQueueTests {
         @Test func `work is done in its order, behind all other threads`() throws {
-            let queue = try PatientQueue(name: "patient"), seen = Mutex<[Int]>([]), priority = Mutex(Int32(0)), done = DispatchSemaphore(value: 0)
+            let queue = try PatientQueue(name: "patient"), seen = Mutex<[Int]>([]), priority = Mutex(Int32(0)),
+                done = DispatchSemaphore(value: 0)
             for number in 0..<1_000 { queue.async { seen.withLock { $0.append(number) } } }
             queue.async {
                 priority.withLock { $0 = Self.priority }
@@ -20,7 +21,8 @@ extension RealTime {
         }
 
         @Test func `who waits for the work does it, in its order, and leaves the next to the patient thread`() throws {
-            let queue = try PatientQueue(name: "patient"), seen = Mutex<[Int]>([]), priorities = Mutex<[Int32]>([]), begun = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
+            let queue = try PatientQueue(name: "patient"), seen = Mutex<[Int]>([]), priorities = Mutex<[Int32]>([]),
+                begun = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
             @Sendable func note(_ number: Int) {
                 seen.withLock { $0.append(number) }
                 priorities.withLock { $0.append(Self.priority) }

@@ -6,7 +6,8 @@ import Testing
 @testable import Runtime
 
 extension RealTime {
-    /// Peers that reset and refuse, by the ten thousand, while the allocator overwrites what is freed: a use after free would end the process.
+    /// Peers that reset and refuse, by the ten thousand, while the allocator overwrites what is freed: a use after free would end the
+    /// process.
     ///
     /// Each test is a process of its own: the allocator's setting is for all of it.
     @Suite(.serialized, .timeLimit(.minutes(30))) struct PeerResetTests {

@@ -11,7 +11,9 @@ extension RealTime {
         @Test func `without a socket or a timer the poller does not wake until it is called`() throws {
             let visits = Visits()
             let poller = try Poller()
-            try poller.start(name: "test") { visits.record($0); return nil }
+            try poller.start(name: "test") {
+                visits.record($0); return nil
+            }
             for number in 1...5 {
                 poller.wake()
                 visits.wait(for: number)

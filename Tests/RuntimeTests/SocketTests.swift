@@ -86,7 +86,9 @@ extension RealTime {
             #expect(counts?.sent == 0)
         }
 
-        private func pair(on lane: Lane<Bench>, _ address: SocketAddress, _ inbox: Inbox<UDPSocket.Datagram>) throws(SocketError) -> (SocketAddress, SocketAddress) {
+        private func pair(on lane: Lane<Bench>, _ address: SocketAddress, _ inbox: Inbox<UDPSocket.Datagram>) throws(SocketError) -> (
+            SocketAddress, SocketAddress
+        ) {
             try lane.sync { [lane] bench, _ throws(SocketError) in
                 let server = try UDPSocket(bound: address, on: lane) { datagram, _ in inbox.put.yield(datagram) }
                 let client = try UDPSocket(bound: address, on: lane) { _, _ in }

@@ -23,7 +23,9 @@ struct Pair {
             }
             bench.held["listener"] = listener
             guard !acceptsRaw else { return listener.localAddress }
-            let caller = try TCPConnection(to: listener.localAddress, limits: limits, on: lane, at: now) { _, event, _ in client.put.yield(event) }
+            let caller = try TCPConnection(to: listener.localAddress, limits: limits, on: lane, at: now) { _, event, _ in
+                client.put.yield(event)
+            }
             caller.send(firstWords, at: now)
             bench.held["client"] = caller
             return listener.localAddress

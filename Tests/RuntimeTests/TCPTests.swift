@@ -39,7 +39,9 @@ extension RealTime {
             let inbox = Inbox(of: TCPConnection.Event.self)
             let lane = Bench.lane()
             try lane.sync { [lane, limits] bench, now throws(SocketError) in
-                bench.held["client"] = try TCPConnection(to: silent.address, limits: limits, on: lane, at: now) { _, event, _ in inbox.put.yield(event) }
+                bench.held["client"] = try TCPConnection(to: silent.address, limits: limits, on: lane, at: now) { _, event, _ in
+                    inbox.put.yield(event)
+                }
             }
             #expect(await inbox.next()?.isConnected == true)
             lane.sync { bench, now in
@@ -57,7 +59,9 @@ extension RealTime {
             let inbox = Inbox(of: TCPConnection.Event.self)
             let lane = Bench.lane()
             try lane.sync { [lane, limits] bench, now throws(SocketError) in
-                bench.held["client"] = try TCPConnection(to: silent.address, limits: limits, on: lane, at: now) { _, event, _ in inbox.put.yield(event) }
+                bench.held["client"] = try TCPConnection(to: silent.address, limits: limits, on: lane, at: now) { _, event, _ in
+                    inbox.put.yield(event)
+                }
             }
             #expect(await inbox.next()?.isConnected == true)
             let deadline = lane.sync { bench, now in

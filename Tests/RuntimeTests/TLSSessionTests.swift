@@ -80,8 +80,10 @@ extension [TLSSession.Output] {
     /// RFC 5922 §7.1, §7.2.
     @Test(arguments: [
         ("server.pem", "gateway.example.test", true), ("server.pem", "GATEWAY.example.test", true), ("server.pem", "127.0.0.1", true),
-        ("server.pem", "::1", true), ("server.pem", "gateway.example.test.", true), ("server.pem", "other.example.test", false), ("server.pem", "example.test", false), ("server.pem", "127.0.0.2", false),
-        ("domain.pem", "carrier.example.test", true), ("domain.pem", "edge.example.test", false), ("wildcard.pem", "any.example.test", false),
+        ("server.pem", "::1", true), ("server.pem", "gateway.example.test.", true), ("server.pem", "other.example.test", false),
+        ("server.pem", "example.test", false), ("server.pem", "127.0.0.2", false),
+        ("domain.pem", "carrier.example.test", true), ("domain.pem", "edge.example.test", false),
+        ("wildcard.pem", "any.example.test", false),
     ])
     func `a certificate must name whom we called`(file: String, name: String, isNamed: Bool) throws {
         var pair = try SessionPair(.test([]), .test([file]), name: name)
@@ -95,9 +97,11 @@ extension [TLSSession.Output] {
     }
 
     /// RFC 6066 §3.
-    @Test(arguments: [
-        ("gateway.example.test", "gateway.example.test"), ("gateway.example.test.", "gateway.example.test"), ("192.0.2.1", nil), ("2001:db8::a", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("gateway.example.test", "gateway.example.test"), ("gateway.example.test.", "gateway.example.test"), ("192.0.2.1", nil),
+            ("2001:db8::a", nil),
+        ] as [(String, String?)])
     func `a server is asked for by name, without the final dot, and never by address`(peer: String, asked: String?) throws {
         var client = try TLSContexts(.test([])).connect(to: peer)
         _ = client.start()
@@ -170,7 +174,10 @@ extension [TLSSession.Output] {
         (TLSSettings.Identity(certificate: "server.pem", key: "/nowhere/a.key"), .unreadable(path: "/nowhere/a.key")),
         (TLSSettings.Identity(certificate: "leaf.key", key: "leaf.key"), .noCertificate(path: certificate("leaf.key"))),
         (TLSSettings.Identity(certificate: "server.pem", key: "server.pem"), .noKey(path: certificate("server.pem"))),
-        (TLSSettings.Identity(certificate: "server.pem", key: "other.key"), .keyDoesNotMatch(key: certificate("other.key"), certificate: certificate("server.pem"))),
+        (
+            TLSSettings.Identity(certificate: "server.pem", key: "other.key"),
+            .keyDoesNotMatch(key: certificate("other.key"), certificate: certificate("server.pem"))
+        ),
     ])
     func `files that are wrong are named`(identity: TLSSettings.Identity, expected: TLSError) {
         var settings = TLSSettings()

@@ -17,10 +17,12 @@ import Testing
 
     @Test func `comfort noise and events are offered at each clock, noise not at that of Opus`() {
         var caller = engine(local([.opus, .l16(16_000), .pcmu]))
-        #expect(maps(caller.offer()) == [
-            "111 opus/48000/2", "96 L16/16000", "0 PCMU/8000", "97 CN/16000", "13 CN/8000", "110 telephone-event/48000", "98 telephone-event/16000",
-            "101 telephone-event/8000",
-        ])
+        #expect(
+            maps(caller.offer()) == [
+                "111 opus/48000/2", "96 L16/16000", "0 PCMU/8000", "97 CN/16000", "13 CN/8000", "110 telephone-event/48000",
+                "98 telephone-event/16000",
+                "101 telephone-event/8000",
+            ])
         var silent = engine(local([.pcmu], noise: false))
         #expect(maps(silent.offer()) == ["0 PCMU/8000", "101 telephone-event/8000"])
     }
@@ -33,10 +35,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (true, "0 13 97 98 101", ["13/13 8000", "98/98 16000"]), (true, "0 13", ["13/13 8000"]), (true, "0 97", []), (false, "0 13 97 98", []),
+        (true, "0 13 97 98 101", ["13/13 8000", "98/98 16000"]), (true, "0 13", ["13/13 8000"]), (true, "0 97", []),
+        (false, "0 13 97 98", []),
         (true, "97 13", []),
     ])
-    func `noise is agreed to at the clocks of what is agreed to, where we want it`(wants: Bool, formats: String, expected: [String]) throws {
+    func `noise is agreed to at the clocks of what is agreed to, where we want it`(wants: Bool, formats: String, expected: [String]) throws
+    {
         var callee = engine(local([.pcmu, .l16(16_000)], noise: wants))
         try callee.receive(offer: offer(formats))
         #expect(callee.remoteOffer?.hasComfortNoise == formats.contains("13"))

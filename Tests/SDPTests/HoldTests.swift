@@ -25,14 +25,26 @@ import Testing
         Row(description: "recvonly", stream: "a=recvonly", answer: "sendonly", sends: true, receives: false, hold: .none),
         Row(description: "zero address", address: "IN IP4 0.0.0.0", answer: "recvonly", sends: false, receives: true, hold: .zeroAddress),
         Row(description: "zero IPv6 address", address: "IN IP6 ::", answer: "recvonly", sends: false, receives: true, hold: .zeroAddress),
-        Row(description: "zero address at the stream", stream: "c=IN IP4 0.0.0.0", answer: "recvonly", sends: false, receives: true, hold: .zeroAddress),
-        Row(description: "zero address, inactive", address: "IN IP4 0.0.0.0", stream: "a=inactive", answer: "inactive", sends: false, receives: false, hold: .zeroAddress),
+        Row(
+            description: "zero address at the stream", stream: "c=IN IP4 0.0.0.0", answer: "recvonly", sends: false, receives: true,
+            hold: .zeroAddress),
+        Row(
+            description: "zero address, inactive", address: "IN IP4 0.0.0.0", stream: "a=inactive", answer: "inactive", sends: false,
+            receives: false, hold: .zeroAddress),
         Row(description: "session sendonly", session: "a=sendonly", answer: "recvonly", sends: false, receives: true, hold: .sendonly),
-        Row(description: "stream over session", session: "a=inactive", stream: "a=sendrecv", answer: "sendrecv", sends: true, receives: true, hold: .none),
+        Row(
+            description: "stream over session", session: "a=inactive", stream: "a=sendrecv", answer: "sendrecv", sends: true,
+            receives: true, hold: .none),
         Row(description: "held here", heldHere: true, answer: "sendonly", sends: true, receives: false, hold: .none),
-        Row(description: "both held", stream: "a=sendonly", heldHere: true, answer: "inactive", sends: false, receives: false, hold: .sendonly),
-        Row(description: "held here, recvonly", stream: "a=recvonly", heldHere: true, answer: "sendonly", sends: true, receives: false, hold: .none),
-        Row(description: "held here, inactive", stream: "a=inactive", heldHere: true, answer: "inactive", sends: false, receives: false, hold: .inactive),
+        Row(
+            description: "both held", stream: "a=sendonly", heldHere: true, answer: "inactive", sends: false, receives: false,
+            hold: .sendonly),
+        Row(
+            description: "held here, recvonly", stream: "a=recvonly", heldHere: true, answer: "sendonly", sends: true, receives: false,
+            hold: .none),
+        Row(
+            description: "held here, inactive", stream: "a=inactive", heldHere: true, answer: "inactive", sends: false, receives: false,
+            hold: .inactive),
     ]
 
     @Test(arguments: offered)

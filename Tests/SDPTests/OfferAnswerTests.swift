@@ -25,7 +25,8 @@ import Testing
             String(decoding: caller.offer().serialized(), as: UTF8.self).split(separator: "\r\n") == [
                 "v=0", "o=- 100 1 IN IP4 192.0.2.10", "s=-", "c=IN IP4 192.0.2.10", "t=0 0", "m=audio 20000 RTP/AVP 111 9 0 8 110 101",
                 "a=rtpmap:111 opus/48000/2", "a=rtpmap:9 G722/8000", "a=rtpmap:0 PCMU/8000", "a=rtpmap:8 PCMA/8000",
-                "a=rtpmap:110 telephone-event/48000", "a=fmtp:110 0-15", "a=rtpmap:101 telephone-event/8000", "a=fmtp:101 0-15", "a=ptime:20",
+                "a=rtpmap:110 telephone-event/48000", "a=fmtp:110 0-15", "a=rtpmap:101 telephone-event/8000", "a=fmtp:101 0-15",
+                "a=ptime:20",
                 "a=sendrecv",
             ])
     }
@@ -133,10 +134,20 @@ import Testing
         ("SRTP", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/SAVP 0"), .unsupportedProfile),
         ("DTLS", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 UDP/TLS/RTP/SAVPF 0"), .unsupportedProfile),
         ("G.729", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 18"), .noCommonCodec),
-        ("events alone", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 101\na=rtpmap:101 telephone-event/8000"), .noCommonCodec),
+        (
+            "events alone",
+            body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 101\na=rtpmap:101 telephone-event/8000"),
+            .noCommonCodec
+        ),
         ("a dynamic number without a map", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 111"), .noCommonCodec),
-        ("a number that RTCP uses", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 72\na=rtpmap:72 PCMU/8000"), .noCommonCodec),
-        ("PCMU at another clock", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 96\na=rtpmap:96 PCMU/16000"), .noCommonCodec),
+        (
+            "a number that RTCP uses", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 72\na=rtpmap:72 PCMU/8000"),
+            .noCommonCodec
+        ),
+        (
+            "PCMU at another clock", body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 5000 RTP/AVP 96\na=rtpmap:96 PCMU/16000"),
+            .noCommonCodec
+        ),
         ("no address", body("v=0\no=- 1 1 IN IP4 h\nm=audio 5000 RTP/AVP 0"), .unusableAddress),
         ("a name", plainOffer(address: "IN IP4 phone.example"), .unusableAddress),
         ("multicast", plainOffer(address: "IN IP4 224.2.1.1/127"), .unusableAddress),
@@ -274,7 +285,9 @@ import Testing
         try callee.receive(offer: plainOffer())
         let agreed = try callee.answer().audio
         for media in ["", "m=image 49170 udptl t38", "m=audio 0 RTP/AVP 0\nm=image 49170 udptl t38"] {
-            #expect(throws: NegotiationError.noAudio) { try callee.receive(offer: body("v=0\no=- 1 2 IN IP4 h\nc=IN IP4 198.51.100.5\n" + media)) }
+            #expect(throws: NegotiationError.noAudio) {
+                try callee.receive(offer: body("v=0\no=- 1 2 IN IP4 h\nc=IN IP4 198.51.100.5\n" + media))
+            }
         }
         #expect(callee.state == .stable && callee.audio == agreed)
     }
@@ -306,7 +319,9 @@ import Testing
             _ = try party.answer()
         }
         let offer = party.offerWithoutAudio()
-        #expect(offer.media.map(\.kind) == (isOurs ? ["audio"] : ["video", "audio"]) && offer.media.allSatisfy { $0.port == 0 && !$0.formats.isEmpty })
+        #expect(
+            offer.media.map(\.kind) == (isOurs ? ["audio"] : ["video", "audio"])
+                && offer.media.allSatisfy { $0.port == 0 && !$0.formats.isEmpty })
         #expect(throws: NegotiationError.refused) { try party.receive(answer: offer.serialized()) }
         #expect(party.state == .stable)
         try party.receive(offer: plainOffer(version: 3))
@@ -388,7 +403,8 @@ import Testing
         var local = here
         local.codecs = Codec.catalogue
         var callee = engine(local)
-        try callee.receive(offer: body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 4000 RTP/AVP 96\na=rtpmap:96 \(map)\na=ptime:60"))
+        try callee.receive(
+            offer: body("v=0\no=- 1 1 IN IP4 h\nc=IN IP4 198.51.100.5\nm=audio 4000 RTP/AVP 96\na=rtpmap:96 \(map)\na=ptime:60"))
         let answer = try callee.answer()
         #expect(answer.audio?.ptime == expected)
         #expect(mediaLines(answer.description).contains("a=ptime:\(expected)"))

@@ -46,7 +46,8 @@ enum RealOffers {
             """),
         answer: [
             "m=audio 20000 RTP/AVP 96 9 0 8 101", "a=rtpmap:96 opus/48000/2", "a=fmtp:96 stereo=1;sprop-stereo=1", "a=rtpmap:9 G722/8000",
-            "a=rtpmap:0 PCMU/8000", "a=rtpmap:8 PCMA/8000", "a=rtpmap:101 telephone-event/8000", "a=fmtp:101 0-15", "a=ptime:20", "a=rtcp:20000",
+            "a=rtpmap:0 PCMU/8000", "a=rtpmap:8 PCMA/8000", "a=rtpmap:101 telephone-event/8000", "a=fmtp:101 0-15", "a=ptime:20",
+            "a=rtcp:20000",
             "a=rtcp-rsize", "a=sendrecv",
         ],
         codecs: ["opus 96/96", "G722 9/9", "PCMU 0/0", "PCMA 8/8"], events: ["telephone-event 101/101"], rtp: "198.51.100.7:27834",
@@ -114,7 +115,8 @@ enum RealOffers {
             """),
         answer: [
             "m=audio 20000 RTP/AVPF 96 0 8 101 98", "a=rtpmap:96 opus/48000/2", "a=fmtp:96 useinbandfec=1", "a=rtpmap:0 PCMU/8000",
-            "a=rtpmap:8 PCMA/8000", "a=rtpmap:101 telephone-event/48000", "a=fmtp:101 0-15", "a=rtpmap:98 telephone-event/8000", "a=fmtp:98 0-15",
+            "a=rtpmap:8 PCMA/8000", "a=rtpmap:101 telephone-event/48000", "a=fmtp:101 0-15", "a=rtpmap:98 telephone-event/8000",
+            "a=fmtp:98 0-15",
             "a=ptime:20", "a=rtcp:20000", "a=sendrecv", "m=video 0 RTP/AVPF 96",
         ],
         codecs: ["opus 96/96", "PCMU 0/0", "PCMA 8/8"], events: ["telephone-event 101/101", "telephone-event 98/98"],

@@ -14,7 +14,8 @@ private struct DescriptionMaker {
 
     mutating func word(_ alphabet: String, _ length: ClosedRange<Int>) -> Text {
         let letters = Array(alphabet)
-        return Text(String((0..<Int.random(in: length, using: &random)).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] }))
+        return Text(
+            String((0..<Int.random(in: length, using: &random)).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] }))
     }
 
     mutating func token() -> Text { word("abcXYZ019-.!%*_+`'~{}|^", 1...12) }
@@ -22,12 +23,16 @@ private struct DescriptionMaker {
     mutating func line() -> Text { word("any :;/=,\"<>\tbcé\u{7F}0", 0...24) }
     mutating func number() -> Text { word("0123456789", 1...22) }
     mutating func family() -> Text { pick(["IP4", "IP6"]) }
-    mutating func host() -> Text { pick(["192.0.2.1", "2001:db8::1", "224.2.1.1/127", "224.2.1.1/127/3", "host.example.com", "0.0.0.0", "::"]) }
+    mutating func host() -> Text {
+        pick(["192.0.2.1", "2001:db8::1", "224.2.1.1/127", "224.2.1.1/127/3", "host.example.com", "0.0.0.0", "::"])
+    }
 
     mutating func description() -> SessionDescription {
         let origin = SessionDescription.Origin(
-            username: pick(["-", "alice", "with some spaces", token()]), sessionID: number(), version: number(), addressType: family(), address: host())
-        var description = SessionDescription(origin: origin, sessionName: pick(["-", " ", "", line()]), connection: connection(), timing: number() + " " + number())
+            username: pick(["-", "alice", "with some spaces", token()]), sessionID: number(), version: number(), addressType: family(),
+            address: host())
+        var description = SessionDescription(
+            origin: origin, sessionName: pick(["-", " ", "", line()]), connection: connection(), timing: number() + " " + number())
         description.otherLines = lines()
         description.attributes = attributes()
         description.media = (0..<Int.random(in: 0...4, using: &random)).map { _ in media() }
@@ -44,7 +49,8 @@ private struct DescriptionMaker {
 
     private mutating func attributes() -> [SessionDescription.Attribute] {
         (0..<Int.random(in: 0...5, using: &random)).map { _ in
-            SessionDescription.Attribute(pick(["rtpmap", "fmtp", "sendonly", "inactive", "crypto", "candidate", token()]), chance(70) ? line() : nil)
+            SessionDescription.Attribute(
+                pick(["rtpmap", "fmtp", "sendonly", "inactive", "crypto", "candidate", token()]), chance(70) ? line() : nil)
         }
     }
 
@@ -81,7 +87,8 @@ private struct DescriptionMaker {
         for seed in 0..<200 {
             var maker = DescriptionMaker(seed: UInt64(seed))
             let description = maker.description()
-            var text = String(decoding: description.serialized(), as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: true).map(String.init)
+            var text = String(decoding: description.serialized(), as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: true)
+                .map(String.init)
             let session = text.firstIndex { $0.hasPrefix("m=") } ?? text.endIndex
             // The order of attributes, and of lines of one kind, is a part of what they say.
             text[2..<session].sort { rank($0) < rank($1) }

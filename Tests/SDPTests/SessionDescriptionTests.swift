@@ -28,7 +28,8 @@ import Testing
         #expect(description.sessionName == "A call")
         #expect(description.connection?.address == IPAddress("2001:db8::2"))
         #expect(description.timing == "10 20")
-        #expect(description.otherLines.map { String(UnicodeScalar($0.type)) + "=" + $0.value.description } == ["i=about", "b=AS:64", "z=1 2"])
+        #expect(
+            description.otherLines.map { String(UnicodeScalar($0.type)) + "=" + $0.value.description } == ["i=about", "b=AS:64", "z=1 2"])
         #expect(description.attribute("sendonly") == .init("sendonly"))
         #expect(description.media.count == 2)
         let audio = description.media[0]
@@ -47,17 +48,21 @@ import Testing
     }
 
     @Test func `what it does not know comes out as it went in`() throws {
-        let text = "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nu=http://x\r\nt=0 0\r\nr=7d 1h 0 25h\r\nk=prompt\r\ny=novel line\r\na=what:ever:it is\r\na=\r\nm=application 5 TCP/BFCP *\r\ni=floor\r\nb=AS:1\r\nq= \r\na=floorctrl:c-only\r\n"
+        let text =
+            "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\nu=http://x\r\nt=0 0\r\nr=7d 1h 0 25h\r\nk=prompt\r\ny=novel line\r\na=what:ever:it is\r\na=\r\nm=application 5 TCP/BFCP *\r\ni=floor\r\nb=AS:1\r\nq= \r\na=floorctrl:c-only\r\n"
         let description = try SessionDescription(parsing: Array(text.utf8))
         #expect(String(decoding: description.serialized(), as: UTF8.self) == text)
     }
 
     static let bad: [(String, SessionDescription.ParseError)] = [
-        ("", .version), ("\r\n\r\n", .version), ("v=1\r\n", .version), ("o=- 1 1 IN IP4 h\r\nv=0\r\n", .version), ("INVITE sip:a SIP/2.0", .version),
+        ("", .version), ("\r\n\r\n", .version), ("v=1\r\n", .version), ("o=- 1 1 IN IP4 h\r\nv=0\r\n", .version),
+        ("INVITE sip:a SIP/2.0", .version),
         ("v=0\r\ns=-\r\n", .missingOrigin), ("v=0\r\no=- 1 IN IP4 h\r\n", .malformed(line: 2)),
         ("v=0\r\no=- 1 1 IN IP4 h\r\nnonsense\r\n", .malformed(line: 3)), ("v=0\r\no=- 1 1 IN IP4 h\r\na\r\n", .malformed(line: 3)),
-        ("v=0\r\no=- 1 1 IN IP4 h\r\nm=audio\r\n", .malformed(line: 3)), ("v=0\r\no=- 1 1 IN IP4 h\r\nm=audio 65536 RTP/AVP 0\r\n", .malformed(line: 3)),
-        ("v=0\r\no=- 1 1 IN IP4 h\r\nm=audio -1 RTP/AVP 0\r\n", .malformed(line: 3)), ("v=0\r\no=- 1 1 IN IP4 h\r\nc=IN IP4\r\n", .malformed(line: 3)),
+        ("v=0\r\no=- 1 1 IN IP4 h\r\nm=audio\r\n", .malformed(line: 3)),
+        ("v=0\r\no=- 1 1 IN IP4 h\r\nm=audio 65536 RTP/AVP 0\r\n", .malformed(line: 3)),
+        ("v=0\r\no=- 1 1 IN IP4 h\r\nm=audio -1 RTP/AVP 0\r\n", .malformed(line: 3)),
+        ("v=0\r\no=- 1 1 IN IP4 h\r\nc=IN IP4\r\n", .malformed(line: 3)),
         ("v=0\r\no=- 1 1 IN IP4 h\r\na=x\ry\r\n", .malformed(line: 3)), ("v=0\r\no=- 1 1 IN IP4 h\r\na=x\0y\r\n", .malformed(line: 3)),
     ]
 
@@ -76,7 +81,8 @@ import Testing
     static let caps = [
         Cap(description: "attributes", unit: "a=x\n", most: 128), Cap(description: "other lines", unit: "b=x:1\n", most: 128),
         Cap(description: "streams", unit: stream, most: 64),
-        Cap(description: "attributes of a stream", unit: "a=y\n", most: 1_024), Cap(description: "other lines of a stream", unit: "b=y:1\n", most: 1_024),
+        Cap(description: "attributes of a stream", unit: "a=y\n", most: 1_024),
+        Cap(description: "other lines of a stream", unit: "b=y:1\n", most: 1_024),
     ]
 
     @Test(arguments: caps)
@@ -149,7 +155,8 @@ private struct Maker {
 
     mutating func description() -> SessionDescription {
         var made = SessionDescription(
-            origin: .init(username: word(), sessionID: number(), version: number(), addressType: "IP4", address: word()), sessionName: text(),
+            origin: .init(username: word(), sessionID: number(), version: number(), addressType: "IP4", address: word()),
+            sessionName: text(),
             connection: connection(), timing: number() + " " + number())
         made.otherLines = lines("iuepbrzky")
         made.attributes = attributes()

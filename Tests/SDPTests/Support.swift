@@ -4,7 +4,9 @@ import Primitives
 
 /// A description from lines, as a client sends it.
 func body(_ lines: String) -> [UInt8] {
-    Array(lines.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingPrefix(while: { $0 == " " }) + "\r\n" }.joined().utf8)
+    Array(
+        lines.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingPrefix(while: { $0 == " " }) + "\r\n" }.joined().utf8
+    )
 }
 
 let here = LocalMedia(address: IPAddress("192.0.2.10")!, port: 20_000, codecs: Codec.usual)

@@ -9,16 +9,26 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
 @Suite struct DigestTests {
     /// RFC 2617 §3.5 and RFC 7616 §3.9.1.
     @Test(arguments: [
-        (DigestAlgorithm.md5, "testrealm@host.com", "Circle Of Life", "dcd98b7102dd2f0e8b11d0f600bfb0c093", "0a4f113b", "6629fae49393a05397450978507c4ef1"),
-        (.md5, "http-auth@example.org", "Circle of Life", "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
-         "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", "8ca523f5e9506fed4657c9700eebdbec"),
-        (.sha256, "http-auth@example.org", "Circle of Life", "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
-         "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+        (
+            DigestAlgorithm.md5, "testrealm@host.com", "Circle Of Life", "dcd98b7102dd2f0e8b11d0f600bfb0c093", "0a4f113b",
+            "6629fae49393a05397450978507c4ef1"
+        ),
+        (
+            .md5, "http-auth@example.org", "Circle of Life", "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
+            "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", "8ca523f5e9506fed4657c9700eebdbec"
+        ),
+        (
+            .sha256, "http-auth@example.org", "Circle of Life", "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v",
+            "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"
+        ),
     ])
-    func `the digests of the RFCs come out`(algorithm: DigestAlgorithm, realm: String, password: String, nonce: String, clientNonce: String, response: String) {
+    func `the digests of the RFCs come out`(
+        algorithm: DigestAlgorithm, realm: String, password: String, nonce: String, clientNonce: String, response: String
+    ) {
         let challenge = DigestChallenge(realm: Text(realm), nonce: Text(nonce), algorithm: algorithm)
         let credentials = DigestCredentials(
-            answering: challenge, user: "Mufasa", secret: .password(Text(password)), method: Method("GET"), uri: "/dir/index.html", count: 1,
+            answering: challenge, user: "Mufasa", secret: .password(Text(password)), method: Method("GET"), uri: "/dir/index.html",
+            count: 1,
             clientNonce: Text(clientNonce), hash: openSSL)
         #expect(credentials?.response.description == response)
     }
@@ -32,17 +42,23 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
     }
 
     @Test func `headers are read as they are written, and as others write them`() throws {
-        let challenge = DigestChallenge(realm: "a \"b\" \\", nonce: "n,1", algorithm: .sha256, qualities: ["auth", "auth-int"], opaque: "o", isStale: true)
+        let challenge = DigestChallenge(
+            realm: "a \"b\" \\", nonce: "n,1", algorithm: .sha256, qualities: ["auth", "auth-int"], opaque: "o", isStale: true)
         #expect(try DigestChallenge(parsing: challenge.value) == challenge)
         let other = try DigestChallenge(parsing: "digest qop=\"auth,auth-int\" , Nonce=\"x\",realm=\"r\", unknown=1,, stale=FALSE")
         #expect(other == DigestChallenge(realm: "r", nonce: "x", algorithm: .md5, qualities: ["auth", "auth-int"]))
         let credentials = DigestCredentials(
-            answering: other, user: "u\"", secret: .password("p"), method: .register, uri: "sip:a", count: 0x1F, clientNonce: "c", hash: openSSL)
+            answering: other, user: "u\"", secret: .password("p"), method: .register, uri: "sip:a", count: 0x1F, clientNonce: "c",
+            hash: openSSL)
         #expect(credentials.flatMap { try? DigestCredentials(parsing: $0.value) } == credentials)
         #expect(credentials?.nonceCount == "0000001f" && credentials?.count == 31)
     }
 
-    @Test(arguments: ["", "Digest", "Basic realm=\"x\"", "Digest realm=\"r\"", "Digest realm=\"r\", nonce=\"n", "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-1-sess", "Digest realm=\"r\" nonce=\"n\"", "Digest realm=\"r\", realm=\"s\", nonce=\"n\"", "Digest =x"])
+    @Test(arguments: [
+        "", "Digest", "Basic realm=\"x\"", "Digest realm=\"r\"", "Digest realm=\"r\", nonce=\"n",
+        "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-1-sess", "Digest realm=\"r\" nonce=\"n\"",
+        "Digest realm=\"r\", realm=\"s\", nonce=\"n\"", "Digest =x",
+    ])
     func `a challenge that cannot be answered is refused`(value: String) {
         #expect(throws: SyntaxError.self) { try DigestChallenge(parsing: Text(value)) }
     }
@@ -59,15 +75,20 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
 
     func server(remembering: Int = 100, requiresQuality: Bool = true) -> DigestServer {
         DigestServer(
-            configuration: .init(realm: "example.test", nonceLifetime: .seconds(60), requiresQuality: requiresQuality, rememberedNonces: remembering), secret: [1, 2, 3],
+            configuration: .init(
+                realm: "example.test", nonceLifetime: .seconds(60), requiresQuality: requiresQuality, rememberedNonces: remembering),
+            secret: [1, 2, 3],
             hash: openSSL)
     }
 
     func answer(
-        _ challenge: DigestChallenge, user: Text = "1001", password: Text = "secret", method: Method = .register, uri: Text = "sip:example.test", count: UInt32 = 1, clientNonce: Text? = "c"
+        _ challenge: DigestChallenge, user: Text = "1001", password: Text = "secret", method: Method = .register,
+        uri: Text = "sip:example.test", count: UInt32 = 1, clientNonce: Text? = "c"
     ) -> DigestCredentials {
-        guard let answer = DigestCredentials(
-            answering: challenge, user: user, secret: .password(password), method: method, uri: uri, count: count, clientNonce: clientNonce, hash: openSSL)
+        guard
+            let answer = DigestCredentials(
+                answering: challenge, user: user, secret: .password(password), method: method, uri: uri, count: count,
+                clientNonce: clientNonce, hash: openSSL)
         else { preconditionFailure("a password hashes with everything") }
         return answer
     }
@@ -91,7 +112,8 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
 
     @Test func `a session without a client nonce is refused`() {
         var server = DigestServer(
-            configuration: .init(realm: "example.test", algorithms: [DigestAlgorithm(.md5, isSession: true)], requiresQuality: false), secret: [1], hash: openSSL)
+            configuration: .init(realm: "example.test", algorithms: [DigestAlgorithm(.md5, isSession: true)], requiresQuality: false),
+            secret: [1], hash: openSSL)
         let challenge = server.challenges(at: start)[0]
         var credentials = answer(challenge)
         (credentials.quality, credentials.clientNonce, credentials.nonceCount) = (nil, nil, nil)
@@ -101,9 +123,14 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
     @Test func `the better algorithm is offered first and both are taken`() {
         var server = server()
         let challenges = server.challenges(at: start)
-        #expect(challenges.map(\.algorithm) == [.sha256, .md5] && challenges.allSatisfy { $0.realm == "example.test" && $0.qualities == ["auth"] })
+        #expect(
+            challenges.map(\.algorithm) == [.sha256, .md5]
+                && challenges.allSatisfy { $0.realm == "example.test" && $0.qualities == ["auth"] })
         for (index, challenge) in challenges.enumerated() {
-            #expect(server.verify(answer(challenge, count: UInt32(index + 1)), method: .register, uri: uri, secret: .password("secret"), at: start) == .accepted)
+            #expect(
+                server.verify(
+                    answer(challenge, count: UInt32(index + 1)), method: .register, uri: uri, secret: .password("secret"), at: start)
+                    == .accepted)
         }
         #expect(server.challenges(at: start)[0].nonce != challenges[0].nonce)
     }
@@ -122,16 +149,22 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
         func verdict(_ count: UInt32) -> DigestServer.Verdict {
             server.verify(answer(challenge, count: count), method: .register, uri: uri, secret: .password("secret"), at: start)
         }
-        #expect([1, 1, 2, 5, 3, 5, 6, 0].map { verdict($0) } == [.accepted, .stale, .accepted, .accepted, .stale, .stale, .accepted, .stale])
+        #expect(
+            [1, 1, 2, 5, 3, 5, 6, 0].map { verdict($0) } == [.accepted, .stale, .accepted, .accepted, .stale, .stale, .accepted, .stale])
     }
 
     @Test func `a nonce lives as long as it says and not after a restart`() {
         var server = server()
         let challenge = server.challenges(at: start)[0]
-        #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(59)) == .accepted)
-        #expect(server.verify(answer(challenge, count: 2), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(60)) == .stale)
+        #expect(
+            server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(59))
+                == .accepted)
+        #expect(
+            server.verify(answer(challenge, count: 2), method: .register, uri: uri, secret: .password("secret"), at: start + .seconds(60))
+                == .stale)
         var other = DigestServer(configuration: server.configuration, secret: [9], hash: openSSL)
-        #expect(other.verify(answer(challenge, count: 3), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce)
+        #expect(
+            other.verify(answer(challenge, count: 3), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce)
     }
 
     @Test func `a nonce is for the network that asked`() {
@@ -156,7 +189,9 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
             var bytes = Array(genuine.bytes)
             bytes[index] = bytes[index] == 0x66 ? 0x30 : 0x66
             challenge.nonce = Text(bytes)
-            #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce, "digit \(index)")
+            #expect(
+                server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce,
+                "digit \(index)")
         }
         challenge.nonce = ""
         #expect(server.verify(answer(challenge), method: .register, uri: uri, secret: .password("secret"), at: start) == .unknownNonce)
@@ -189,10 +224,13 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
 
     /// RFC 3261 §22.4: the digest is of the Request-URI that the telephone wrote.
     @Test(arguments: [
-        ("sip:10.0.0.5", "sip:example.test", true), ("sip:1002@10.0.0.5", "sip:1002@example.test", true), ("sip:1002@10.0.0.5", "sip:1003@example.test", false),
+        ("sip:10.0.0.5", "sip:example.test", true), ("sip:1002@10.0.0.5", "sip:1002@example.test", true),
+        ("sip:1002@10.0.0.5", "sip:1003@example.test", false),
         ("sip:1002@10.0.0.5", "sip:example.test", false), ("sip:1002@10.0.0.5", "sip:1002@elsewhere.test", false),
     ])
-    func `a proxy may put our address in the place of our domain, and nobody another number`(requested: Text, signed: Text, isAccepted: Bool) throws {
+    func `a proxy may put our address in the place of our domain, and nobody another number`(
+        requested: Text, signed: Text, isAccepted: Bool
+    ) throws {
         var server = server()
         let challenge = server.challenges(at: start)[0], uri = try URI(parsing: requested)
         let verdict = server.verify(answer(challenge, uri: signed), method: .register, uri: uri, secret: .password("secret"), at: start)
@@ -202,7 +240,9 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
     @Test func `without the demand for quality an old digest is taken`() {
         var server = server(requiresQuality: false)
         let challenge = server.challenges(at: start)[1]
-        #expect(server.verify(answer(challenge, clientNonce: nil), method: .register, uri: uri, secret: .password("secret"), at: start) == .accepted)
+        #expect(
+            server.verify(answer(challenge, clientNonce: nil), method: .register, uri: uri, secret: .password("secret"), at: start)
+                == .accepted)
     }
 
     @Test func `what is remembered is bounded, and what was forgotten cannot be replayed`() {
@@ -210,7 +250,9 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
         var used: [DigestChallenge] = []
         for _ in 0..<40 {
             used.append(server.challenges(at: start)[0])
-            #expect(server.verify(answer(used[used.count - 1]), method: .register, uri: uri, secret: .password("secret"), at: start) == .accepted)
+            #expect(
+                server.verify(answer(used[used.count - 1]), method: .register, uri: uri, secret: .password("secret"), at: start)
+                    == .accepted)
             #expect(server.count <= 8)
         }
         for challenge in used {
@@ -257,10 +299,16 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
     }
 
     @Test(arguments: [
-        (["Digest realm=\"r\", nonce=\"n\", algorithm=MD5, qop=\"auth\"", "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256, qop=\"auth\""], "SHA-256"),
+        (
+            [
+                "Digest realm=\"r\", nonce=\"n\", algorithm=MD5, qop=\"auth\"",
+                "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-256, qop=\"auth\"",
+            ], "SHA-256"
+        ),
         (["Digest realm=\"r\", nonce=\"n\", algorithm=SHA3-256, qop=\"auth\"", "Digest realm=\"r\", nonce=\"n\""], "MD5"),
         (["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int,auth\""], "MD5"),
-        (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "unsupportedQuality"), (["Basic realm=\"r\""], "unsupported"), ([], "unsupported"),
+        (["Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""], "unsupportedQuality"), (["Basic realm=\"r\""], "unsupported"),
+        ([], "unsupported"),
     ])
     func `the best challenge that can be answered is answered`(values: [String], expected: String) throws {
         var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
@@ -288,7 +336,9 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
     @Test func `a nonce that was taken before and is no longer is replaced once`() throws {
         var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
         var request = try register()
-        func response(_ nonce: Int) -> Message { challenge(401, [DigestChallenge(realm: "r", nonce: Text(nonce), algorithm: .md5).value], to: request) }
+        func response(_ nonce: Int) -> Message {
+            challenge(401, [DigestChallenge(realm: "r", nonce: Text(nonce), algorithm: .md5).value], to: request)
+        }
         try client.answer(response(1), in: &request, clientNonce: "c")
         request = try register()
         client.authorize(&request, clientNonce: "d")
@@ -301,8 +351,10 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
     @Test func `a proxy and a server behind it both get their answers`() throws {
         var client = DigestClient(user: "u", secret: .password("p"), hash: openSSL)
         var request = try register()
-        try client.answer(challenge(407, ["Digest realm=\"proxy\", nonce=\"1\", qop=\"auth\""], to: request), in: &request, clientNonce: "c")
-        try client.answer(challenge(401, ["Digest realm=\"server\", nonce=\"2\", qop=\"auth\""], to: request), in: &request, clientNonce: "c")
+        try client.answer(
+            challenge(407, ["Digest realm=\"proxy\", nonce=\"1\", qop=\"auth\""], to: request), in: &request, clientNonce: "c")
+        try client.answer(
+            challenge(401, ["Digest realm=\"server\", nonce=\"2\", qop=\"auth\""], to: request), in: &request, clientNonce: "c")
         #expect(try DigestCredentials(parsing: #require(request.headers[.proxyAuthorization])).realm == "proxy")
         #expect(try DigestCredentials(parsing: #require(request.headers[.authorization])).realm == "server")
         #expect(request.headers.count == 9)
@@ -318,7 +370,8 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
         func answered(_ name: HeaderName) throws -> [String] {
             try request.headers.all(name).map { try DigestCredentials(parsing: $0) }.map { "\($0.realm) \($0.nonce) \($0.algorithm.text)" }
         }
-        try client.answer(challenge(407, [value("a", 1), value("b", 2), value("a", 3, .sha256)], to: request), in: &request, clientNonce: "c")
+        try client.answer(
+            challenge(407, [value("a", 1), value("b", 2), value("a", 3, .sha256)], to: request), in: &request, clientNonce: "c")
         #expect(try answered(.proxyAuthorization) == ["a 3 SHA-256", "b 2 MD5"])
         var both = challenge(407, [value("b", 4, stale: true)], to: request)
         both.headers.append(.wwwAuthenticate, value("a", 5))
@@ -334,6 +387,11 @@ let openSSL: DigestHash = { algorithm, bytes in OpenSSLDigest.hexadecimal([.md5,
         try client.answer(challenge(401, ["Digest realm=\"r\", nonce=\"n\""], to: request), in: &request, clientNonce: "c")
         let credentials = try DigestCredentials(parsing: #require(request.headers[.authorization]))
         #expect(credentials.quality == nil && credentials.nonceCount == nil && credentials.clientNonce == nil)
-        #expect(credentials.response == Text(openSSL(.md5, openSSL(.md5, Array("u:r:p".utf8)) + Array(":n:".utf8) + openSSL(.md5, Array("REGISTER:sip:example.test".utf8)))))
+        #expect(
+            credentials.response
+                == Text(
+                    openSSL(
+                        .md5,
+                        openSSL(.md5, Array("u:r:p".utf8)) + Array(":n:".utf8) + openSSL(.md5, Array("REGISTER:sip:example.test".utf8)))))
     }
 }

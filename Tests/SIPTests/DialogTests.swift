@@ -42,8 +42,14 @@ import Testing
         #expect(Dialog(callee: try Self.invite(contact: nil), localTag: "b", sequence: 1, overTLS: false) == nil)
     }
 
-    @Test(arguments: ["<http://a.b>", "<tel:+1>", "<mailto:a@b>", Text("<sip:a@b;x=\(String(repeating: "y", count: Limits.requestURI))>")] as [Text])
-    func `only a SIP URI that fits in a request is a target: an INVITE with another makes no dialog, and a response and a refresh with another move none`(contact: Text) throws {
+    @Test(
+        arguments: ["<http://a.b>", "<tel:+1>", "<mailto:a@b>", Text("<sip:a@b;x=\(String(repeating: "y", count: Limits.requestURI))>")]
+            as [Text])
+    func
+        `only a SIP URI that fits in a request is a target: an INVITE with another makes no dialog, and a response and a refresh with another move none`(
+            contact: Text
+        ) throws
+    {
         #expect(Dialog(callee: try Self.invite(contact: contact), localTag: "b", sequence: 1, overTLS: false) == nil)
         let invite = try Self.invite()
         var dialog = Dialog(caller: invite, response: Self.response(200, to: invite, contact: contact), overTLS: false)
@@ -55,7 +61,8 @@ import Testing
     @Test(arguments: ["garbage<;", "<http://x>", "<sip:p1;lr>, <tel:1>"] as [Text])
     func `a Record-Route that names no proxy makes no dialog for a callee, and none of the way for a caller`(route: Text) throws {
         #expect(Dialog(callee: try Self.invite(recordRoutes: [route]), localTag: "b", sequence: 1, overTLS: false) == nil)
-        let invite = try Self.invite(), dialog = Dialog(caller: invite, response: Self.response(200, to: invite, recordRoutes: [route]), overTLS: false)
+        let invite = try Self.invite(),
+            dialog = Dialog(caller: invite, response: Self.response(200, to: invite, recordRoutes: [route]), overTLS: false)
         #expect(dialog.routeSet.allSatisfy { $0.uri.isSIP })
     }
 
@@ -67,7 +74,8 @@ import Testing
 
     @Test func `a caller's dialog is made of the response, its route set in reverse`() throws {
         let invite = try Self.invite()
-        let dialog = Dialog(caller: invite, response: Self.response(180, to: invite, recordRoutes: ["<sip:p2;lr>", "<sip:p1;lr>"]), overTLS: false)
+        let dialog = Dialog(
+            caller: invite, response: Self.response(180, to: invite, recordRoutes: ["<sip:p2;lr>", "<sip:p1;lr>"]), overTLS: false)
         #expect(dialog.state == .early)
         #expect(dialog.localTag == "alice-tag" && dialog.remoteTag == "bob-tag")
         #expect(dialog.remoteTarget.text == "sip:bob@192.0.2.2")
@@ -77,7 +85,8 @@ import Testing
 
     @Test func `the 2xx confirms the early dialog and replaces route set and target`() throws {
         let invite = try Self.invite()
-        var dialog = Dialog(caller: invite, response: Self.response(180, to: invite, recordRoutes: ["<sip:old;lr>"], contact: nil), overTLS: false)
+        var dialog = Dialog(
+            caller: invite, response: Self.response(180, to: invite, recordRoutes: ["<sip:old;lr>"], contact: nil), overTLS: false)
         #expect(dialog.remoteTarget.text == "sip:bob@example.com")
         dialog.confirm(by: Self.response(200, to: invite, recordRoutes: ["<sip:new;lr>"]))
         #expect(dialog.state == .confirmed)
@@ -86,7 +95,9 @@ import Testing
     }
 
     @Test func `only sips over TLS makes a dialog secure`() throws {
-        for (uri, overTLS, secure) in [("sips:bob@example.com", true, true), ("sips:bob@example.com", false, false), ("sip:bob@example.com", true, false)] as [(Text, Bool, Bool)] {
+        for (uri, overTLS, secure) in [
+            ("sips:bob@example.com", true, true), ("sips:bob@example.com", false, false), ("sip:bob@example.com", true, false),
+        ] as [(Text, Bool, Bool)] {
             let invite = try Self.invite(uri: uri)
             #expect(try #require(Dialog(callee: invite, localTag: "b", sequence: 1, overTLS: overTLS)).isSecure == secure)
             #expect(Dialog(caller: invite, response: Self.response(200, to: invite), overTLS: overTLS).isSecure == secure)
@@ -113,8 +124,10 @@ import Testing
     /// RFC 3261 §19.1.1 table 1.
     @Test(arguments: [[], ["<sip:p1;lr>"], ["<sip:p1>"]] as [[Text]])
     func `headers and method of a Contact stand in no request of the dialog`(recordRoutes: [Text]) throws {
-        let invite = try Self.invite(contact: "<sip:alice@192.0.2.1;x=1?Subject=a>"), contact = "<sip:bob@192.0.2.2;method=INVITE;x=1?Replaces=b>" as Text
-        var caller = Dialog(caller: invite, response: Self.response(200, to: invite, recordRoutes: recordRoutes, contact: contact), overTLS: false)
+        let invite = try Self.invite(contact: "<sip:alice@192.0.2.1;x=1?Subject=a>"),
+            contact = "<sip:bob@192.0.2.2;method=INVITE;x=1?Replaces=b>" as Text
+        var caller = Dialog(
+            caller: invite, response: Self.response(200, to: invite, recordRoutes: recordRoutes, contact: contact), overTLS: false)
         let callee = try #require(Dialog(callee: invite, localTag: "b", sequence: 1, overTLS: false))
         #expect(caller.remoteTarget.text == "sip:bob@192.0.2.2;x=1" && callee.remoteTarget.text == "sip:alice@192.0.2.1;x=1")
         caller.refreshTarget(by: try Self.invite(contact: "<sip:bob@192.0.2.3?Subject=a>"))

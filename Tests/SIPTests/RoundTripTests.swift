@@ -25,9 +25,14 @@ struct MessageWriter {
 
     mutating func uri() -> String {
         var text = pick(["sip:", "sips:", "SIP:"])
-        if chance(80) { text += word("abz019-_.!~*'()&=+$,;?/#", 1...12) + pick(["", "%41%2f"]) + (chance(10) ? ":" + word("ab&=+$,", 0...5) : "") + "@" }
+        if chance(80) {
+            text +=
+                word("abz019-_.!~*'()&=+$,;?/#", 1...12) + pick(["", "%41%2f"]) + (chance(10) ? ":" + word("ab&=+$,", 0...5) : "") + "@"
+        }
         text += host() + port()
-        for _ in 0..<Int.random(in: 0...3, using: &random) { text += ";" + word("abt", 1...6) + (chance(60) ? "=" + word("abc[]/:&+$=", 1...3) + pick(["", "%41"]) : "") }
+        for _ in 0..<Int.random(in: 0...3, using: &random) {
+            text += ";" + word("abt", 1...6) + (chance(60) ? "=" + word("abc[]/:&+$=", 1...3) + pick(["", "%41"]) : "")
+        }
         if chance(10) { text += "?a=b&c=%20" }
         return text
     }
@@ -45,7 +50,8 @@ struct MessageWriter {
     }
 
     mutating func via() -> String {
-        "SIP" + space() + "/" + space() + "2.0/" + pick(["UDP", "TCP", "TLS", token()]) + " " + space() + host() + (chance(40) ? space() + ":" + space() + "5060" : "") + ";branch=z9hG4bK" + token()
+        "SIP" + space() + "/" + space() + "2.0/" + pick(["UDP", "TCP", "TLS", token()]) + " " + space() + host()
+            + (chance(40) ? space() + ":" + space() + "5060" : "") + ";branch=z9hG4bK" + token()
             + parameters()
     }
 
@@ -70,12 +76,21 @@ struct MessageWriter {
             lines.append(field(name, name == "Refer-To" ? "r" : nil, address() + (chance(30) ? space() + "," + space() + address() : "")))
         }
         if chance(20) { lines.append(field("Reason", nil, token() + parameters())) }
-        if chance(20) { lines.append(field("Supported", "k", (0..<Int.random(in: 0...3, using: &random)).map { _ in token() }.joined(separator: space() + "," + space()))) }
+        if chance(20) {
+            lines.append(
+                field(
+                    "Supported", "k",
+                    (0..<Int.random(in: 0...3, using: &random)).map { _ in token() }.joined(separator: space() + "," + space())))
+        }
         if chance(20) { lines.append(field("Expires", nil, "\(UInt32.random(in: 0...UInt32.max, using: &random))")) }
-        for _ in 0..<Int.random(in: 0...4, using: &random) { lines.append(field("X-" + word("abc-", 1...5), nil, word("any;,:<>\"= \u{7F}é", 0...20).trimmed)) }
+        for _ in 0..<Int.random(in: 0...4, using: &random) {
+            lines.append(field("X-" + word("abc-", 1...5), nil, word("any;,:<>\"= \u{7F}é", 0...20).trimmed))
+        }
         if chance(60) { lines.append(field("Content-Length", "l", "\(body.utf8.count)")) }
         lines.shuffle(using: &random)
-        let start = isRequest ? "\(method) \(uri()) SIP/2.0\r\n" : "SIP/2.0 \(Int.random(in: 100...699, using: &random)) \(word("OK no: é", 0...10))\r\n"
+        let start =
+            isRequest
+            ? "\(method) \(uri()) SIP/2.0\r\n" : "SIP/2.0 \(Int.random(in: 100...699, using: &random)) \(word("OK no: é", 0...10))\r\n"
         return Array((start + lines.joined() + "\r\n" + body).utf8)
     }
 }
@@ -100,8 +115,12 @@ extension String {
             let again = try Message(parsing: once)
             #expect(again.serialized() == once, "seed \(seed)")
             #expect(again.startLine == message.startLine && again.content == message.content, "seed \(seed)")
-            #expect(again.from == message.from && again.to == message.to && again.callID == message.callID && again.cseq == message.cseq, "seed \(seed)")
-            #expect(again.vias == message.vias && again.contacts == message.contacts && again.maxForwards == message.maxForwards, "seed \(seed)")
+            #expect(
+                again.from == message.from && again.to == message.to && again.callID == message.callID && again.cseq == message.cseq,
+                "seed \(seed)")
+            #expect(
+                again.vias == message.vias && again.contacts == message.contacts && again.maxForwards == message.maxForwards, "seed \(seed)"
+            )
             for address in message.contacts + [message.from, message.to] { try self.survivesRewriting(address, seed) }
         }
     }
@@ -113,10 +132,16 @@ extension String {
             if isStamped { message.via.stamp(source: try #require(SocketAddress("192.0.2.99:7000"))) }
             let bytes = message.serialized(), kept = message.compacted
             #expect(kept.serialized() == bytes && kept.startLine == message.startLine && kept.content == message.content, "seed \(seed)")
-            #expect(kept.via == message.via && kept.from == message.from && kept.to == message.to && kept.cseq == message.cseq && kept.contacts == message.contacts, "seed \(seed)")
-            #expect(kept.headers.buffer.capacity <= bytes.count + (isStamped ? 64 : 512) && kept.headers.fields.capacity <= kept.headers.count + 2, "seed \(seed)")
+            #expect(
+                kept.via == message.via && kept.from == message.from && kept.to == message.to && kept.cseq == message.cseq
+                    && kept.contacts == message.contacts, "seed \(seed)")
+            #expect(
+                kept.headers.buffer.capacity <= bytes.count + (isStamped ? 64 : 512)
+                    && kept.headers.fields.capacity <= kept.headers.count + 2, "seed \(seed)")
             let isShared = kept.headers.buffer.withUnsafeBytes { buffer in
-                kept.content.bytes.withUnsafeBytes { $0.isEmpty || buffer.baseAddress! <= $0.baseAddress! && $0.baseAddress! < buffer.baseAddress! + buffer.count }
+                kept.content.bytes.withUnsafeBytes {
+                    $0.isEmpty || buffer.baseAddress! <= $0.baseAddress! && $0.baseAddress! < buffer.baseAddress! + buffer.count
+                }
             }
             #expect(isShared, "seed \(seed)")
         }
@@ -133,7 +158,9 @@ extension String {
     private static func unfolded(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes, at = 0
         while at + 3 < bytes.count, bytes[at...].prefix(4) != [0x0D, 0x0A, 0x0D, 0x0A] {
-            if bytes[at] == 0x0D, bytes[at + 1] == 0x0A, bytes[at + 2] == 0x20 || bytes[at + 2] == 0x09 { (bytes[at], bytes[at + 1]) = (0x20, 0x20) }
+            if bytes[at] == 0x0D, bytes[at + 1] == 0x0A, bytes[at + 2] == 0x20 || bytes[at + 2] == 0x09 {
+                (bytes[at], bytes[at + 1]) = (0x20, 0x20)
+            }
             at += 1
         }
         return bytes
@@ -146,7 +173,9 @@ extension String {
         var uri = address.uri
         if uri.isSIP {
             uri.port = 5999
-            #expect(uri.port == 5999 && uri.user == address.uri.user && uri.host == address.uri.host && uri.parameters == address.uri.parameters, "seed \(seed)")
+            #expect(
+                uri.port == 5999 && uri.user == address.uri.user && uri.host == address.uri.host
+                    && uri.parameters == address.uri.parameters, "seed \(seed)")
         }
     }
 }
@@ -195,7 +224,8 @@ private func places(_ address: NameAddress) -> [Text?] {
     return [address.text, address.displayName, address.parameters.text, address.tag] + parts
 }
 
-/// Reads bytes and uses everything that can be read of them; true when they were a message. Shared with the fuzzer's idea of what must hold.
+/// Reads bytes and uses everything that can be read of them; true when they were a message. Shared with the fuzzer's idea of what must
+/// hold.
 func exercise(_ bytes: [UInt8]) -> Bool {
     do {
         let message = try Message(parsing: bytes)
@@ -203,12 +233,16 @@ func exercise(_ bytes: [UInt8]) -> Bool {
         precondition(written.count <= bytes.count + 64, "grew")
         guard let again = try? Message(parsing: written) else { preconditionFailure("cannot read what was written") }
         precondition(again.serialized() == written, "unstable")
-        _ = (message.vias, message.contacts, message.routes, message.recordRoutes, message.paths, message.reasons, message.expires, message.contentType)
+        _ = (
+            message.vias, message.contacts, message.routes, message.recordRoutes, message.paths, message.reasons, message.expires,
+            message.contentType
+        )
         _ = (message.from.displayName, message.to.parameters.all, message.via.received, message.via.rport, message.headers.all)
         _ = message.requestURI.map { $0.isEquivalent(to: message.from.uri) }
         guard let uri = message.requestURI else { return true }
         let made = Message.request(
-            message.method, uri: uri, via: message.via, from: message.from, to: message.to, callID: message.callID, cseq: message.cseq.number,
+            message.method, uri: uri, via: message.via, from: message.from, to: message.to, callID: message.callID,
+            cseq: message.cseq.number,
             routes: message.routes, contact: message.contact)
         guard let read = try? Message(parsing: made.serialized()) else { preconditionFailure("cannot read our request") }
         precondition(places(read) == places(made), "a request is not what it says")
@@ -220,15 +254,20 @@ func exercise(_ bytes: [UInt8]) -> Bool {
         var stamped = message
         // More than once, so that what is kept of it has lines to let go.
         for _ in 0..<20 { stamped.via.stamp(source: SocketAddress(.loopback, port: 1)) }
-        precondition(places(stamped.withoutBody) == places(stamped) && stamped.withoutBody.body.isEmpty, "what is kept of a request is not what it was")
+        precondition(
+            places(stamped.withoutBody) == places(stamped) && stamped.withoutBody.body.isEmpty,
+            "what is kept of a request is not what it was")
         for status in [100, 180, 486] {
             let answer = Message.response(to: stamped, status: status, toTag: "t")
             guard let copy = try? Message(parsing: answer.serialized()) else { preconditionFailure("cannot read our response") }
-            precondition(places(copy) == places(answer) && copy.vias.map(\.text) == answer.vias.map(\.text), "a response is not what it says")
+            precondition(
+                places(copy) == places(answer) && copy.vias.map(\.text) == answer.vias.map(\.text), "a response is not what it says")
         }
         response.via.stamp(source: SocketAddress(.loopback, port: 1))
         response.to.displayName = response.from.displayName
-        if let contact = message.contact { response.contact = NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters) }
+        if let contact = message.contact {
+            response.contact = NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters)
+        }
         precondition((try? Message(parsing: response.serialized())) != nil, "cannot read our response")
         return true
     } catch {

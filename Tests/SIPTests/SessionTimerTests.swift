@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct SessionTimerTests {
     private static func message(_ start: String, _ headers: [String]) throws -> Message {
-        let lines = [start, "Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKa", "From: <sip:a@b>;tag=1", "To: <sip:c@d>", "Call-ID: x", "CSeq: 1 INVITE"] + headers
+        let lines =
+            [start, "Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKa", "From: <sip:a@b>;tag=1", "To: <sip:c@d>", "Call-ID: x", "CSeq: 1 INVITE"]
+            + headers
         return try Message(parsing: Array((lines + ["", ""]).joined(separator: "\r\n").utf8))
     }
 
@@ -35,7 +37,9 @@ import Testing
         Row("the caller refreshes", ["Supported: timer", "Session-Expires: 600;refresher=uac"], "600;refresher=uac", requires: true),
         Row("we refresh", ["Supported: timer", "x: 600;refresher=uas"], "600;refresher=uas"),
         Row("a longer wish is cut to ours", ["Supported: timer", "Session-Expires: 7200"], "1800;refresher=uac", requires: true),
-        Row("not below the caller's Min-SE", ["Supported: timer", "Session-Expires: 7200", "Min-SE: 3600"], "3600;refresher=uac", requires: true),
+        Row(
+            "not below the caller's Min-SE", ["Supported: timer", "Session-Expires: 7200", "Min-SE: 3600"], "3600;refresher=uac",
+            requires: true),
         Row("a proxy's wish below 90 is not taken", ["Session-Expires: 1"], "90;refresher=uas"),
         Row("what cannot be read is no wish", ["Supported: timer", "Session-Expires: soon"], "1800;refresher=uac", requires: true),
     ]
@@ -50,7 +54,9 @@ import Testing
     }
 
     @Test(arguments: [("Supported: timer", "60", true), ("Supported: timer", "90", false), ("Supported: x", "60", false)])
-    func `too short an interval is refused where the caller knows what 422 means`(supported: String, seconds: String, isRefused: Bool) throws {
+    func `too short an interval is refused where the caller knows what 422 means`(supported: String, seconds: String, isRefused: Bool)
+        throws
+    {
         let timer = SessionTimer(policy: .init(interval: 1_800, minimum: 90))
         #expect(timer.refusal(of: try Self.request(supported, "Session-Expires: \(seconds)")) == (isRefused ? "90" : nil))
     }
@@ -105,7 +111,9 @@ import Testing
     @Test func `a peer without timers that answers nothing is not alive`() throws {
         var timer = SessionTimer(policy: .init())
         timer.accept(try Self.accepted(), at: .zero)
-        while let due = timer.deadline, due < Self.at(1_800), timer.advance(to: due) == .refresh { timer.refreshFailed(wasAnswered: false, at: due) }
+        while let due = timer.deadline, due < Self.at(1_800), timer.advance(to: due) == .refresh {
+            timer.refreshFailed(wasAnswered: false, at: due)
+        }
         #expect(timer.deadline == nil)
     }
 

@@ -19,7 +19,8 @@ import Testing
         }
     }
 
-    static let stream = invite("one") + [13, 10] + invite("") + [13, 10, 13, 10] + invite("a\r\n\r\nb") + [13, 10, 13, 10] + invite("last")
+    static let stream =
+        invite("one") + [13, 10] + invite("") + [13, 10, 13, 10] + invite("a\r\n\r\nb") + [13, 10, 13, 10] + invite("last")
 
     @Test func `several messages and pings in one segment come out in order`() {
         var framer = StreamFramer()
@@ -39,17 +40,21 @@ import Testing
     func `small segments give the same messages`(size: Int) {
         var framer = StreamFramer()
         var outputs: [StreamFramer.Output] = []
-        for start in stride(from: 0, to: Self.stream.count, by: size) { outputs += framer.receive(Array(Self.stream[start..<min(start + size, Self.stream.count)])) }
+        for start in stride(from: 0, to: Self.stream.count, by: size) {
+            outputs += framer.receive(Array(Self.stream[start..<min(start + size, Self.stream.count)]))
+        }
         #expect(Self.words(outputs) == ["one", "", "pong", "a\r\n\r\nb", "pong", "last"])
     }
 
-    @Test(arguments: [
-        (request(), "400 Missing Content-Length"), (request(adding: ["l: 1", "Content-Length: 2"]), "400 Repeated Content-Length"),
-        (request(adding: ["Content-Length: 1x"]), "400 Malformed Content-Length"), (request(adding: ["Content-Length: 65535"]), "513 Message Too Large"),
-        (request(adding: Array(repeating: "X-Long: " + String(repeating: "a", count: 1_000), count: 40)), "513 Message Too Large"),
-        (wire(["SIP/2.0 200 OK", "Via: SIP/2.0/TCP a"]), "drop Missing Content-Length"), ([13, 13, 10], "drop Malformed Start Line"),
-        (Array(repeating: 0x61, count: 40_000), "drop Message Too Large"),
-    ] as [([UInt8], String)])
+    @Test(
+        arguments: [
+            (request(), "400 Missing Content-Length"), (request(adding: ["l: 1", "Content-Length: 2"]), "400 Repeated Content-Length"),
+            (request(adding: ["Content-Length: 1x"]), "400 Malformed Content-Length"),
+            (request(adding: ["Content-Length: 65535"]), "513 Message Too Large"),
+            (request(adding: Array(repeating: "X-Long: " + String(repeating: "a", count: 1_000), count: 40)), "513 Message Too Large"),
+            (wire(["SIP/2.0 200 OK", "Via: SIP/2.0/TCP a"]), "drop Missing Content-Length"), ([13, 13, 10], "drop Malformed Start Line"),
+            (Array(repeating: 0x61, count: 40_000), "drop Message Too Large"),
+        ] as [([UInt8], String)])
     func `a stream that cannot be followed fails once and for all`(bytes: [UInt8], expected: String) {
         var framer = StreamFramer()
         #expect(Self.words(framer.receive(Self.invite("good") + bytes)) == ["good", expected])

@@ -21,7 +21,10 @@ func wire(_ lines: [String], body: String = "") -> [UInt8] {
 }
 
 /// A request with all it must have; `replacing` swaps or adds header lines by their name before the colon.
-func request(_ method: String = "INVITE", uri: String = "sip:bob@biloxi.com", replacing: [String: String?] = [:], adding: [String] = [], body: String = "") -> [UInt8] {
+func request(
+    _ method: String = "INVITE", uri: String = "sip:bob@biloxi.com", replacing: [String: String?] = [:], adding: [String] = [],
+    body: String = ""
+) -> [UInt8] {
     var lines = [
         "Via: SIP/2.0/UDP pc33.atlanta.com;branch=z9hG4bK776asdhds", "Max-Forwards: 70", "To: Bob <sip:bob@biloxi.com>",
         "From: \"Alice\" <sip:alice@atlanta.com>;tag=1928301774", "Call-ID: a84b4c76e66710@pc33.atlanta.com", "CSeq: 314159 \(method)",

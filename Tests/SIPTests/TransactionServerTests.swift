@@ -33,33 +33,68 @@ import Testing
         .init(name: "proceeding, 486", before: [], input: .respond(486), outputs: [.sendResponse], state: .completed),
         .init(name: "proceeding, ACK", before: [], input: .acknowledgement, outputs: [], state: .proceeding),
         .init(name: "proceeding, time", before: [.respond(180)], input: .advance(milliseconds: 600_000), outputs: [], state: .proceeding),
-        .init(name: "proceeding, transport error", before: [.respond(180)], input: .transportFailure, outputs: [.transportFailed], state: .proceeding),
+        .init(
+            name: "proceeding, transport error", before: [.respond(180)], input: .transportFailure, outputs: [.transportFailed],
+            state: .proceeding),
         .init(name: "accepted, INVITE again", before: [.respond(200)], input: .request, outputs: [], state: .accepted),
-        .init(name: "accepted, 2xx again from the user", before: [.respond(200)], input: .respond(200), outputs: [.sendResponse], state: .accepted),
+        .init(
+            name: "accepted, 2xx again from the user", before: [.respond(200)], input: .respond(200), outputs: [.sendResponse],
+            state: .accepted),
         .init(name: "accepted, 486", before: [.respond(200)], input: .respond(486), outputs: [], state: .accepted),
         .init(name: "accepted, 1xx", before: [.respond(200)], input: .respond(180), outputs: [], state: .accepted),
-        .init(name: "accepted, ACK", before: [.respond(200)], input: .acknowledgement, outputs: [.deliverAcknowledgement], state: .accepted),
-        .init(name: "accepted, ACK again", before: [.respond(200), .acknowledgement], input: .acknowledgement, outputs: [.deliverAcknowledgement], state: .accepted),
-        .init(name: "accepted, transport error", before: [.respond(200)], input: .transportFailure, outputs: [.transportFailed], state: .accepted),
-        .init(name: "accepted, before timer L", before: [.respond(200)], input: .advance(milliseconds: 31_999), outputs: [], state: .accepted),
-        .init(name: "accepted, timer L", before: [.respond(200)], input: .advance(milliseconds: 32_000), outputs: [.terminated], state: .terminated),
-        .init(name: "accepted, timer L on TCP", reliable: true, before: [.respond(200)], input: .advance(milliseconds: 32_000), outputs: [.terminated], state: .terminated),
+        .init(
+            name: "accepted, ACK", before: [.respond(200)], input: .acknowledgement, outputs: [.deliverAcknowledgement], state: .accepted),
+        .init(
+            name: "accepted, ACK again", before: [.respond(200), .acknowledgement], input: .acknowledgement,
+            outputs: [.deliverAcknowledgement], state: .accepted),
+        .init(
+            name: "accepted, transport error", before: [.respond(200)], input: .transportFailure, outputs: [.transportFailed],
+            state: .accepted),
+        .init(
+            name: "accepted, before timer L", before: [.respond(200)], input: .advance(milliseconds: 31_999), outputs: [], state: .accepted),
+        .init(
+            name: "accepted, timer L", before: [.respond(200)], input: .advance(milliseconds: 32_000), outputs: [.terminated],
+            state: .terminated),
+        .init(
+            name: "accepted, timer L on TCP", reliable: true, before: [.respond(200)], input: .advance(milliseconds: 32_000),
+            outputs: [.terminated], state: .terminated),
         .init(name: "completed, INVITE again", before: [.respond(486)], input: .request, outputs: [.resend], state: .completed),
-        .init(name: "completed, timer G", before: [.respond(486)], input: .advance(milliseconds: 500), outputs: [.resend], state: .completed),
-        .init(name: "completed, no timer G on TCP", reliable: true, before: [.respond(486)], input: .advance(milliseconds: 500), outputs: [], state: .completed),
-        .init(name: "completed, timer H", before: [.respond(486)], input: .advance(milliseconds: 32_000), outputs: [.timedOut, .terminated], state: .terminated),
-        .init(name: "completed, timer H on TCP", reliable: true, before: [.respond(486)], input: .advance(milliseconds: 32_000), outputs: [.timedOut, .terminated], state: .terminated),
-        .init(name: "completed, transport error", before: [.respond(486)], input: .transportFailure, outputs: [.transportFailed], state: .completed),
+        .init(
+            name: "completed, timer G", before: [.respond(486)], input: .advance(milliseconds: 500), outputs: [.resend], state: .completed),
+        .init(
+            name: "completed, no timer G on TCP", reliable: true, before: [.respond(486)], input: .advance(milliseconds: 500), outputs: [],
+            state: .completed),
+        .init(
+            name: "completed, timer H", before: [.respond(486)], input: .advance(milliseconds: 32_000), outputs: [.timedOut, .terminated],
+            state: .terminated),
+        .init(
+            name: "completed, timer H on TCP", reliable: true, before: [.respond(486)], input: .advance(milliseconds: 32_000),
+            outputs: [.timedOut, .terminated], state: .terminated),
+        .init(
+            name: "completed, transport error", before: [.respond(486)], input: .transportFailure, outputs: [.transportFailed],
+            state: .completed),
         .init(name: "completed, 200 from the user", before: [.respond(486)], input: .respond(200), outputs: [], state: .completed),
         .init(name: "completed, 1xx from the user", before: [.respond(486)], input: .respond(180), outputs: [], state: .completed),
         .init(name: "completed, ACK", before: [.respond(486)], input: .acknowledgement, outputs: [], state: .confirmed),
-        .init(name: "completed, ACK on TCP", reliable: true, before: [.respond(486)], input: .acknowledgement, outputs: [.terminated], state: .terminated),
-        .init(name: "confirmed, ACK again", before: [.respond(486), .acknowledgement], input: .acknowledgement, outputs: [], state: .confirmed),
+        .init(
+            name: "completed, ACK on TCP", reliable: true, before: [.respond(486)], input: .acknowledgement, outputs: [.terminated],
+            state: .terminated),
+        .init(
+            name: "confirmed, ACK again", before: [.respond(486), .acknowledgement], input: .acknowledgement, outputs: [], state: .confirmed
+        ),
         .init(name: "confirmed, INVITE again", before: [.respond(486), .acknowledgement], input: .request, outputs: [], state: .confirmed),
-        .init(name: "confirmed, no timer G", before: [.respond(486), .acknowledgement], input: .advance(milliseconds: 4_999), outputs: [], state: .confirmed),
-        .init(name: "confirmed, timer I", before: [.respond(486), .acknowledgement], input: .advance(milliseconds: 5_000), outputs: [.terminated], state: .terminated),
-        .init(name: "terminated, INVITE again", reliable: true, before: [.respond(486), .acknowledgement], input: .request, outputs: [], state: .terminated),
-        .init(name: "terminated, 200 from the user", reliable: true, before: [.respond(486), .acknowledgement], input: .respond(200), outputs: [], state: .terminated),
+        .init(
+            name: "confirmed, no timer G", before: [.respond(486), .acknowledgement], input: .advance(milliseconds: 4_999), outputs: [],
+            state: .confirmed),
+        .init(
+            name: "confirmed, timer I", before: [.respond(486), .acknowledgement], input: .advance(milliseconds: 5_000),
+            outputs: [.terminated], state: .terminated),
+        .init(
+            name: "terminated, INVITE again", reliable: true, before: [.respond(486), .acknowledgement], input: .request, outputs: [],
+            state: .terminated),
+        .init(
+            name: "terminated, 200 from the user", reliable: true, before: [.respond(486), .acknowledgement], input: .respond(200),
+            outputs: [], state: .terminated),
     ]
 
     @Test(arguments: inviteRows)
@@ -109,21 +144,39 @@ import Testing
         .init(name: "trying, request again", before: [], input: .request, outputs: [], state: .trying),
         .init(name: "trying, transport error", before: [], input: .transportFailure, outputs: [], state: .trying),
         .init(name: "trying, 1xx", before: [], input: .respond(100), outputs: [.sendResponse], state: .proceeding),
-        .init(name: "trying, the user takes its time", before: [.awaitUser], input: .advance(milliseconds: 3_499), outputs: [], state: .trying),
-        .init(name: "trying, the user has taken its time", before: [.awaitUser], input: .advance(milliseconds: 3_500), outputs: [.sendTrying], state: .trying),
-        .init(name: "trying, a 100 was due before", before: [.awaitUser, .advance(milliseconds: 3_500)], input: .advance(milliseconds: 3_600), outputs: [], state: .trying),
-        .init(name: "proceeding, no 100 of our own", before: [.awaitUser, .respond(100)], input: .advance(milliseconds: 3_500), outputs: [], state: .proceeding),
+        .init(
+            name: "trying, the user takes its time", before: [.awaitUser], input: .advance(milliseconds: 3_499), outputs: [], state: .trying
+        ),
+        .init(
+            name: "trying, the user has taken its time", before: [.awaitUser], input: .advance(milliseconds: 3_500), outputs: [.sendTrying],
+            state: .trying),
+        .init(
+            name: "trying, a 100 was due before", before: [.awaitUser, .advance(milliseconds: 3_500)], input: .advance(milliseconds: 3_600),
+            outputs: [], state: .trying),
+        .init(
+            name: "proceeding, no 100 of our own", before: [.awaitUser, .respond(100)], input: .advance(milliseconds: 3_500), outputs: [],
+            state: .proceeding),
         .init(name: "trying, 200", before: [], input: .respond(200), outputs: [.sendResponse], state: .completed),
-        .init(name: "trying, 200 on TCP", reliable: true, before: [], input: .respond(200), outputs: [.sendResponse, .terminated], state: .terminated),
+        .init(
+            name: "trying, 200 on TCP", reliable: true, before: [], input: .respond(200), outputs: [.sendResponse, .terminated],
+            state: .terminated),
         .init(name: "proceeding, request again", before: [.respond(100)], input: .request, outputs: [.resend], state: .proceeding),
         .init(name: "proceeding, 1xx", before: [.respond(100)], input: .respond(183), outputs: [.sendResponse], state: .proceeding),
         .init(name: "proceeding, 500", before: [.respond(100)], input: .respond(500), outputs: [.sendResponse], state: .completed),
-        .init(name: "proceeding, transport error", before: [.respond(100)], input: .transportFailure, outputs: [.transportFailed], state: .proceeding),
+        .init(
+            name: "proceeding, transport error", before: [.respond(100)], input: .transportFailure, outputs: [.transportFailed],
+            state: .proceeding),
         .init(name: "completed, request again", before: [.respond(200)], input: .request, outputs: [.resend], state: .completed),
         .init(name: "completed, another final", before: [.respond(200)], input: .respond(500), outputs: [], state: .completed),
-        .init(name: "completed, transport error", before: [.respond(200)], input: .transportFailure, outputs: [.transportFailed], state: .completed),
-        .init(name: "completed, before timer J", before: [.respond(200)], input: .advance(milliseconds: 31_999), outputs: [], state: .completed),
-        .init(name: "completed, timer J", before: [.respond(200)], input: .advance(milliseconds: 32_000), outputs: [.terminated], state: .terminated),
+        .init(
+            name: "completed, transport error", before: [.respond(200)], input: .transportFailure, outputs: [.transportFailed],
+            state: .completed),
+        .init(
+            name: "completed, before timer J", before: [.respond(200)], input: .advance(milliseconds: 31_999), outputs: [],
+            state: .completed),
+        .init(
+            name: "completed, timer J", before: [.respond(200)], input: .advance(milliseconds: 32_000), outputs: [.terminated],
+            state: .terminated),
         .init(name: "terminated, request again", reliable: true, before: [.respond(200)], input: .request, outputs: [], state: .terminated),
     ]
 

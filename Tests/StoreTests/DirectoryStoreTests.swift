@@ -37,7 +37,8 @@ import Testing
     }
 
     @Test func `MC-106: why a load failed survives a restart beside the entries in force, and the next load forgets it`() throws {
-        let failure = CallDirectoryFailure(domain: "DirectoryFile", code: 3, message: "spam.csv:2: 1 comes after 2", date: Date(timeIntervalSince1970: 1_790_000_001))
+        let failure = CallDirectoryFailure(
+            domain: "DirectoryFile", code: 3, message: "spam.csv:2: 1 comes after 2", date: Date(timeIntervalSince1970: 1_790_000_001))
         try open().save(try data(blocked: [1, 2], identified: []), of: "spam", at: Date())
         try open().save(failure, of: "spam")
         try open().save(failure, of: "never-loaded")
@@ -63,7 +64,9 @@ import Testing
         }
         let first = try directories()
         first.register("spam") { Blocks() }
-        let error: String? = await withCheckedContinuation { continuation in first.load("spam") { continuation.resume(returning: $0.map { "\($0)" }) } }
+        let error: String? = await withCheckedContinuation { continuation in
+            first.load("spam") { continuation.resume(returning: $0.map { "\($0)" }) }
+        }
         #expect(error == nil)
         #expect(try directories().record(of: "spam")?.data?.isBlocked(5) == true)
     }

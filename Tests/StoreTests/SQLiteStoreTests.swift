@@ -35,19 +35,24 @@ extension RealTime {
         private func recent(_ number: Int, line: String = "1001", connected: Bool = true) -> RecentCall {
             let began = Date(timeIntervalSince1970: 1_790_000_000 + Double(number * 60))
             return RecentCall(
-                id: UUID(), line: line, direction: number % 2 == 0 ? .incoming : .outgoing, handleType: .phoneNumber, handle: "+39\(number)",
+                id: UUID(), line: line, direction: number % 2 == 0 ? .incoming : .outgoing, handleType: .phoneNumber,
+                handle: "+39\(number)",
                 name: number % 3 == 0 ? nil : "Caller '\(number)'", began: began, connected: connected ? began.addingTimeInterval(5) : nil,
                 ended: began.addingTimeInterval(30), outcome: connected ? .answered : .missed, reason: "remoteEnded")
         }
 
         private let registration = SavedRegistration(
-            user: "1001", contact: "<sip:1001@192.0.2.1:5060;pn-prid=x>;+sip.instance=\"<urn:uuid:1>\"", path: "<sip:proxy@192.0.2.7;lr>", transport: "udp",
-            local: "127.0.0.1:5060", remote: "192.0.2.1:5060", userAgent: "phone", callID: "abc", cseq: 7, refreshed: Date(timeIntervalSince1970: 1_790_000_000),
+            user: "1001", contact: "<sip:1001@192.0.2.1:5060;pn-prid=x>;+sip.instance=\"<urn:uuid:1>\"", path: "<sip:proxy@192.0.2.7;lr>",
+            transport: "udp",
+            local: "127.0.0.1:5060", remote: "192.0.2.1:5060", userAgent: "phone", callID: "abc", cseq: 7,
+            refreshed: Date(timeIntervalSince1970: 1_790_000_000),
             expiry: Date(timeIntervalSince1970: 1_790_003_600))
 
         @Test func `what lines keep is there after the store was opened again`() throws {
             let paused = DoNotDisturbState(isOn: false, pausedUntil: Date(timeIntervalSince1970: 1_790_000_123))
-            let push = PushBinding(provider: "acme", identifier: "token", parameter: nil, keptUntil: Date(timeIntervalSince1970: 1_790_999_999), device: "<urn:uuid:1>")
+            let push = PushBinding(
+                provider: "acme", identifier: "token", parameter: nil, keptUntil: Date(timeIntervalSince1970: 1_790_999_999),
+                device: "<urn:uuid:1>")
             let calls = (0..<4).map { recent($0, connected: $0 != 2) }
             do {
                 let store = try open()
@@ -109,7 +114,8 @@ extension RealTime {
         // MARK: What is broken
 
         @Test func `a file that is no database is one clear line`() throws {
-            try Data("this is not a database, and it is long enough to be looked at as one ..........................".utf8).write(to: URL(filePath: folder.path))
+            try Data("this is not a database, and it is long enough to be looked at as one ..........................".utf8).write(
+                to: URL(filePath: folder.path))
             let error = try #require(throws: SQLiteStore.OpenError.self) { try open() }
             #expect(error.description == "the database \(folder.path): file is not a database")
         }

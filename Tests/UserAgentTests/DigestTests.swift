@@ -137,7 +137,9 @@ import UserAgent
         test.answer = { request in
             let challenges = guarded.challenges(request, at: test.link.now, header: .wwwAuthenticate)
             statuses.append(challenges == nil ? 200 : 401)
-            return challenges.map { (401, $0) } ?? (200, [(.contact, request.contact?.text ?? .empty), (.expires, Text(request.expires ?? 0))])
+            return challenges.map { (401, $0) } ?? (
+                200, [(.contact, request.contact?.text ?? .empty), (.expires, Text(request.expires ?? 0))]
+            )
         }
         test.link.run(seconds: 550)
         #expect(test.events == ["registered 600", "registered 600"])
@@ -155,7 +157,9 @@ import UserAgent
                 guard let message = try? Message(parsing: bytes), message.isRequest else { return }
                 guard message.method != .ack else { return credentials.append(message.headers[.authorization]) }
                 requests.append(message)
-                let challenges = message.method == .invite && message.to.tag == nil ? nil : guarded.challenges(message, at: bench.link.now, header: .wwwAuthenticate)
+                let challenges =
+                    message.method == .invite && message.to.tag == nil
+                    ? nil : guarded.challenges(message, at: bench.link.now, header: .wwwAuthenticate)
                 var answer = Message.response(to: message, status: challenges == nil ? 200 : 401, toTag: "peer")
                 answer.headers.append(.contact, "<sip:peer@198.51.100.7:5070>")
                 for (name, value) in challenges ?? [] { answer.headers.append(name, value) }

@@ -27,7 +27,10 @@ import UserAgent
             bench.link.run(seconds: 0.1)
         }
 
-        func answer(_ status: Int, to request: Message? = nil, tag: Text? = nil, contact: String? = "<sip:bob@198.51.100.7:5070>", recordRoute: String? = nil) {
+        func answer(
+            _ status: Int, to request: Message? = nil, tag: Text? = nil, contact: String? = "<sip:bob@198.51.100.7:5070>",
+            recordRoute: String? = nil
+        ) {
             guard let request = request ?? invite else { return }
             var response = Message.response(to: request, status: status, toTag: tag)
             if let contact { response.headers.append(.contact, Text(contact)) }
@@ -90,7 +93,9 @@ import UserAgent
         #expect(proxy.bench.phone.events == ["provisional 180", "provisional 199"])
         let call = proxy.session.callID, tag = proxy.session.localTag
         proxy.bench.send(
-            RawRequest(method: "INFO", from: "<sip:bob@198.51.100.7:5070>;tag=one", to: "<sip:1001@192.0.2.2>;tag=\(tag)", callID: "\(call)").text)
+            RawRequest(
+                method: "INFO", from: "<sip:bob@198.51.100.7:5070>;tag=one", to: "<sip:1001@192.0.2.2>;tag=\(tag)", callID: "\(call)"
+            ).text)
         #expect(proxy.received.last?.status == 481)
         proxy.answer(486, tag: "x")
         proxy.bench.link.run()

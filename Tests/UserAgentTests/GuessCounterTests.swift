@@ -23,7 +23,8 @@ import Testing
         #expect((1...6).map { counter.guesses(of: $0, at: .zero + .seconds(7)).count } == [0, 0, 1, 1, 1, 1])
     }
 
-    /// A flood from everywhere: each guess costs the same, however many sources there were (going through all of them for each takes minutes here).
+    /// A flood from everywhere: each guess costs the same, however many sources there were (going through all of them for each takes
+    /// minutes here).
     @Test(.timeLimit(.minutes(30))) func `a million keys cost no more than one each`() {
         var counter = GuessCounter<Int>(per: .seconds(60))
         for number in 0..<1_000_000 { counter.guessed(number, at: .zero + .microseconds(Int64(number))) }

@@ -19,7 +19,8 @@ import UserAgent
     @Test func `who asks who calls and then rings for long is waited for, though there is another server`() {
         bob.onIncoming = { [link] session, now in
             guard session.request.headers.contains(.proxyAuthorization) else {
-                _ = session.respond(status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: "bob", nonce: "n", algorithm: .md5).value)], at: now)
+                _ = session.respond(
+                    status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: "bob", nonce: "n", algorithm: .md5).value)], at: now)
                 return
             }
             session.respond(status: 180, at: now)
@@ -46,7 +47,9 @@ import UserAgent
         stall { $0.respond(status: 180, at: $1) }
         let call = alice.call(bob) { $0.alternatives = [toCarol] }
         link.run(seconds: 10)
-        #expect(call.state == .confirmed && carol.sessions.map(\.state) == [.confirmed] && bob.sessions.map(\.state) == [.ended], "\(alice.traces)")
+        #expect(
+            call.state == .confirmed && carol.sessions.map(\.state) == [.confirmed] && bob.sessions.map(\.state) == [.ended],
+            "\(alice.traces)")
         #expect(alice.traces.count { $0.hasPrefix("> CANCEL") } == 1)
         call.bye(at: link.now)
         link.run()
@@ -57,7 +60,9 @@ import UserAgent
         stall { $0.respond(status: 200, body: Array("v=0 late".utf8), at: $1) }
         let call = alice.call(bob) { $0.alternatives = [toCarol] }
         link.run(seconds: 10)
-        #expect(call.state == .confirmed && carol.sessions.map(\.state) == [.confirmed] && bob.sessions.map(\.state) == [.ended], "\(alice.traces)")
+        #expect(
+            call.state == .confirmed && carol.sessions.map(\.state) == [.confirmed] && bob.sessions.map(\.state) == [.ended],
+            "\(alice.traces)")
         #expect(bob.traces.contains { $0.hasPrefix("< ACK") } && alice.traces.count { $0.hasPrefix("> BYE") } == 1)
         call.bye(at: link.now)
         link.run()
@@ -66,16 +71,17 @@ import UserAgent
 
     @Test func `a server that answers late and asks who ends its call is told`() {
         var heard: [String] = []
-        link.place(.raw { [link, bob] bytes, flow in
-            guard let message = try? Message(parsing: bytes) else { return }
-            heard.append(message.summary + (message.headers.contains(.proxyAuthorization) ? " with credentials" : ""))
-            guard message.isRequest, message.method == .invite && heard.count == 1 || message.method == .bye else { return }
-            let asks = message.method == .bye && !message.headers.contains(.proxyAuthorization)
-            var response = Message.response(to: message, status: asks ? 407 : 200, toTag: "late", contact: NameAddress(uri: bob.uri()))
-            if asks { response.append(.proxyAuthenticate, DigestChallenge(realm: "carrier", nonce: "n", algorithm: .md5).value) }
-            let answer = response.serialized()
-            link.plan(after: message.method == .invite ? .milliseconds(5_500) : .zero) { _ in link.carry(answer, over: flow) }
-        }, at: bob.address)
+        link.place(
+            .raw { [link, bob] bytes, flow in
+                guard let message = try? Message(parsing: bytes) else { return }
+                heard.append(message.summary + (message.headers.contains(.proxyAuthorization) ? " with credentials" : ""))
+                guard message.isRequest, message.method == .invite && heard.count == 1 || message.method == .bye else { return }
+                let asks = message.method == .bye && !message.headers.contains(.proxyAuthorization)
+                var response = Message.response(to: message, status: asks ? 407 : 200, toTag: "late", contact: NameAddress(uri: bob.uri()))
+                if asks { response.append(.proxyAuthenticate, DigestChallenge(realm: "carrier", nonce: "n", algorithm: .md5).value) }
+                let answer = response.serialized()
+                link.plan(after: message.method == .invite ? .milliseconds(5_500) : .zero) { _ in link.carry(answer, over: flow) }
+            }, at: bob.address)
         let call = alice.call(bob) {
             $0.credentials = Credentials(username: "1001", password: "secret")
             $0.alternatives = [toCarol]
@@ -110,11 +116,15 @@ import UserAgent
         func challenge(_ session: InviteSession, _ nonce: Text, _ now: Instant) -> Bool {
             let given = session.request.headers[.proxyAuthorization].flatMap { try? DigestCredentials(parsing: $0) }
             guard given?.nonce != nonce else { return false }
-            _ = session.respond(status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: "carrier", nonce: nonce, algorithm: .md5).value)], at: now)
+            _ = session.respond(
+                status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: "carrier", nonce: nonce, algorithm: .md5).value)],
+                at: now)
             return true
         }
         bob.onIncoming = { session, now in if !challenge(session, "one", now) { _ = session.respond(status: 503, at: now) } }
-        carol.onIncoming = { session, now in if !challenge(session, "two", now) { _ = session.respond(status: 200, body: Array("v=0 answer".utf8), at: now) } }
+        carol.onIncoming = { session, now in
+            if !challenge(session, "two", now) { _ = session.respond(status: 200, body: Array("v=0 answer".utf8), at: now) }
+        }
         let call = alice.call(bob) {
             $0.credentials = Credentials(username: "1001", password: "secret")
             $0.alternatives = [toCarol]
@@ -138,7 +148,8 @@ import UserAgent
     @Test func `a text goes to the next server before its sender has given up`() {
         link.leave(bob.address)
         carol.onRequest = { [carol] _, transaction, now in carol.agent.respond(to: transaction, status: 200, at: now) }
-        var message = OutgoingMessage(target: bob.uri(), flow: alice.flow(to: bob), from: NameAddress(uri: alice.uri()), to: NameAddress(uri: bob.uri()))
+        var message = OutgoingMessage(
+            target: bob.uri(), flow: alice.flow(to: bob), from: NameAddress(uri: alice.uri()), to: NameAddress(uri: bob.uri()))
         message.alternatives = [toCarol]
         var status: Int?
         alice.agent.message(message, at: link.now) { answered, _, _ in status = answered }
@@ -167,7 +178,9 @@ import UserAgent
             found([nobody, alice.flow(to: carol)], link.now)
         }
         let named: (Int) -> Text = { NameAddress(uri: URI(user: "x", host: Text("n\($0).example.com"))).text }
-        for phone in [bob, carol] { phone.onIncoming = { session, now in _ = session.respond(status: 302, headers: [(.contact, named(asked))], at: now) } }
+        for phone in [bob, carol] {
+            phone.onIncoming = { session, now in _ = session.respond(status: 302, headers: [(.contact, named(asked))], at: now) }
+        }
         let call = alice.call(bob)
         link.run(seconds: 300)
         #expect(call.state == .ended && asked == 4, "\(asked)")
@@ -176,7 +189,9 @@ import UserAgent
     @Test func `whoever names another address in a 3xx has no other server asked`() {
         let other = Phone(link, "192.0.2.4:5060")
         link.leave(carol.address)
-        bob.onIncoming = { [carol] session, now in session.respond(status: 302, headers: [(.contact, NameAddress(uri: carol.uri()).text)], at: now) }
+        bob.onIncoming = { [carol] session, now in
+            session.respond(status: 302, headers: [(.contact, NameAddress(uri: carol.uri()).text)], at: now)
+        }
         let call = alice.call(bob) { $0.alternatives = [NextHop(alice.flow(to: other))] }
         link.run(seconds: 20)
         #expect(other.sessions.isEmpty && call.state == .inviting, "the new address has the time of an only one")
@@ -186,7 +201,9 @@ import UserAgent
 
     @Test(arguments: [true, false])
     func `whom a 3xx names hears nothing that was for the one before alone`(isConfidential: Bool) throws {
-        bob.onIncoming = { [carol] session, now in session.respond(status: 302, headers: [(.contact, NameAddress(uri: carol.uri()).text)], at: now) }
+        bob.onIncoming = { [carol] session, now in
+            session.respond(status: 302, headers: [(.contact, NameAddress(uri: carol.uri()).text)], at: now)
+        }
         let names: [HeaderName] = [.pAssertedIdentity, "X-Tenant"]
         alice.call(bob) {
             $0.headers = [(.pAssertedIdentity, "<sip:1001@example.com>"), ("X-Tenant", "acme"), (.subject, "hello")]

@@ -53,7 +53,9 @@ final class Link {
     }
 
     func carry(_ bytes: [UInt8], over flow: Flow) {
-        if flow.transport.isReliable, unreachable.contains(flow.remote), case .agent(let agent) = endpoint(at: flow.local) { return failures.append((agent, flow)) }
+        if flow.transport.isReliable, unreachable.contains(flow.remote), case .agent(let agent) = endpoint(at: flow.local) {
+            return failures.append((agent, flow))
+        }
         let isReliable = flow.transport != .udp
         for _ in 0..<(!isReliable && chance(doubling) ? 2 : 1) {
             let transit = isReliable ? delay.lowerBound : delay.lowerBound + random.next() % UInt64(delay.count)
@@ -187,7 +189,8 @@ final class Phone: UserAgentDelegate, InviteSessionDelegate {
         onIncoming(session, now)
     }
 
-    func userAgent(_ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant) -> Bool {
+    func userAgent(_ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant) -> Bool
+    {
         events.append("request \(request.method)")
         return onRequest(request, transaction, now)
     }
@@ -247,7 +250,8 @@ extension SessionEvent {
 let nothingLeft = UserAgent.Counts()
 
 func makeAgent(
-    _ configuration: UserAgentConfiguration, _ network: any SignallingNetwork, _ random: SeededRandom, _ change: (inout UserAgentConfiguration) -> Void = { _ in }
+    _ configuration: UserAgentConfiguration, _ network: any SignallingNetwork, _ random: SeededRandom,
+    _ change: (inout UserAgentConfiguration) -> Void = { _ in }
 ) -> UserAgent {
     var configuration = configuration
     change(&configuration)

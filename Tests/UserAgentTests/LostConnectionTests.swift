@@ -105,11 +105,15 @@ import Testing
         #expect(notes.last("BYE")?.flow == connection)
     }
 
-    @Test(arguments: [
-        ("<sip:g1@198.51.100.7:32200>", Transport.udp, 32_200), ("<sip:g1@198.51.100.7>", .udp, 5_060), ("<sip:g1@198.51.100.7:32200;transport=tcp>", .tcp, 32_200),
-        ("<sip:g1@198.51.100.7:32200;transport=udp>", .udp, 32_200), ("<sip:g1@10.0.0.1:32200>", .tcp, 40_000),
-    ] as [(String, Transport, UInt16)])
-    func `a call that came over a connection is gone on with where its Contact says, once that is gone`(contact: String, transport: Transport, port: UInt16) throws {
+    @Test(
+        arguments: [
+            ("<sip:g1@198.51.100.7:32200>", Transport.udp, 32_200), ("<sip:g1@198.51.100.7>", .udp, 5_060),
+            ("<sip:g1@198.51.100.7:32200;transport=tcp>", .tcp, 32_200),
+            ("<sip:g1@198.51.100.7:32200;transport=udp>", .udp, 32_200), ("<sip:g1@10.0.0.1:32200>", .tcp, 40_000),
+        ] as [(String, Transport, UInt16)])
+    func `a call that came over a connection is gone on with where its Contact says, once that is gone`(
+        contact: String, transport: Transport, port: UInt16
+    ) throws {
         let connection = flow(.tcp, port: 40_000, connection: 7)
         let session = try answered(over: connection, contact: contact, acknowledgedOver: flow(.udp))
         session.info(contentType: "text/plain", body: [0x61], at: .zero)
@@ -133,7 +137,9 @@ import Testing
     }
 
     @Test func `a BYE whose peer has closed its side is tried once over a new connection`() throws {
-        let session = try answered(over: flow(.tcp, port: 40_000, connection: 7), contact: "<sip:caller@198.51.100.7:5070;transport=tcp>", acknowledgedOver: flow(.tcp, port: 40_000, connection: 7))
+        let session = try answered(
+            over: flow(.tcp, port: 40_000, connection: 7), contact: "<sip:caller@198.51.100.7:5070;transport=tcp>",
+            acknowledgedOver: flow(.tcp, port: 40_000, connection: 7))
         notes.closed = [7]
         notes.carrier = 9
         session.bye(at: .zero)
@@ -148,7 +154,9 @@ import Testing
         return request
     }
 
-    @Test(arguments: [("198.51.100.7:32300", Transport.tcp, 32_300), ("198.51.100.7", .tcp, 5_060), ("198.51.100.7", .tls, 5_061)] as [(String, Transport, UInt16)])
+    @Test(
+        arguments: [("198.51.100.7:32300", Transport.tcp, 32_300), ("198.51.100.7", .tcp, 5_060), ("198.51.100.7", .tls, 5_061)]
+            as [(String, Transport, UInt16)])
     func `an answer goes to the sent-by port when the connection is gone`(sentBy: String, transport: Transport, port: UInt16) throws {
         let connection = flow(transport, port: 40_000, connection: 7)
         _ = ring(over: connection, via: "SIP/2.0/\(transport.name) \(sentBy);branch=z9hG4bKring")
@@ -205,9 +213,13 @@ import Testing
         return agent.invite(OutgoingInvite(target: uri, flow: way, from: us, to: NameAddress(uri: uri)), delegate: Events(), at: .zero)
     }
 
-    private final class Events: InviteSessionDelegate { func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {} }
+    private final class Events: InviteSessionDelegate {
+        func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {}
+    }
 
-    private func answer(_ status: Int, over way: Flow, contact: Text = "<sip:device@198.51.100.7:5070;transport=tcp>", _ change: (String) -> String = { $0 }) throws {
+    private func answer(
+        _ status: Int, over way: Flow, contact: Text = "<sip:device@198.51.100.7:5070;transport=tcp>", _ change: (String) -> String = { $0 }
+    ) throws {
         let invite = try #require(notes.last("INVITE")).message
         var response = Message.response(to: invite, status: status, toTag: "device")
         response.append(.contact, contact)
@@ -236,8 +248,12 @@ import Testing
         #expect(cancel.flow == flow(.tcp) && cancel.message.via.transport == "TCP")
     }
 
-    @Test(arguments: [("<sip:device@198.51.100.7:5070;transport=tcp>", .tcp), ("<sip:device@198.51.100.7:5070>", .udp)] as [(Text, Transport)], [true, false])
-    func `a 200 that comes again over a new connection is acknowledged again where the device takes requests`(contact: (Text, Transport), isLost: Bool) throws {
+    @Test(
+        arguments: [("<sip:device@198.51.100.7:5070;transport=tcp>", .tcp), ("<sip:device@198.51.100.7:5070>", .udp)]
+            as [(Text, Transport)], [true, false])
+    func `a 200 that comes again over a new connection is acknowledged again where the device takes requests`(
+        contact: (Text, Transport), isLost: Bool
+    ) throws {
         let (old, new) = (flow(.tcp, port: 40_000, connection: 7), flow(.tcp, port: 40_001, connection: 8))
         let session = try call(over: old, to: "sip:device@198.51.100.7:5070;transport=tcp")
         try answer(200, over: old, contact: contact.0)
@@ -258,7 +274,8 @@ import Testing
 
     /// Anybody can open and close many.
     @Test func `a connection that carried nothing of ours is not searched for when it is gone`() throws {
-        let stranger = flow(.tcp, port: 40_000, connection: 7), caller = flow(.tcp, port: 40_001, connection: 8), ours = flow(.tcp, connection: 9)
+        let stranger = flow(.tcp, port: 40_000, connection: 7), caller = flow(.tcp, port: 40_001, connection: 8),
+            ours = flow(.tcp, connection: 9)
         callee.status = 401
         for method in ["OPTIONS", "INVITE", "BYE"] {
             var request = RawRequest()
@@ -300,7 +317,11 @@ import Testing
         #expect(session.state == .answered)
     }
 
-    @Test func `a request over a connection that its peer has closed goes over a new one at once, though an answer is still owed over the old one`() throws {
+    @Test
+    func
+        `a request over a connection that its peer has closed goes over a new one at once, though an answer is still owed over the old one`()
+        throws
+    {
         let old = flow(.tcp, connection: 7)
         (notes.stands, notes.carrier) = (true, 7)
         let session = try call(over: flow(.tcp), to: Self.trunk), first = try #require(notes.last("INVITE")).message
@@ -308,7 +329,9 @@ import Testing
         (notes.closed, notes.carrier) = ([7], 9)
         agent.peerFinished(old, at: .zero)
         let again = try #require(notes.last("INVITE"))
-        #expect(notes.sent.count { $0.message.summary == "INVITE" } == 2 && again.message.serialized() == first.serialized() && again.flow == flow(.tcp))
+        #expect(
+            notes.sent.count { $0.message.summary == "INVITE" } == 2 && again.message.serialized() == first.serialized()
+                && again.flow == flow(.tcp))
         try #require(callee.session).respond(status: 486, at: .zero)
         #expect(notes.last("486 INVITE")?.flow == old)
         lose(old)
@@ -317,7 +340,11 @@ import Testing
         #expect(session.state == .answered)
     }
 
-    @Test func `an older connection that ends takes nothing with it that was sent over the next, and that one does, whatever address it came from`() throws {
+    @Test
+    func
+        `an older connection that ends takes nothing with it that was sent over the next, and that one does, whatever address it came from`()
+        throws
+    {
         notes.carrier = 9
         let session = try call(over: flow(.tcp), to: Self.trunk)
         lose(flow(.tcp, connection: 7))
@@ -330,7 +357,8 @@ import Testing
         let long = makeAgent(UserAgentConfiguration(), notes, SeededRandom(seed: 4)) { $0.longestDatagram = 300 }
         notes.stands = true
         let us = NameAddress(uri: URI(user: "us", address: ours)), uri = try URI(parsing: Self.trunk)
-        let session = long.invite(OutgoingInvite(target: uri, flow: flow(.udp), from: us, to: NameAddress(uri: uri)), delegate: Events(), at: .zero)
+        let session = long.invite(
+            OutgoingInvite(target: uri, flow: flow(.udp), from: us, to: NameAddress(uri: uri)), delegate: Events(), at: .zero)
         let first = try #require(notes.last("INVITE"))
         #expect(first.flow == flow(.tcp))
         long.failed(flow(.tcp, connection: 7), at: .zero)
@@ -355,7 +383,9 @@ import Testing
         notes.stands = true
         var status: Int?
         let us = NameAddress(uri: URI(user: "us", address: ours)), uri = try URI(parsing: Self.trunk)
-        agent.message(OutgoingMessage(target: uri, flow: flow(.tcp), from: us, to: NameAddress(uri: uri)), at: .zero) { answered, _, _ in status = answered }
+        agent.message(OutgoingMessage(target: uri, flow: flow(.tcp), from: us, to: NameAddress(uri: uri)), at: .zero) { answered, _, _ in
+            status = answered
+        }
         lose(flow(.tcp, connection: 7))
         #expect(status == 503 && notes.sent.count == 1)
     }
@@ -394,7 +424,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CSeq: ", "CSeq: 1"), ("192.0.2.2:5060;branch", "192.0.2.2:5066;branch"), ("UDP 192.0.2.2:5060;branch", "UDP 203.0.113.9:5060;branch"),
+        ("CSeq: ", "CSeq: 1"), ("192.0.2.2:5060;branch", "192.0.2.2:5066;branch"),
+        ("UDP 192.0.2.2:5060;branch", "UDP 203.0.113.9:5060;branch"),
         ("\r\nFrom:", "\r\nVia: SIP/2.0/UDP 203.0.113.9;branch=z9hG4bKother\r\nFrom:"),
     ])
     func `a response of another number, or with another Via than ours, is no answer`(old: String, new: String) throws {

@@ -78,7 +78,9 @@ import UserAgent
         call.reinvite(body: sdp, at: start)
         answered.reinvite(body: sdp, at: start)
         pair.link.run(seconds: 10)
-        #expect(pair.alice.events == ["offered INVITE", "acknowledged", "reanswered"] || pair.alice.events == ["refused 491", "offered INVITE", "acknowledged"])
+        #expect(
+            pair.alice.events == ["offered INVITE", "acknowledged", "reanswered"]
+                || pair.alice.events == ["refused 491", "offered INVITE", "acknowledged"])
         #expect(pair.bob.events.first == "reanswered")
         let bob = retries["bob"]
         #expect(bob.map { $0 >= .milliseconds(20) && $0 <= .milliseconds(2_020) } == true, "seed \(seed)")
@@ -92,13 +94,16 @@ import UserAgent
         let pair = Pair()
         var supported: [[Text]] = []
         pair.link.drops = { packet in
-            if let message = try? Message(parsing: packet.bytes), message.isRequest, message.method == .invite { supported.append(message.headers.elements(.supported)) }
+            if let message = try? Message(parsing: packet.bytes), message.isRequest, message.method == .invite {
+                supported.append(message.headers.elements(.supported))
+            }
             return false
         }
         let (call, _) = pair.connected()
         call.reinvite(body: sdp, at: pair.link.now)
         pair.link.run(seconds: 1)
-        #expect(supported.count == 2 && supported[0].contains("100rel") && !supported[1].contains("100rel") && !supported[1].contains("199"))
+        #expect(
+            supported.count == 2 && supported[0].contains("100rel") && !supported[1].contains("100rel") && !supported[1].contains("199"))
         call.bye(at: pair.link.now)
         pair.finish()
     }
@@ -107,14 +112,20 @@ import UserAgent
     @Test(arguments: [true, false]) func `after a 491 what is wanted by then is offered, and once`(isOutdated: Bool) {
         let pair = Pair()
         let (call, answered) = pair.connected()
-        pair.alice.also { session, event, now in if isOutdated, case .retryDue = event { session.reinvite(body: Array("v=0 resumed".utf8), at: now) } }
+        pair.alice.also { session, event, now in
+            if isOutdated, case .retryDue = event { session.reinvite(body: Array("v=0 resumed".utf8), at: now) }
+        }
         var offers: [Text] = []
         pair.link.drops = { packet in
-            if let message = try? Message(parsing: packet.bytes), message.isRequest, message.method == .invite { offers.append(Text(message.body)) }
+            if let message = try? Message(parsing: packet.bytes), message.isRequest, message.method == .invite {
+                offers.append(Text(message.body))
+            }
             return false
         }
         pair.bob.onEvent = { session, event, now in
-            if case .offered(let offer) = event { session.answer(offer, status: offers.count == 1 ? 491 : 200, body: offer.body ?? [], at: now) }
+            if case .offered(let offer) = event {
+                session.answer(offer, status: offers.count == 1 ? 491 : 200, body: offer.body ?? [], at: now)
+            }
         }
         call.reinvite(body: sdp, at: pair.link.now)
         pair.link.run(seconds: 5)
@@ -147,7 +158,9 @@ import UserAgent
         var dialog = try #require(call.dialog)
         var answers: [Message] = []
         pair.link.drops = { packet in
-            if let message = try? Message(parsing: packet.bytes), message.via.branch?.hasPrefix("z9hG4bKsecond") == true { answers.append(message) }
+            if let message = try? Message(parsing: packet.bytes), message.via.branch?.hasPrefix("z9hG4bKsecond") == true {
+                answers.append(message)
+            }
             return false
         }
         for method in [Method.invite, .update] {

@@ -45,11 +45,14 @@ import Testing
     }
 
     @Test func `the addresses are tried in the order of their preference, without what a Request-URI may not say`() {
-        redirect(to: ["<sip:last@192.0.2.3:5060>;q=0.2", "<sip:second@192.0.2.3:5060;method=INVITE>;q=0.9", "<sip:first@192.0.2.3:5060?Subject=x>"])
+        redirect(to: [
+            "<sip:last@192.0.2.3:5060>;q=0.2", "<sip:second@192.0.2.3:5060;method=INVITE>;q=0.9", "<sip:first@192.0.2.3:5060?Subject=x>",
+        ])
         carol.onIncoming = { session, now in session.respond(status: 486, at: now) }
         pair.alice.call(pair.bob)
         pair.finish()
-        #expect(carol.sessions.compactMap(\.request.requestURI?.text) == ["first", "second", "last"].map { "sip:" + $0 + "@192.0.2.3:5060" })
+        #expect(
+            carol.sessions.compactMap(\.request.requestURI?.text) == ["first", "second", "last"].map { "sip:" + $0 + "@192.0.2.3:5060" })
     }
 
     @Test func `the address that was tried first is not tried again`() {
@@ -68,7 +71,8 @@ import Testing
                 guard let message = try? Message(parsing: bytes) else { return }
                 guard message.method == .invite, message.isRequest else { return answers.append(message.status) }
                 // It has no route of its own to carol, and sends her call where it came from.
-                let via = "INVITE " + (message.requestURI?.text ?? .empty) + " SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.3:5060;branch=z9hG4bKback"
+                let via =
+                    "INVITE " + (message.requestURI?.text ?? .empty) + " SIP/2.0\r\nVia: SIP/2.0/UDP 192.0.2.3:5060;branch=z9hG4bKback"
                 guard let end = bytes.firstIndex(of: 0x0D) else { return }
                 pair.alice.agent.receive(Array(via.bytes) + bytes[end...], over: pair.alice.flow(to: carol), at: pair.link.now)
             }, at: carol.address)
@@ -81,7 +85,8 @@ import Testing
     }
 
     private func ask(_ realm: Text, _ session: InviteSession, _ now: Instant) {
-        session.respond(status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: realm, nonce: "n", algorithm: .md5).value)], at: now)
+        session.respond(
+            status: 407, headers: [(.proxyAuthenticate, DigestChallenge(realm: realm, nonce: "n", algorithm: .md5).value)], at: now)
     }
 
     @Test func `each address may ask who calls, however often the ones before asked`() {
@@ -112,7 +117,9 @@ import Testing
         let call = pair.alice.call(pair.bob) { $0.credentials = Credentials(username: "1001", password: "secret") }
         pair.link.run(seconds: 1)
         #expect(call.state == .confirmed)
-        let told = try #require(carol.sessions.last?.request.headers.all(.proxyAuthorization)).map { try DigestCredentials(parsing: $0).realm }
+        let told = try #require(carol.sessions.last?.request.headers.all(.proxyAuthorization)).map {
+            try DigestCredentials(parsing: $0).realm
+        }
         #expect(told == ["carol"])
         call.bye(at: pair.link.now)
         pair.finish()
@@ -144,11 +151,15 @@ import Testing
             var asked: [Text] = []
             pair.alice.agent.locate = { uri, flow, completion in
                 asked.append(uri.host)
-                pair.link.plan(after: .seconds(40)) { now in completion([Flow(transport: .udp, local: flow.local, remote: test.carol.address)], now) }
+                pair.link.plan(after: .seconds(40)) { now in
+                    completion([Flow(transport: .udp, local: flow.local, remote: test.carol.address)], now)
+                }
             }
             let call = pair.alice.call(pair.bob)
             pair.link.run(seconds: 39)
-            #expect(asked == ["carol.test"] && pair.alice.events == ["looking for sip:carol@carol.test;transport=tcp"] && call.state == .inviting)
+            #expect(
+                asked == ["carol.test"] && pair.alice.events == ["looking for sip:carol@carol.test;transport=tcp"]
+                    && call.state == .inviting)
             pair.alice.forget()
             if isGivenUp { call.cancel(at: pair.link.now) }
             pair.link.run(seconds: 2)
@@ -166,7 +177,9 @@ import Testing
     /// RFC 3261 §8.1.1.8.
     @Test func `what follows over another transport names us as that one reaches us`() throws {
         redirect(to: ["<sip:carol@192.0.2.3:5060;transport=tcp>"])
-        pair.alice.agent.locate = { [carol] _, flow, completion in completion([Flow(transport: .tcp, local: flow.local, remote: carol.address)], pair.link.now) }
+        pair.alice.agent.locate = { [carol] _, flow, completion in
+            completion([Flow(transport: .tcp, local: flow.local, remote: carol.address)], pair.link.now)
+        }
         let call = pair.alice.call(pair.bob)
         pair.link.run(seconds: 1)
         let moved = try #require(carol.sessions.first?.request)
@@ -176,11 +189,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (Transport.udp, "sip:carol@192.0.2.3:5060", false), (.udp, "sip:carol@198.51.100.3:5060", true), (.udp, "sip:carol@192.0.2.3:5060;transport=tcp", true),
-        (.tcp, "sip:carol@192.0.2.3:5060;transport=tcp", false), (.tcp, "sip:carol@192.0.2.3:5060", true), (.tls, "sip:carol@192.0.2.3:5060;transport=tls", true),
+        (Transport.udp, "sip:carol@192.0.2.3:5060", false), (.udp, "sip:carol@198.51.100.3:5060", true),
+        (.udp, "sip:carol@192.0.2.3:5060;transport=tcp", true),
+        (.tcp, "sip:carol@192.0.2.3:5060;transport=tcp", false), (.tcp, "sip:carol@192.0.2.3:5060", true),
+        (.tls, "sip:carol@192.0.2.3:5060;transport=tls", true),
         (.tls, "sip:carol@192.0.2.3:5060", true),
     ])
-    func `an address is called from the same socket where that leads to it, and elsewhere the way is asked for`(transport: Transport, target: Text, isAsked: Bool) {
+    func `an address is called from the same socket where that leads to it, and elsewhere the way is asked for`(
+        transport: Transport, target: Text, isAsked: Bool
+    ) {
         redirect(to: ["<" + target + ">"])
         var asked: [Text] = []
         pair.alice.agent.locate = { [carol] uri, flow, completion in

@@ -63,7 +63,9 @@ import UserAgent
         bench.send(Message.response(to: try #require(bench.answers.last { $0.isRequest && $0.method == .refer }), status: 202).description)
         if !state.isEmpty {
             (request.method, request.sequence, request.via) = ("NOTIFY", 2, "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKnotify;rport")
-            (request.headers, request.body, request.type) = (["Event: refer", "Subscription-State: \(state)"], "SIP/2.0 100 Trying\r\n", "message/sipfrag")
+            (request.headers, request.body, request.type) = (
+                ["Event: refer", "Subscription-State: \(state)"], "SIP/2.0 100 Trying\r\n", "message/sipfrag"
+            )
             bench.send(request.text)
         }
         bench.link.run(seconds: seconds - 1)
@@ -80,13 +82,17 @@ import UserAgent
     }
 
     /// RFC 3261 §19.1.4: an escape is the letter.
-    @Test(arguments: [
-        ("<sip:carol@192.0.2.3;method=%49NVITE>", 202), ("<sip:carol@192.0.2.3;method=INVITE;x=1?Subject=a>", 202), ("<sip:carol@192.0.2.3;method=BYE>", 501),
-    ] as [(Text, Int)])
+    @Test(
+        arguments: [
+            ("<sip:carol@192.0.2.3;method=%49NVITE>", 202), ("<sip:carol@192.0.2.3;method=INVITE;x=1?Subject=a>", 202),
+            ("<sip:carol@192.0.2.3;method=BYE>", 501),
+        ] as [(Text, Int)])
     func `only a call can be asked for`(target: Text, status: Int) throws {
         let desk = Desk(), (call, _) = desk.pair.connected()
         #expect(try desk.refer(to: target, from: call) == status)
-        if status == 202 { #expect(desk.transfer?.target.parameters.contains("method" as StaticString) == false && desk.transfer?.target.headers == nil) }
+        if status == 202 {
+            #expect(desk.transfer?.target.parameters.contains("method" as StaticString) == false && desk.transfer?.target.headers == nil)
+        }
         desk.pair.bob.sessions[0].bye(at: desk.pair.link.now)
         desk.pair.finish()
     }

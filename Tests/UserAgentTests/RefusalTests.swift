@@ -12,7 +12,10 @@ import UserAgent
         var value: Text?
         var testDescription: String { name }
 
-        init(_ name: String, _ status: Int, _ header: HeaderName? = nil, _ value: Text? = nil, _ change: @escaping @Sendable (inout RawRequest) -> Void) {
+        init(
+            _ name: String, _ status: Int, _ header: HeaderName? = nil, _ value: Text? = nil,
+            _ change: @escaping @Sendable (inout RawRequest) -> Void
+        ) {
             (self.name, self.status, self.header, self.value, self.change) = (name, status, header, value, change)
         }
     }
@@ -21,10 +24,15 @@ import UserAgent
         Row("unknown method", 405, .allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK") { $0.method = "FROBNICATE" },
         Row("PRACK without a dialog", 481) { $0.method = "PRACK" },
         Row("REGISTER without a registrar", 405) { $0.method = "REGISTER" },
-        Row("unknown body", 415, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") { ($0.body, $0.type) = ("<x/>", "application/xml") },
+        Row("unknown body", 415, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") {
+            ($0.body, $0.type) = ("<x/>", "application/xml")
+        },
         Row("packed body", 415, "Accept-Encoding", "identity") { ($0.body, $0.headers) = ("zip", ["Content-Encoding: gzip"]) },
         Row("part that must be understood", 415) {
-            ($0.body, $0.type) = ("--x\r\nContent-Type: a/b\r\nContent-Disposition: render;handling=required\r\n\r\n?\r\n--x--\r\n", "multipart/mixed;boundary=x")
+            ($0.body, $0.type) = (
+                "--x\r\nContent-Type: a/b\r\nContent-Disposition: render;handling=required\r\n\r\n?\r\n--x--\r\n",
+                "multipart/mixed;boundary=x"
+            )
         },
         Row("early session without a session", 415, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") {
             ($0.body, $0.type, $0.headers) = ("v=0", "application/sdp", ["Content-Disposition: early-session"])
@@ -46,8 +54,12 @@ import UserAgent
         Row("other version", 505) { $0.version = "SIP/3.0" },
         Row("no Contact", 400) { $0.contact = nil },
         Row("broken header", 400) { $0.maxForwards = "many" },
-        Row("OPTIONS", 200, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") { $0.method = "OPTIONS" },
-        Row("OPTIONS at the last hop", 200, .allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK") { ($0.method, $0.maxForwards) = ("OPTIONS", "0") },
+        Row("OPTIONS", 200, .accept, "application/sdp, multipart/mixed, multipart/alternative, multipart/related") {
+            $0.method = "OPTIONS"
+        },
+        Row("OPTIONS at the last hop", 200, .allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE, PRACK") {
+            ($0.method, $0.maxForwards) = ("OPTIONS", "0")
+        },
     ]
 
     @Test(arguments: rows)
@@ -70,7 +82,10 @@ import UserAgent
         #expect(bench.statuses == [480] && bench.answers.first?.headers[.warning] == "380 192.0.2.2 \"SIPS Not Allowed\"")
         var flow = bench.flow
         (flow.transport, flow.connection) = (.tls, 1)
-        bench.phone.agent.receive(Array(RawRequest(uri: "sips:phone@192.0.2.2", via: "SIP/2.0/TLS 198.51.100.7;branch=z9hG4bKtls;rport", callID: "tls").text.utf8), over: flow, at: bench.link.now)
+        bench.phone.agent.receive(
+            Array(
+                RawRequest(uri: "sips:phone@192.0.2.2", via: "SIP/2.0/TLS 198.51.100.7;branch=z9hG4bKtls;rport", callID: "tls").text.utf8),
+            over: flow, at: bench.link.now)
         #expect(bench.phone.events == ["incoming"])
     }
 
@@ -107,13 +122,17 @@ import UserAgent
     @Test func `an INVITE that comes again after its ACK is answered again, and not once the call is over`() {
         let bench = Bench()
         bench.send(RawRequest().text)
-        let tag = bench.phone.sessions[0].localTag, ack = RawRequest(method: "ACK", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)").text
+        let tag = bench.phone.sessions[0].localTag,
+            ack = RawRequest(
+                method: "ACK", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKack;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)"
+            ).text
         bench.send(ack)
         let before = bench.statuses
         bench.send(RawRequest().text)
         #expect(bench.statuses == before + [200] && bench.phone.sessions.count == 1)
         bench.send(ack)
-        var bye = RawRequest(method: "BYE", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKbye;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)")
+        var bye = RawRequest(
+            method: "BYE", via: "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKbye;rport", to: "<sip:phone@192.0.2.2>;tag=\(tag)")
         bye.sequence = 2
         bench.send(bye.text)
         bench.send(RawRequest().text)
@@ -184,7 +203,9 @@ import UserAgent
         #expect(bench.phone.agent.counts == nothingLeft)
     }
 
-    @Test(arguments: [("", 0), ("\r\n\r\n", 0), ("\u{0}\u{0}\u{0}\u{0}", 0), (" \t\r\n", 0), ("\u{0}\u{1}", 1), ("INVITE", 1)] as [(String, UInt64)])
+    @Test(
+        arguments: [("", 0), ("\r\n\r\n", 0), ("\u{0}\u{0}\u{0}\u{0}", 0), (" \t\r\n", 0), ("\u{0}\u{1}", 1), ("INVITE", 1)]
+            as [(String, UInt64)])
     func `what keeps a way open is not counted as unreadable`(text: String, count: UInt64) {
         let bench = Bench()
         bench.send(text)
@@ -202,7 +223,8 @@ import UserAgent
     @Test func `a response that nobody waits for is dropped`() {
         let bench = Bench()
         bench.send(
-            "SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 192.0.2.2:5060;branch=z9hG4bKnobody\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:c@d>;tag=2\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\n\r\n")
+            "SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP 192.0.2.2:5060;branch=z9hG4bKnobody\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:c@d>;tag=2\r\nCall-ID: x\r\nCSeq: 1 INVITE\r\n\r\n"
+        )
         #expect(bench.answers.isEmpty)
         #expect(bench.phone.agent.counts == nothingLeft)
     }
@@ -226,7 +248,10 @@ import UserAgent
             #expect(bench.phone.agent.counts == nothingLeft)
         }
         #expect(bench.statuses == [200, 200, 481, 481, 405, 405, 405, 405])
-        #expect(zip(bench.answers, bench.answers.dropFirst()).enumerated().allSatisfy { $0.offset % 2 == 1 || $0.element.0.to == $0.element.1.to })
+        #expect(
+            zip(bench.answers, bench.answers.dropFirst()).enumerated().allSatisfy {
+                $0.offset % 2 == 1 || $0.element.0.to == $0.element.1.to
+            })
     }
 
     @Test func `of what strangers say of calls that are not here nothing is kept`() {

@@ -34,7 +34,8 @@ private struct Device {
         cseq += 1
         let address = NameAddress(uri: URI(user: user, host: "example.test"))
         var request = Message.request(
-            method, uri: URI(host: "example.test"), via: Via(transport: "UDP", host: "127.0.0.1", port: flow.remote.port, branch: "z9hG4bK" + Text(cseq)),
+            method, uri: URI(host: "example.test"),
+            via: Via(transport: "UDP", host: "127.0.0.1", port: flow.remote.port, branch: "z9hG4bK" + Text(cseq)),
             from: NameAddress(uri: address.uri, parameters: ["tag": "f"]), to: address, callID: callID, cseq: cseq)
         for contact in contacts { request.headers.append(.contact, contact) }
         if let expires { request.headers.append(.expires, Text(expires)) }
@@ -80,7 +81,10 @@ private struct Device {
         #expect(contact.uri.port == 6001 && contact.origin == device.flow)
     }
 
-    @Test(arguments: [("baresip v1.0.0 (x86_64/linux)", [DigestAlgorithm.md5]), ("baresip v4.10.0 (x86_64/linux)", [.sha256, .md5]), ("PJSUA v2.15", [.sha256, .md5])])
+    @Test(arguments: [
+        ("baresip v1.0.0 (x86_64/linux)", [DigestAlgorithm.md5]), ("baresip v4.10.0 (x86_64/linux)", [.sha256, .md5]),
+        ("PJSUA v2.15", [.sha256, .md5]),
+    ])
     func `a client that gives up at SHA-256 is not shown it`(client: String, algorithms: [DigestAlgorithm]) throws {
         var device = Device("1001", password: "secret-1001")
         var request = device.request(contacts: ["<sip:a@h>"])
@@ -89,7 +93,10 @@ private struct Device {
         #expect(try challenge.headers.all(.wwwAuthenticate).map { try DigestChallenge(parsing: $0).algorithm } == algorithms)
     }
 
-    @Test(arguments: [("z9hG4bK-12345-1-0", [DigestAlgorithm.md5]), ("z9hG4bK-12345-1-0-1", [.sha256, .md5]), ("z9hG4bKa-1-2-3", [.sha256, .md5]), ("z9hG4bK776", [.sha256, .md5])])
+    @Test(arguments: [
+        ("z9hG4bK-12345-1-0", [DigestAlgorithm.md5]), ("z9hG4bK-12345-1-0-1", [.sha256, .md5]), ("z9hG4bKa-1-2-3", [.sha256, .md5]),
+        ("z9hG4bK776", [.sha256, .md5]),
+    ])
     func `sipp is told by its branches`(branch: String, algorithms: [DigestAlgorithm]) throws {
         var device = Device("1001", password: "secret-1001")
         var request = device.request(contacts: ["<sip:a@h>"])
@@ -125,7 +132,8 @@ private struct Device {
 
     @Test func `a stored hash decides as the password would, and picks the algorithm`() {
         var device = Device("hashed", password: "pw")
-        device.client = DigestClient(user: "hashed", secret: .hashed([.md5: Text(openSSL(.md5, Array("hashed:example.test:pw".utf8)))]), hash: openSSL)
+        device.client = DigestClient(
+            user: "hashed", secret: .hashed([.md5: Text(openSSL(.md5, Array("hashed:example.test:pw".utf8)))]), hash: openSSL)
         #expect(device.register(at: registrar, contacts: ["<sip:a@h>"], at(0)).status == 200)
     }
 
@@ -142,7 +150,9 @@ private struct Device {
             pauses.append(answer.headers[.retryAfter])
         }
         #expect(pauses == [nil, nil, nil, "57", "56"])
-        #expect(seen.map(\.excess) == [.none, .none, .none, .first, .further] && seen.allSatisfy { $0.user == "1001" && $0.source == Self.office })
+        #expect(
+            seen.map(\.excess) == [.none, .none, .none, .first, .further]
+                && seen.allSatisfy { $0.user == "1001" && $0.source == Self.office })
         #expect(registrar.authenticator.throttled(at: at(6)).map(\.count) == [5])
         for user in ["1001", "1002"] as [Text] {
             var neighbour = Device(user, password: "secret-" + user, host: Self.office)
@@ -193,7 +203,9 @@ private struct Device {
         for count in 2...40 {
             request.cseq.number = UInt32(count)
             let answer = registrar.handle(request, over: attacker.flow, at: at(1))
-            #expect(answer.status == 401 && answer.headers.all(.wwwAuthenticate).allSatisfy { (try? DigestChallenge(parsing: $0))?.isStale == true })
+            #expect(
+                answer.status == 401
+                    && answer.headers.all(.wwwAuthenticate).allSatisfy { (try? DigestChallenge(parsing: $0))?.isStale == true })
         }
         #expect(registrar.authenticator.guessCount == 0)
     }
@@ -213,7 +225,10 @@ private struct Device {
     @Test func `several devices of a user are listed, the newest first, and expire on their own`() {
         var desk = Device("open", port: 1), mobile = Device("open", port: 2)
         #expect(desk.register(at: registrar, contacts: ["<sip:desk@h>"], expires: 100, at(0)).status == 200)
-        #expect(mobile.register(at: registrar, contacts: ["<sip:mobile@h>"], expires: 60, at(10)).contacts.map(\.uri.user) == ["mobile", "desk"])
+        #expect(
+            mobile.register(at: registrar, contacts: ["<sip:mobile@h>"], expires: 60, at(10)).contacts.map(\.uri.user) == [
+                "mobile", "desk",
+            ])
         #expect(registrar.deadline == at(70))
         #expect(registrar.contacts(of: "open", at: at(70)).map(\.uri.user) == ["desk"])
         registrar.advance(to: at(70))
@@ -268,13 +283,14 @@ private struct Device {
             Issue.record("not taken")
             return
         }
-        guard case .challenge(let values) = registrar.authenticator.verify(invite, from: .loopback, at: at(2)) else { 
+        guard case .challenge(let values) = registrar.authenticator.verify(invite, from: .loopback, at: at(2)) else {
             Issue.record("a replay was taken")
             return
         }
         #expect(values.count == 2 && values.allSatisfy { (try? DigestChallenge(parsing: $0.1))?.isStale == true })
         var naked = Device("1001", port: 2)
-        guard case .challenge(let fresh) = registrar.authenticator.verify(naked.request(.invite, contacts: []), from: .loopback, at: at(2)) else {
+        guard case .challenge(let fresh) = registrar.authenticator.verify(naked.request(.invite, contacts: []), from: .loopback, at: at(2))
+        else {
             Issue.record("taken without credentials")
             return
         }

@@ -69,11 +69,13 @@ import UserAgent
         test.finish()
     }
 
-    @Test(arguments: [
-        (["<sip:1001@203.0.113.9:4444;transport=udp>;expires=60"], "registered 60"), (["<sip:x@203.0.113.9>;expires=60"], "registered 60"),
-        (["<sip:1001@203.0.113.9:1>;expires=90", "<sip:1001@203.0.113.9:2>;expires=70", "<sip:2@h>;expires=5"], "registered 70"),
-        (["<sip:1001@203.0.113.9:1>"], "registered 3600"), (["<sip:1@h>;expires=5", "<sip:2@h>;expires=5"], "registered 3600"),
-    ] as [([Text], String)])
+    @Test(
+        arguments: [
+            (["<sip:1001@203.0.113.9:4444;transport=udp>;expires=60"], "registered 60"),
+            (["<sip:x@203.0.113.9>;expires=60"], "registered 60"),
+            (["<sip:1001@203.0.113.9:1>;expires=90", "<sip:1001@203.0.113.9:2>;expires=70", "<sip:2@h>;expires=5"], "registered 70"),
+            (["<sip:1001@203.0.113.9:1>"], "registered 3600"), (["<sip:1@h>;expires=5", "<sip:2@h>;expires=5"], "registered 3600"),
+        ] as [([Text], String)])
     func `the time of a Contact that the registrar wrote anew counts`(contacts: [Text], event: String) {
         let test = Registrar()
         test.answer = { _ in (200, [(.expires, "3600")] + contacts.map { (.contact, $0) }) }
@@ -96,7 +98,8 @@ import UserAgent
         var uris: [Text?] = []
         other.onRequest = { request, transaction, now in
             uris.append(request.requestURI?.text)
-            other.agent.respond(to: transaction, status: 200, headers: [(.contact, (request.contact?.text ?? .empty) + ";expires=60")], at: now)
+            other.agent.respond(
+                to: transaction, status: 200, headers: [(.contact, (request.contact?.text ?? .empty) + ";expires=60")], at: now)
             return true
         }
         test.answer = { _ in (302, [(.contact, "<sip:192.0.2.3:5060>")]) }
@@ -108,7 +111,10 @@ import UserAgent
 
     @Test func `an interval that is too brief is raised to what the registrar wants`() {
         let test = Registrar()
-        test.answer = { request in request.expires.map { $0 == 0 || $0 >= 3_600 } == true ? (200, [(.expires, Text(request.expires ?? 0))]) : (423, [(.minExpires, "3600")]) }
+        test.answer = { request in
+            request.expires.map { $0 == 0 || $0 >= 3_600 } == true
+                ? (200, [(.expires, Text(request.expires ?? 0))]) : (423, [(.minExpires, "3600")])
+        }
         test.link.run(seconds: 1)
         #expect(test.events == ["registered 3600"])
         test.finish()

@@ -8,7 +8,10 @@ import UserAgent
     private let offer = Array("v=0 offer".utf8), answer = Array("v=0 answer".utf8)
 
     /// Bob rings with a 180 that wants its PRACK, and waits.
-    private func ringing(_ reliability: UserAgentConfiguration.Reliability = .whenSupported, body: [UInt8] = [], _ change: (inout OutgoingInvite) -> Void = { _ in })
+    private func ringing(
+        _ reliability: UserAgentConfiguration.Reliability = .whenSupported, body: [UInt8] = [],
+        _ change: (inout OutgoingInvite) -> Void = { _ in }
+    )
         -> (pair: Pair, call: InviteSession)
     {
         let pair = Pair(bob: { $0.reliability = reliability })
@@ -34,17 +37,19 @@ import UserAgent
     @Test func `a PRACK goes where the response says that it acknowledges, though one before said nothing`() throws {
         let pair = Pair(), link = pair.link
         var prack: Message?
-        link.place(.raw { bytes, flow in
-            guard let message = try? Message(parsing: bytes), message.isRequest else { return }
-            if message.method == .prack { prack = message }
-            guard message.method == .invite else { return }
-            link.carry(Message.response(to: message, status: 180, toTag: "x").serialized(), over: flow)
-            var reliable = Message.response(to: message, status: 183, toTag: "x", contact: NameAddress(uri: URI(user: "deep", host: "198.51.100.9")))
-            reliable.append(.recordRoute, "<sip:192.0.2.2;lr>")
-            reliable.append(.require, "100rel")
-            reliable.append(.rseq, "1")
-            link.carry(reliable.serialized(), over: flow)
-        }, at: pair.bob.address)
+        link.place(
+            .raw { bytes, flow in
+                guard let message = try? Message(parsing: bytes), message.isRequest else { return }
+                if message.method == .prack { prack = message }
+                guard message.method == .invite else { return }
+                link.carry(Message.response(to: message, status: 180, toTag: "x").serialized(), over: flow)
+                var reliable = Message.response(
+                    to: message, status: 183, toTag: "x", contact: NameAddress(uri: URI(user: "deep", host: "198.51.100.9")))
+                reliable.append(.recordRoute, "<sip:192.0.2.2;lr>")
+                reliable.append(.require, "100rel")
+                reliable.append(.rseq, "1")
+                link.carry(reliable.serialized(), over: flow)
+            }, at: pair.bob.address)
         pair.alice.call(pair.bob)
         link.run(seconds: 0.3)
         let sent = try #require(prack)
@@ -86,7 +91,9 @@ import UserAgent
         var prack = try pair.early(.prack, of: call, from: pair.alice, body: [])
         prack.headers.append(.rack, "7 1 INVITE")
         var answers: [String] = []
-        pair.link.drops = { answers.append(summary($0.bytes)); return false }
+        pair.link.drops = {
+            answers.append(summary($0.bytes)); return false
+        }
         pair.bob.agent.receive(prack.serialized(), over: pair.bob.flow(to: pair.alice), at: pair.link.now)
         #expect(answers == ["481 PRACK"])
         pair.finish()
@@ -140,9 +147,13 @@ import UserAgent
     }
 
     @Test func `an INVITE without an offer gets it in the 180 and answers it in the PRACK, and the 200 waits for that`() {
-        let (pair, call) = ringing(.whenRequired, body: Array("v=0 their offer".utf8)) { ($0.body, $0.headers) = ([], [(.require, "100rel")]) }
+        let (pair, call) = ringing(.whenRequired, body: Array("v=0 their offer".utf8)) {
+            ($0.body, $0.headers) = ([], [(.require, "100rel")])
+        }
         pair.alice.also { session, event, now in
-            if case .provisional(let response) = event, !response.body.isEmpty { session.acknowledgeProvisional(body: Array("v=0 ours".utf8), at: now) }
+            if case .provisional(let response) = event, !response.body.isEmpty {
+                session.acknowledgeProvisional(body: Array("v=0 ours".utf8), at: now)
+            }
         }
         var lost = 0
         pair.link.drops = { packet in
@@ -208,7 +219,9 @@ import UserAgent
     @Test func `a re-INVITE before the first INVITE is answered is refused, though an UPDATE would be taken`() throws {
         let (pair, call) = ringing(body: Array("v=0 answer".utf8))
         pair.link.run(seconds: 0.5)
-        for (phone, peer, session, refusal) in [(pair.alice, pair.bob, call, "> 500 INVITE"), (pair.bob, pair.alice, pair.bob.sessions[0], "> 491 INVITE")] {
+        for (phone, peer, session, refusal) in [
+            (pair.alice, pair.bob, call, "> 500 INVITE"), (pair.bob, pair.alice, pair.bob.sessions[0], "> 491 INVITE"),
+        ] {
             let second = try pair.early(.invite, of: session, from: phone, body: offer)
             peer.agent.receive(second.serialized(), over: peer.flow(to: phone), at: pair.link.now)
             #expect(peer.traces.last == refusal)

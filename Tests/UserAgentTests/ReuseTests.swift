@@ -25,7 +25,8 @@ import Testing
 
     private func flow(_ transport: Transport, connection: UInt64 = 7) -> Flow {
         Flow(
-            transport: transport, local: SocketAddress(IPAddress(v4: 0xC000_0201), port: 5061), remote: SocketAddress(IPAddress(v4: 0xC633_6407), port: 40_000),
+            transport: transport, local: SocketAddress(IPAddress(v4: 0xC000_0201), port: 5061),
+            remote: SocketAddress(IPAddress(v4: 0xC633_6407), port: 40_000),
             connection: transport == .udp ? 0 : connection)
     }
 

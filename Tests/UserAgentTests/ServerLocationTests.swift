@@ -6,7 +6,9 @@ import UserAgent
 /// A part of the name system, written down.
 private typealias Zone = [DNSQuestion: DNSAnswer]
 
-private func found(_ records: DNSRecord..., ttl: Int64 = 300) -> DNSAnswer { DNSAnswer(.found, records: records, timeToLive: .seconds(ttl)) }
+private func found(_ records: DNSRecord..., ttl: Int64 = 300) -> DNSAnswer {
+    DNSAnswer(.found, records: records, timeToLive: .seconds(ttl))
+}
 
 private func address(_ text: String) -> DNSRecord { .address(IPAddress(text)!) }
 
@@ -36,7 +38,8 @@ extension ServerLocation {
             .naptr(order: 1, preference: 1, flags: "u", service: "E2U+sip", replacement: "")),
         .srv("_sips._tcp.example.test"): found(.srv(priority: 0, weight: 1, port: 5061, target: "a.example.test")),
         .srv("_sip._udp.example.test"): found(
-            .srv(priority: 20, weight: 1, port: 5060, target: "b.example.test"), .srv(priority: 10, weight: 3, port: 5070, target: "a.example.test")),
+            .srv(priority: 20, weight: 1, port: 5060, target: "b.example.test"),
+            .srv(priority: 10, weight: 3, port: 5070, target: "a.example.test")),
         .srv("_sip._tcp.example.test"): found(.srv(priority: 0, weight: 0, port: 0, target: "")),
         .a("a.example.test"): found(address("192.0.2.1"), ttl: 60), .a("b.example.test"): found(address("192.0.2.2")),
         .aaaa("a.example.test"): found(address("2001:db8::1")),
@@ -46,9 +49,11 @@ extension ServerLocation {
     @Test func `transports come from NAPTR, servers from SRV, addresses from both families`() {
         var location = ServerLocation(.init(host: "example.test"))
         #expect(location.run(naptr).first == .naptr("example.test"))
-        #expect(location.text == [
-            "tls 192.0.2.1:5061 0/1", "tls [2001:db8::1]:5061 0/1", "udp 192.0.2.1:5070 10/3", "udp [2001:db8::1]:5070 10/3", "udp 192.0.2.2:5060 20/1",
-        ])
+        #expect(
+            location.text == [
+                "tls 192.0.2.1:5061 0/1", "tls [2001:db8::1]:5061 0/1", "udp 192.0.2.1:5070 10/3", "udp [2001:db8::1]:5070 10/3",
+                "udp 192.0.2.2:5060 20/1",
+            ])
         #expect(location.result?.timeToLive == .seconds(60), "the smallest of all")
     }
 
@@ -60,10 +65,14 @@ extension ServerLocation {
     }
 
     @Test(arguments: [
-        (ServerLocation.Domain(host: "192.0.2.9"), ["udp 192.0.2.9:5060 0/1"], 0), (.init(host: "[2001:db8::9]", port: 7), ["udp [2001:db8::9]:7 0/1"], 0),
-        (.init(host: "192.0.2.9", transport: .tls), ["tls 192.0.2.9:5061 0/1"], 0), (.init(host: "a.example.test", port: 5090, transport: .tcp), ["tcp 192.0.2.1:5090 0/1"], 1),
-        (.init(host: "a.example.test", port: 5090), ["udp 192.0.2.1:5090 0/1"], 1), (.init(host: "example.test", transport: .udp), ["udp 192.0.2.1:5070 10/3", "udp 192.0.2.2:5060 20/1"], 3),
-        (.init(host: "b.example.test", transport: .tls), ["tls 192.0.2.2:5061 0/1"], 2), (.init(host: "b.example.test"), ["udp 192.0.2.2:5060 0/1"], 5),
+        (ServerLocation.Domain(host: "192.0.2.9"), ["udp 192.0.2.9:5060 0/1"], 0),
+        (.init(host: "[2001:db8::9]", port: 7), ["udp [2001:db8::9]:7 0/1"], 0),
+        (.init(host: "192.0.2.9", transport: .tls), ["tls 192.0.2.9:5061 0/1"], 0),
+        (.init(host: "a.example.test", port: 5090, transport: .tcp), ["tcp 192.0.2.1:5090 0/1"], 1),
+        (.init(host: "a.example.test", port: 5090), ["udp 192.0.2.1:5090 0/1"], 1),
+        (.init(host: "example.test", transport: .udp), ["udp 192.0.2.1:5070 10/3", "udp 192.0.2.2:5060 20/1"], 3),
+        (.init(host: "b.example.test", transport: .tls), ["tls 192.0.2.2:5061 0/1"], 2),
+        (.init(host: "b.example.test"), ["udp 192.0.2.2:5060 0/1"], 5),
         (.init(host: "nowhere.test"), [], 5),
     ])
     func `what is written out is not asked for`(domain: ServerLocation.Domain, servers: [String], questions: Int) {
@@ -111,13 +120,16 @@ extension ServerLocation {
 
 @Suite struct ServerPoolTests {
     private func member(_ last: UInt32, _ priority: Int = 0, _ weight: Int = 1) -> ServerPool.Member {
-        ServerPool.Member(.init(.udp, SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 5060), priority: priority, weight: weight), name: "x")
+        ServerPool.Member(
+            .init(.udp, SocketAddress(IPAddress(v4: 0xC000_0200 + last), port: 5060), priority: priority, weight: weight), name: "x")
     }
 
     @Test func `those that answer come first, by priority, and all come`() {
         var pool = ServerPool(), random = SeededRandom(seed: 1)
         pool.set([member(1, 0), member(2, 1), member(3, 2)])
-        func order(at seconds: Int64) -> [UInt64] { pool.order(at: .zero + .seconds(seconds)) { random.next() }.map { $0.server.address.address.low & 0xFF } }
+        func order(at seconds: Int64) -> [UInt64] {
+            pool.order(at: .zero + .seconds(seconds)) { random.next() }.map { $0.server.address.address.low & 0xFF }
+        }
         #expect(order(at: 0) == [1, 2, 3])
         pool.failed(member(1).server.address, .udp, until: .zero + .seconds(30))
         #expect(order(at: 1) == [2, 3, 1])

@@ -79,7 +79,8 @@ import UserAgent
     }
 
     @Test func `422 to our INVITE is answered with a longer interval`() {
-        let strict = Pair(alice: { $0.sessionTimer = .init(interval: 120) }, bob: { $0.sessionTimer = .init(interval: 1_800, minimum: 900) })
+        let strict = Pair(
+            alice: { $0.sessionTimer = .init(interval: 120) }, bob: { $0.sessionTimer = .init(interval: 1_800, minimum: 900) })
         let (call, _) = strict.connected()
         #expect(call.state == .confirmed)
         #expect(call.request.headers[.minSE] == "900" && call.request.headers[.sessionExpires] == "900")
@@ -109,7 +110,9 @@ import UserAgent
         let updates = { bench.answers.filter { $0.isRequest && $0.method == .update } }
         let first = try #require(updates().first)
         bench.send(Message.response(to: first, status: 491, toTag: nil).description)
-        (request.method, request.body, request.via, request.sequence) = ("INVITE", "v=0 other", "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKre;rport", 2)
+        (request.method, request.body, request.via, request.sequence) = (
+            "INVITE", "v=0 other", "SIP/2.0/UDP 198.51.100.7:5070;branch=z9hG4bKre;rport", 2
+        )
         bench.send(request.text)
         #expect(bench.statuses.last == 488)
         bench.link.run(seconds: 3)

@@ -33,7 +33,9 @@ import UserAgent
         }
 
         private func dice(_ sides: UInt64) -> UInt64 { chance.next() % sides }
-        private func later(_ milliseconds: UInt64, _ action: @escaping (Instant) -> Void) { link.plan(after: .milliseconds(Int64(dice(milliseconds))), action) }
+        private func later(_ milliseconds: UInt64, _ action: @escaping (Instant) -> Void) {
+            link.plan(after: .milliseconds(Int64(dice(milliseconds))), action)
+        }
 
         func start(calls: Int, over seconds: UInt64) {
             for _ in 0..<calls { later(seconds * 1_000) { [unowned self] now in call(at: now) } }
@@ -129,7 +131,10 @@ import UserAgent
             #expect(book.endings == (book.hasRefused ? 0 : 1), "seed \(seed)")
             #expect(book.eventsAfterEnd == [], "seed \(seed)")
         }
-        for kind in ["again", "accepted", "acknowledged", "cancelled", "rejected 486", "491 INVITE", "reanswered", "ended", "byeCompleted 200", "info"] {
+        for kind in [
+            "again", "accepted", "acknowledged", "cancelled", "rejected 486", "491 INVITE", "reanswered", "ended", "byeCompleted 200",
+            "info",
+        ] {
             #expect((storm.seen[kind] ?? 0) > 0, "\(kind), seed \(seed)")
         }
     }

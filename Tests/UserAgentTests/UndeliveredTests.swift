@@ -50,7 +50,9 @@ import Testing
             if case .failed(503, nil, let delay) = event { delays.append(delay) }
         }
         link.run(seconds: 200)
-        #expect(zip(delays, [1, 2, 4, 8, 16, 32, 32]).allSatisfy { $0 >= .seconds($1) / 2 && $0 <= .seconds($1) } && delays.count >= 7, "\(delays)")
+        #expect(
+            zip(delays, [1, 2, 4, 8, 16, 32, 32]).allSatisfy { $0 >= .seconds($1) / 2 && $0 <= .seconds($1) } && delays.count >= 7,
+            "\(delays)")
         registration.unregister(at: link.now)
         expectNothingLeft()
     }
@@ -82,7 +84,8 @@ import Testing
             let text = String(decoding: packet.bytes, as: UTF8.self)
             let branch = alice.agent.branchPrefix.description
             forged = [
-                text.replacing(branch, with: "z9hG4bK00000000"), "SIP/2.0 200 OK\r\n" + text, text.replacing("INVITE sip", with: "CANCEL sip"),
+                text.replacing(branch, with: "z9hG4bK00000000"), "SIP/2.0 200 OK\r\n" + text,
+                text.replacing("INVITE sip", with: "CANCEL sip"),
                 text.replacing(/(z9hG4bK[0-9a-f]{16})[0-9a-f]{8}/) { "\($0.1)00000000" }, branch, String(repeating: branch, count: 20),
             ].map { Array($0.utf8) }
             return true
@@ -115,7 +118,11 @@ import Testing
         for isOver in [false, true] {
             link.leave(bob.address)
             alice.forget()
-            if isOver { alice.sessions[0].bye(at: link.now) } else { #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now)) }
+            if isOver {
+                alice.sessions[0].bye(at: link.now)
+            } else {
+                #expect(alice.sessions[0].reinvite(body: Array("v=0 hold".utf8), at: link.now))
+            }
             link.run(seconds: 2)
             #expect(alice.events.isEmpty)
             link.place(.agent(bob.agent), at: bob.address)

@@ -15,16 +15,22 @@ import Testing
         #expect(times.count == 2 + 4 + 6)
     }
 
-    @Test(arguments: [(0.1, 0.3, 3), (2, 2.3, 4), (10, 29.9, 2)]) func `a ramp goes to its end, though decimals have no exact sums`(from: Double, to: Double, steps: Int) {
+    @Test(arguments: [(0.1, 0.3, 3), (2, 2.3, 4), (10, 29.9, 2)]) func `a ramp goes to its end, though decimals have no exact sums`(
+        from: Double, to: Double, steps: Int
+    ) {
         #expect(ArrivalPlan(from: from, to: to, by: to < 5 ? 0.1 : 10, every: .seconds(10)).steps.count == steps)
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `calls by chance have the rate that was asked for, and the spread of chance`(seed: UInt64) {
-        let times = Self.times(ArrivalPlan(rate: 50, isPoisson: true), 5_000, seed: seed), gaps = zip(times.dropFirst(), times).map { $0 - $1 }
-        let mean = gaps.reduce(0, +) / Double(gaps.count), variance = gaps.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(gaps.count)
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `calls by chance have the rate that was asked for, and the spread of chance`(seed: UInt64)
+    {
+        let times = Self.times(ArrivalPlan(rate: 50, isPoisson: true), 5_000, seed: seed),
+            gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+        let mean = gaps.reduce(0, +) / Double(gaps.count),
+            variance = gaps.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(gaps.count)
         #expect(abs(mean - 0.02) < 0.001)
         #expect(abs(variance.squareRoot() / mean - 1) < 0.1, "the deviation of an exponential distribution is its mean")
-        #expect(Self.times(ArrivalPlan(rate: 50, isPoisson: true), 10, seed: seed) == Array(times.prefix(10)), "a seed makes the same times")
+        #expect(
+            Self.times(ArrivalPlan(rate: 50, isPoisson: true), 10, seed: seed) == Array(times.prefix(10)), "a seed makes the same times")
     }
 
     private static func times(_ plan: ArrivalPlan, _ count: Int, seed: UInt64 = 1) -> [Double] {

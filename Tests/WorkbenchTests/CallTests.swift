@@ -84,7 +84,10 @@ import Workbench
     }
 
     @Test func `a callee that sends nothing, and one that sends silence, are told apart`() throws {
-        for (source, verdict) in [(MediaSource.silence, AudioVerdict.nothing), (.samples([Int16](repeating: 0, count: 16_000), sampleRate: 8_000, loops: true), .silence)] {
+        for (source, verdict) in [
+            (MediaSource.silence, AudioVerdict.nothing),
+            (.samples([Int16](repeating: 0, count: 16_000), sampleRate: 8_000, loops: true), .silence),
+        ] {
             var script = CallScript()
             script.duration = .seconds(2)
             let pair = Pair(calling: script) { $0.script.source = source }
@@ -110,7 +113,9 @@ import Workbench
         pair.room.run(seconds: 60)
         let result = try #require(pair.finished?.record).result()
         #expect((result.verdict == .cutShort) == dies)
-        #expect(!result.isGood && result.failure == (dies ? "nothing came in the last 5.1 s" : "the BYE was not answered"), "\(result.failure ?? "")")
+        #expect(
+            !result.isGood && result.failure == (dies ? "nothing came in the last 5.1 s" : "the BYE was not answered"),
+            "\(result.failure ?? "")")
     }
 
     @Test func `a call whose BYE nobody answers is told of where its end is not waited for`() throws {
@@ -148,7 +153,8 @@ import Workbench
         var policy = AnswerPolicy(), plan = LoadPlan(), hasFinished = false, statuses: [Int] = []
         (policy.totalCalls, policy.answersAfter) = (2, .zero)
         (plan.target, plan.calls, plan.hold) = (URI(user: "callee", address: Room.address(2)), 2, .fixed(.milliseconds(300)))
-        let answerer = LoadClient(phone: seat.phone, plan: .answering(policy, as: nil)), client = LoadClient(phone: caller.phone, plan: plan)
+        let answerer = LoadClient(phone: seat.phone, plan: .answering(policy, as: nil)),
+            client = LoadClient(phone: caller.phone, plan: plan)
         (seat.client, caller.client) = (answerer, client)
         answerer.onEvent = { event, _ in if case .finished = event { hasFinished = true } }
         client.onEvent = { event, _ in if case .call(let call) = event { statuses.append(call.caller.status) } }
@@ -166,7 +172,8 @@ import Workbench
         pair.room.place(at: Room.address(1)) { _, _ in nil }
         pair.callee.stop(at: pair.room.now)
         pair.callee.abandon(at: pair.room.now)
-        let seat = pair.room.seat("late", 4, server: Room.address(2)), late = LoadClient(phone: seat.phone, plan: .call(pair.target, CallScript(), patience: .seconds(20)))
+        let seat = pair.room.seat("late", 4, server: Room.address(2)),
+            late = LoadClient(phone: seat.phone, plan: .call(pair.target, CallScript(), patience: .seconds(20)))
         var status: Int?
         seat.client = late
         late.onEvent = { event, _ in if case .call(let call) = event { status = call.caller.status } }
@@ -259,9 +266,10 @@ import Workbench
         #expect(pair.room.log[held...].contains("caller rtp") && pair.room.log[held...].contains("callee rtp"))
         call.hangUp(at: pair.room.now)
         pair.room.run(seconds: 1)
-        #expect(pair.events.filter { $0.contains("held") || $0.contains("resumed") || $0.contains("hold") } == [
-            "callee held", "caller holdChanged(isHolding: true)", "callee resumed", "caller holdChanged(isHolding: false)",
-        ])
+        #expect(
+            pair.events.filter { $0.contains("held") || $0.contains("resumed") || $0.contains("hold") } == [
+                "callee held", "caller holdChanged(isHolding: true)", "callee resumed", "caller holdChanged(isHolding: false)",
+            ])
         #expect(try #require(pair.answered.first).result().timesHeld == 1)
         #expect(pair.leftovers == [])
     }

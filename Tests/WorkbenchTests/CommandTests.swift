@@ -73,10 +73,12 @@ import Workbench
         call.hangUp(at: pair.room.now)
         pair.room.run(seconds: 1)
         let steps = pair.events.filter { $0.hasPrefix("caller") }.map { String($0.prefix { $0 != "(" }) }
-        #expect(steps == [
-            "caller ringing 180", "caller answered", "caller mediaStarted", "caller connected", "caller mediaStopped", "caller holdChanged",
-            "caller mediaStarted", "caller holdChanged", "caller mediaStopped",
-        ])
+        #expect(
+            steps == [
+                "caller ringing 180", "caller answered", "caller mediaStarted", "caller connected", "caller mediaStopped",
+                "caller holdChanged",
+                "caller mediaStarted", "caller holdChanged", "caller mediaStopped",
+            ])
         let answered = try #require(pair.events.first { $0.hasPrefix("caller answered") })
         #expect(answered.contains("PCMU") && answered.contains("10.0.0.1:") && answered.contains("10.0.0.2:"), "\(answered)")
         // Four seconds of a hold that no script wanted are no silence of a far end that went away.

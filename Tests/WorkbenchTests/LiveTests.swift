@@ -9,7 +9,9 @@ import Workbench
 
 /// Over the sockets of this machine, in real time.
 @Suite struct LiveTests {
-    @Test(.timeLimit(.minutes(30))) func `two telephones on loopback call each other, and what was played comes back and is in the file`() throws {
+    @Test(.timeLimit(.minutes(30))) func `two telephones on loopback call each other, and what was played comes back and is in the file`()
+        throws
+    {
         var answerSettings = LivePhoneSettings(user: "callee", server: SocketAddress(.loopback, port: 5060))
         answerSettings.mediaPorts = 23_000...23_099
         let callee = try LivePhone(answerSettings) { phone in
@@ -49,7 +51,9 @@ import Workbench
         #expect(try #require(result.packets).received > 80)
         let file = try WAV(contentsOf: path)
         #expect(file.sampleRate == 48_000)
-        #expect(try SignalCorrelation(sent: babble(seed: 1, seconds: 2), received: file.resampled(to: 8_000).samples, sampleRate: 8_000).matches)
+        #expect(
+            try SignalCorrelation(sent: babble(seed: 1, seconds: 2), received: file.resampled(to: 8_000).samples, sampleRate: 8_000).matches
+        )
     }
 
     @Test func `a port in use is one sentence`() throws {
@@ -66,14 +70,17 @@ import Workbench
         }
     }
 
-    @Test(arguments: [("/nonexistent.wav", WAVFileError.cannotRead("/nonexistent.wav")), ("/dev/null", .notAudio("/dev/null", .wav(.notWAV)))])
+    @Test(arguments: [
+        ("/nonexistent.wav", WAVFileError.cannotRead("/nonexistent.wav")), ("/dev/null", .notAudio("/dev/null", .wav(.notWAV))),
+    ])
     func `a file that cannot be played says why`(path: String, error: WAVFileError) {
         #expect(throws: error) { _ = try WAV(contentsOf: path) }
     }
 
     /// Seven minutes of 24 bits in stereo are as long; what is beside the samples is cheaper to read.
     @Test func `a file is not called too long for its bytes`() throws {
-        let path = NSTemporaryDirectory() + "hookswitch-long-\(UUID()).wav", sound = WAV(sampleRate: 8_000, samples: [1, 2, 3]), padding: UInt32 = 121_000_000
+        let path = NSTemporaryDirectory() + "hookswitch-long-\(UUID()).wav", sound = WAV(sampleRate: 8_000, samples: [1, 2, 3]),
+            padding: UInt32 = 121_000_000
         defer { try? FileManager.default.removeItem(atPath: path) }
         let size = withUnsafeBytes(of: padding.littleEndian) { Array($0) }, bytes = sound.serialized()
         try Data(bytes[..<12] + Array("JUNK".utf8) + size).write(to: URL(filePath: path))

@@ -11,23 +11,30 @@ import Testing
             answer: seconds.map { _ in 0 }, duration: seconds.map { $0 * 1_000 }, retransmissions: 0, findings: [])
     }
 
-    private func report(_ calls: [CallFigures], leftOut: Int = 0, slo: String? = nil, findsKnee: Bool = false, leaks: LeakReport = LeakReport(leftovers: [])) throws -> LoadReport {
+    private func report(
+        _ calls: [CallFigures], leftOut: Int = 0, slo: String? = nil, findsKnee: Bool = false, leaks: LeakReport = LeakReport(leftovers: [])
+    ) throws -> LoadReport {
         var state = LoadLedger.State()
         for call in calls { state.tally.add(call) }
         (state.calls, state.callsLeftOut) = (calls, leftOut)
-        let reading = MachineReading.now, evidence = ValidityEvidence(before: reading, after: reading, elapsed: .seconds(10), mediaPorts: 40_000...40_999)
-        let outcome = LiveLoad.Outcome(failure: nil, state: state, progress: LoadProgress(), elapsed: .seconds(10), evidence: evidence, leaks: leaks)
+        let reading = MachineReading.now,
+            evidence = ValidityEvidence(before: reading, after: reading, elapsed: .seconds(10), mediaPorts: 40_000...40_999)
+        let outcome = LiveLoad.Outcome(
+            failure: nil, state: state, progress: LoadProgress(), elapsed: .seconds(10), evidence: evidence, leaks: leaks)
         let run = LoadReport.Run(command: "", target: "", transport: "udp", version: "", began: "", elapsed: 10, wasStopped: true, seed: 1)
         return try #require(outcome.report(run, plan: LoadPlan(), slo: try slo.map { try ServiceLevel(parsing: $0) }, findsKnee: findsKnee))
     }
 
-    @Test(arguments: [(nil, false, 2), ("failed<90%", false, 0), ("failed<1%", false, 2), ("failed<1%", true, 0)] as [(String?, Bool, Int)])
+    @Test(
+        arguments: [(nil, false, 2), ("failed<90%", false, 0), ("failed<1%", false, 2), ("failed<1%", true, 0)] as [(String?, Bool, Int)])
     func `what the exit code allows is no failure for JUnit, and told there`(slo: String?, findsKnee: Bool, failures: Int) throws {
         var refused = call(1, began: 0, seconds: nil, .failed)
         refused.findings = [Finding(.refused, "486 Busy Here"), Finding(.lateAnswer, "the answer took 2 s")]
         let report = try report([refused, call(2, began: 0, seconds: 1)], slo: slo, findsKnee: findsKnee), text = LoadJUnit.text(report)
         #expect(text.contains("failures=\"\(failures)\"") && (findsKnee || (failures > 0) == (report.exitCode == 1)), "\(text)")
-        #expect(text.contains("486 Busy Here") && text.contains("late answer does not occur\"><system-out>1 calls: the answer took 2 s</system-out>"))
+        #expect(
+            text.contains("486 Busy Here")
+                && text.contains("late answer does not occur\"><system-out>1 calls: the answer took 2 s</system-out>"))
     }
 
     @Test func `what XML has no place for is not in a report`() throws {
@@ -46,16 +53,21 @@ import Testing
     }
 
     @Test func `what is told of the first calls alone says so, in text and on the page`() throws {
-        let calls = [call(1, began: 0, seconds: 1)], note = "the first 1 calls alone make the plots, the series and what is found late; 7 more are in the sums"
+        let calls = [call(1, began: 0, seconds: 1)],
+            note = "the first 1 calls alone make the plots, the series and what is found late; 7 more are in the sums"
         let report = try report(calls, leftOut: 7), whole = try self.report(calls)
         #expect(LoadText.lines(report).contains("note         \(note)") && LoadPage.text(report).contains(note))
         #expect(!LoadText.lines(whole).contains { $0.contains("alone make") } && !LoadPage.text(whole).contains("alone make"))
     }
 
-    @Test(arguments: [nil, "failed<1%"]) func `a run that was stopped before a call was over says nothing of the target`(slo: String?) throws {
+    @Test(arguments: [nil, "failed<1%"]) func `a run that was stopped before a call was over says nothing of the target`(slo: String?)
+        throws
+    {
         let stopped = [call(1, began: 0, seconds: nil, .cutOff), call(2, began: 1, seconds: nil, .cutOff)]
         let none = try report(stopped, slo: slo), lines = LoadText.lines(none)
-        #expect(LoadJUnit.text(none).contains("failures=\"0\"") && LoadJUnit.text(none).contains("<error message=\"it was stopped before a call was over"))
+        #expect(
+            LoadJUnit.text(none).contains("failures=\"0\"")
+                && LoadJUnit.text(none).contains("<error message=\"it was stopped before a call was over"))
         #expect(none.exitCode == 3 && none.counts.cutOff == 2 && lines.last == "verdict      none: it was stopped before a call was over")
         #expect(lines.contains { $0.contains("0 good, 0 faulty, 0 failed, 2 cut off by the stop; stopped early") })
         #expect(LoadPage.text(none).contains("cut off by the stop"))
@@ -76,7 +88,10 @@ import Testing
         var tally = LoadTally()
         tally.add(call(1, began: 0, seconds: 1))
         for number in 2...5 as ClosedRange<UInt32> {
-            tally.add(CallFigures(number: number, kind: .plain, step: 0, began: 0, callID: "", outcome: .cutOff, status: status, retransmissions: 0, findings: []))
+            tally.add(
+                CallFigures(
+                    number: number, kind: .plain, step: 0, began: 0, callID: "", outcome: .cutOff, status: status, retransmissions: 0,
+                    findings: []))
         }
         #expect(tally.effectivenessRatio == 100 && tally.ineffectiveAttempts == 0 && tally.tried == 1)
     }

@@ -30,7 +30,9 @@ import UserAgent
         let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay] }.compactMap(\.self)
         #expect(delays.count == 18 && delays.allSatisfy { abs($0 - 3) < 0.5 }, "packets take 3 ms: \(delays)")
         #expect(load.calls.allSatisfy { ($0.callee?.mos ?? 0) > 4 && ($0.caller?.rating ?? 0) > 90 }, "by G.107, without loss")
-        #expect(load.calls.allSatisfy { $0.inviteTransit == 10 && $0.answerTransit == 10 && $0.byeTransit == 10 }, "\(load.calls.map { [$0.inviteTransit, $0.answerTransit, $0.byeTransit] })")
+        #expect(
+            load.calls.allSatisfy { $0.inviteTransit == 10 && $0.answerTransit == 10 && $0.byeTransit == 10 },
+            "\(load.calls.map { [$0.inviteTransit, $0.answerTransit, $0.byeTransit] })")
         load.expectNothingLeft()
     }
 
@@ -65,7 +67,9 @@ import UserAgent
             script.source = .samples(Array(sound.prefix(8_000)), sampleRate: 8_000, loops: false)
         }
         load.run(seconds: 20)
-        #expect(load.calls.map(\.outcome) == [CallFigures.Outcome](repeating: expectsEcho ? .faulty : .good, count: 3), "\(load.calls.flatMap(\.findings))")
+        #expect(
+            load.calls.map(\.outcome) == [CallFigures.Outcome](repeating: expectsEcho ? .faulty : .good, count: 3),
+            "\(load.calls.flatMap(\.findings))")
         #expect(load.tally.findings[.missing]?.count == (expectsEcho ? 3 : nil))
         let missing = load.calls[0].caller.map { $0.sent - $0.received } ?? 0
         #expect(missing > 100)
@@ -77,7 +81,9 @@ import UserAgent
         let keys = [DTMFDigit("1"), .init("2"), .init("#")].compactMap(\.self)
         let load = Load(playsItself: true) { ($0.calls, $0.steps) = (2, [.wait(.seconds(1)), .press(keys)] + steps) }
         load.run(seconds: 30)
-        #expect(load.loaded.map { String($0.callee?.digits.map(\.character) ?? []) } == ["12#", "12#"] && load.loaded.allSatisfy { $0.caller.pressed == keys })
+        #expect(
+            load.loaded.map { String($0.callee?.digits.map(\.character) ?? []) } == ["12#", "12#"]
+                && load.loaded.allSatisfy { $0.caller.pressed == keys })
         #expect(load.calls.allSatisfy { $0.outcome == .good }, "\(load.calls.flatMap(\.findings))")
         var deaf = try #require(load.loaded.first)
         deaf.callee?.digits = []
@@ -88,15 +94,21 @@ import UserAgent
     @Test(arguments: [(CallStep.hold, 1), (.reinvite, 0), (.resume, 0)])
     func `keys that cannot be pressed make no good call`(first: CallStep, failures: Int) throws {
         let keys = [DTMFDigit("1"), .init("2")].compactMap(\.self)
-        let load = Load(playsItself: true) { ($0.calls, $0.steps) = (1, [.wait(.milliseconds(500)), first, .press(keys), .resume, .wait(.milliseconds(500)), .hangUp]) }
+        let load = Load(playsItself: true) {
+            ($0.calls, $0.steps) = (1, [.wait(.milliseconds(500)), first, .press(keys), .resume, .wait(.milliseconds(500)), .hangUp])
+        }
         load.run(seconds: 10)
         let findings = load.calls.flatMap(\.findings).map(\.text)
-        #expect(load.calls.count == 1 && findings == [String](repeating: "no keys are pressed: our sound is stopped", count: failures), "\(findings)")
+        #expect(
+            load.calls.count == 1 && findings == [String](repeating: "no keys are pressed: our sound is stopped", count: failures),
+            "\(findings)")
     }
 
     @Test func `keys that the end of the call came before are missed by nobody`() throws {
         let keys = [DTMFDigit("1"), .init("2"), .init("#")].compactMap(\.self)
-        let load = Load(playsItself: true) { ($0.calls, $0.hold, $0.steps) = (2, .fixed(.seconds(3)), [.wait(.seconds(1)), .press(keys), .wait(.seconds(9)), .press(keys)]) }
+        let load = Load(playsItself: true) {
+            ($0.calls, $0.hold, $0.steps) = (2, .fixed(.seconds(3)), [.wait(.seconds(1)), .press(keys), .wait(.seconds(9)), .press(keys)])
+        }
         load.run(seconds: 30)
         #expect(load.loaded.map { String($0.callee?.digits.map(\.character) ?? []) } == ["12#", "12#"])
         #expect(load.calls.allSatisfy { $0.outcome == .good }, "\(load.calls.flatMap(\.findings))")
@@ -111,7 +123,9 @@ import UserAgent
                     ($0.calls, $0.hold, $0.mix, $0.keys) = (10, .fixed(.milliseconds(hold)), CallMix([kind: 100]), keys)
                 }
                 load.run(seconds: 30)
-                #expect(load.calls.count == 10 && load.calls.allSatisfy { $0.outcome == .good }, "\(kind) \(hold) ms: \(load.calls.flatMap(\.findings))")
+                #expect(
+                    load.calls.count == 10 && load.calls.allSatisfy { $0.outcome == .good },
+                    "\(kind) \(hold) ms: \(load.calls.flatMap(\.findings))")
                 if kind == .dtmf { #expect(load.calls.allSatisfy { ($0.duration ?? 0) > Double(hold) + 600 }) }
             }
         }
@@ -119,13 +133,18 @@ import UserAgent
 
     @Test func `the kinds of a mix do what they are for`() throws {
         for kind in CallKind.allCases where kind != .plain {
-            let load = Load(playsItself: true) { ($0.calls, $0.mix, $0.keys) = (2, CallMix([kind: 100]), [.init("4"), .init("#")].compactMap(\.self)) }
+            let load = Load(playsItself: true) {
+                ($0.calls, $0.mix, $0.keys) = (2, CallMix([kind: 100]), [.init("4"), .init("#")].compactMap(\.self))
+            }
             load.run(seconds: 30)
-            #expect(load.calls.count == 2 && load.calls.allSatisfy { $0.kind == kind && $0.outcome == .good }, "\(kind): \(load.calls.flatMap(\.findings))")
+            #expect(
+                load.calls.count == 2 && load.calls.allSatisfy { $0.kind == kind && $0.outcome == .good },
+                "\(kind): \(load.calls.flatMap(\.findings))")
             let status = [.cancel: 487, .busy: 486][kind] ?? 200
             #expect(load.calls.allSatisfy { $0.status == status }, "\(kind)")
             if kind == .hold { #expect(load.loaded.allSatisfy { $0.callee?.timesHeld == 1 && $0.caller.offersAgreed == 2 }) }
-            let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay, $0.callee?.lastDelay] }.compactMap(\.self)
+            let delays = load.calls.flatMap { [$0.caller?.delay, $0.callee?.delay, $0.caller?.lastDelay, $0.callee?.lastDelay] }.compactMap(
+                \.self)
             #expect(delays.allSatisfy { abs($0 - 3) < 0.5 }, "\(kind): \(delays)")
             if kind == .reinvite { #expect(load.loaded.allSatisfy { $0.caller.offersAgreed == 1 }) }
             if kind == .dtmf { #expect(load.loaded.allSatisfy { String($0.callee?.digits.map(\.character) ?? []) == "4#" }) }
@@ -136,7 +155,9 @@ import UserAgent
     @Test func `a CANCEL that crosses the 200 is nobody's fault, and the call is ended`() {
         let load = Load({ ($0.calls, $0.mix) = (5, CallMix([.cancel: 100])) }, after: .zero)
         load.run(seconds: 30)
-        #expect(load.calls.count == 5 && load.calls.allSatisfy { $0.status == 200 && $0.outcome == .good }, "\(load.calls.map(\.status)) \(load.calls.flatMap(\.findings))")
+        #expect(
+            load.calls.count == 5 && load.calls.allSatisfy { $0.status == 200 && $0.outcome == .good },
+            "\(load.calls.map(\.status)) \(load.calls.flatMap(\.findings))")
         load.expectNothingLeft()
     }
 
@@ -197,7 +218,9 @@ import UserAgent
         #expect(load.calls.map(\.outcome) == [.good, .notTried] && load.calls[1].status == 503, "\(load.calls.flatMap(\.findings))")
         #expect(load.calls[1].findings == [Finding(.failure, "the tool has no port for its media")])
         let tally = load.tally
-        #expect(tally.limited == 0 && tally.statuses == [200: 1] && tally.tried == 1 && tally.failedPercent == 0 && load.client.progress.withoutPort == 1)
+        #expect(
+            tally.limited == 0 && tally.statuses == [200: 1] && tally.tried == 1 && tally.failedPercent == 0
+                && load.client.progress.withoutPort == 1)
     }
 
     @Test func `what nobody answered has no status and no set-up time`() {
@@ -219,11 +242,14 @@ private final class Load {
     private var answered = 0
 
     init(
-        playsItself: Bool = false, ports: ClosedRange<UInt16> = Room.ports, _ shape: (inout LoadPlan) -> Void, refusing status: Int? = nil, after delay: Duration = .milliseconds(20), answering: @escaping (Int, inout CallScript) -> Void = { _, _ in }
+        playsItself: Bool = false, ports: ClosedRange<UInt16> = Room.ports, _ shape: (inout LoadPlan) -> Void, refusing status: Int? = nil,
+        after delay: Duration = .milliseconds(20), answering: @escaping (Int, inout CallScript) -> Void = { _, _ in }
     ) {
         seat = room.seat("caller", 1, server: Room.address(playsItself ? 3 : 2), codecs: [.pcmu], ports: ports)
         var plan = LoadPlan()
-        (plan.target, plan.arrivals, plan.hold, plan.playsBothEnds) = (URI(user: "callee", address: Room.address(playsItself ? 3 : 2)), ArrivalPlan(rate: 10), .fixed(.seconds(2)), playsItself)
+        (plan.target, plan.arrivals, plan.hold, plan.playsBothEnds) = (
+            URI(user: "callee", address: Room.address(playsItself ? 3 : 2)), ArrivalPlan(rate: 10), .fixed(.seconds(2)), playsItself
+        )
         plan.expectsEcho = !playsItself
         shape(&plan)
         client = LoadClient(phone: seat.phone, plan: plan)

@@ -29,7 +29,8 @@ final class Pair {
         calleeSeat = room.seat("callee", 2, server: Room.address(registers ? 3 : 1))
         var policy = AnswerPolicy()
         answering(&policy)
-        caller = LoadClient(phone: callerSeat.phone, plan: .call(target, calling, as: registers ? LoadAccount(user: "caller") : nil, patience: patience))
+        caller = LoadClient(
+            phone: callerSeat.phone, plan: .call(target, calling, as: registers ? LoadAccount(user: "caller") : nil, patience: patience))
         callee = LoadClient(phone: calleeSeat.phone, plan: .answering(policy, as: registers ? LoadAccount(user: "callee") : nil))
         (callerSeat.client, calleeSeat.client) = (caller, callee)
         caller.onEvent = { [unowned self] event, _ in noteCaller(event) }
@@ -100,4 +101,6 @@ func babble(seed: UInt64, seconds: Double, sampleRate: Int = 8_000) -> [Int16] {
     }
 }
 
-func samples(seed: UInt64, seconds: Double) -> MediaSource { .samples(babble(seed: seed, seconds: seconds), sampleRate: 8_000, loops: false) }
+func samples(seed: UInt64, seconds: Double) -> MediaSource {
+    .samples(babble(seed: seed, seconds: seconds), sampleRate: 8_000, loops: false)
+}

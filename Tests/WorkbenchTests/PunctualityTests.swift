@@ -13,7 +13,9 @@ import Testing
 
     @Test func `the largest number in time is told, and the next that was late`() throws {
         var punctuality = Punctuality()
-        for calls in stride(from: 100, through: 1_000, by: 100) { punctuality.note(lateness(calls <= 600 ? .microseconds(200) : .milliseconds(3)), calls: calls, streams: 2 * calls) }
+        for calls in stride(from: 100, through: 1_000, by: 100) {
+            punctuality.note(lateness(calls <= 600 ? .microseconds(200) : .milliseconds(3)), calls: calls, streams: 2 * calls)
+        }
         let figures = try #require(punctuality.figures)
         #expect(figures.calls == 600 && figures.streams == 1_200)
         #expect(figures.lateAt == 700 && (figures.latenessThere ?? 0) >= 3)

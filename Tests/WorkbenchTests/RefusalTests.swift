@@ -286,8 +286,10 @@ import Workbench
         let pair = pair, invite = try talk(pair)
         func request(_ method: String, branch: String) -> [UInt8] {
             let lines = [
-                "\(method) \(invite.contact?.uri.text ?? .empty) SIP/2.0", "Via: SIP/2.0/UDP 10.0.0.2:5060;branch=z9hG4bK\(branch)", "From: \(invite.to.text);tag=callee",
-                "To: \(invite.from.text)", "Call-ID: \(invite.callID)", "CSeq: \(method == "BYE" ? 2 : 1) \(method)", "Contact: <sip:callee@10.0.0.2>", "Max-Forwards: 70", "Content-Length: 0", "", "",
+                "\(method) \(invite.contact?.uri.text ?? .empty) SIP/2.0", "Via: SIP/2.0/UDP 10.0.0.2:5060;branch=z9hG4bK\(branch)",
+                "From: \(invite.to.text);tag=callee",
+                "To: \(invite.from.text)", "Call-ID: \(invite.callID)", "CSeq: \(method == "BYE" ? 2 : 1) \(method)",
+                "Contact: <sip:callee@10.0.0.2>", "Max-Forwards: 70", "Content-Length: 0", "", "",
             ]
             return Array(lines.joined(separator: "\r\n").utf8)
         }
@@ -309,7 +311,9 @@ private final class LateOfferer: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         guard case .accepted(let response) = event else { return }
         var negotiation = OfferAnswer(local: LocalMedia(address: IPAddress(v4: 0x0A00_0001), port: 4_000), sessionID: 1)
-        guard (try? negotiation.receive(offer: response.body)) != nil, let answer = try? negotiation.answer() else { return session.bye(at: now) }
+        guard (try? negotiation.receive(offer: response.body)) != nil, let answer = try? negotiation.answer() else {
+            return session.bye(at: now)
+        }
         session.acknowledge(body: answer.description.serialized(), at: now)
     }
 }

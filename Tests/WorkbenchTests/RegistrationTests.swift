@@ -71,8 +71,10 @@ import Workbench
         }
         func send(_ method: String, _ description: String = "") {
             let lines = [
-                "\(method) sip:callee@\(seat.address) SIP/2.0", "Via: SIP/2.0/UDP \(peer);branch=z9hG4bK\(method)", "Max-Forwards: 70", "From: <sip:a@\(peer)>;tag=a",
-                "To: <sip:callee@example.test>\(tag.map { ";tag=\($0)" } ?? "")", "Call-ID: c", "CSeq: 1 \(method)", "Contact: <sip:a@\(peer)>",
+                "\(method) sip:callee@\(seat.address) SIP/2.0", "Via: SIP/2.0/UDP \(peer);branch=z9hG4bK\(method)", "Max-Forwards: 70",
+                "From: <sip:a@\(peer)>;tag=a",
+                "To: <sip:callee@example.test>\(tag.map { ";tag=\($0)" } ?? "")", "Call-ID: c", "CSeq: 1 \(method)",
+                "Contact: <sip:a@\(peer)>",
                 "Content-Type: application/sdp", "Content-Length: \(description.utf8.count)", "", description,
             ]
             let flow = Flow(transport: .udp, local: seat.address, remote: peer)

@@ -6,7 +6,8 @@ import SIP
 import UserAgent
 import Workbench
 
-/// Telephones that share one virtual network and one virtual time: signalling takes 5 ms, packets 3 ms. Everything that happens is written down.
+/// Telephones that share one virtual network and one virtual time: signalling takes 5 ms, packets 3 ms. Everything that happens is written
+/// down.
 final class Room {
     private(set) var now = Instant.zero
     /// `caller INVITE`, `callee bind`, `callee rtp` (the first packet of a run), `callee unbind` ... in the order of things.
@@ -41,15 +42,19 @@ final class Room {
 
     /// A telephone at 10.0.0.`number`; requests go to `server`.
     func seat(
-        _ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.usual, credentials: Credentials? = nil, ports: ClosedRange<UInt16> = Room.ports
+        _ name: String, _ number: UInt32, server: SocketAddress, codecs: [Codec] = Codec.usual, credentials: Credentials? = nil,
+        ports: ClosedRange<UInt16> = Room.ports
     ) -> Seat {
         let host = IPAddress(v4: 0x0A00_0000 + number), address = SocketAddress(host, port: 5060)
         let engine = MediaEngine(binder: RoomBinder(self, name), random: SeededRandom(seed: UInt64(number)), at: now)
         let plane = MediaLanes(settings: MediaSettings(ports: ports, lanes: 1), random: SeededRandom(seed: 9), driving: engine)
         let line = RoomLine(self, name)
-        let agent = UserAgent(configuration: UserAgentConfiguration(), network: line, random: SeededRandom(seed: 100 + UInt64(number)), hash: OpenSSLDigest.sip)
+        let agent = UserAgent(
+            configuration: UserAgentConfiguration(), network: line, random: SeededRandom(seed: 100 + UInt64(number)),
+            hash: OpenSSLDigest.sip)
         let identity = PhoneIdentity(
-            user: Text(name), domain: "example.test", credentials: credentials, flow: Flow(transport: .udp, local: address, remote: server), mediaAddress: host,
+            user: Text(name), domain: "example.test", credentials: credentials, flow: Flow(transport: .udp, local: address, remote: server),
+            mediaAddress: host,
             codecs: codecs)
         let phone = Phone(identity: identity, agent: agent, plane: plane, random: SeededRandom(seed: 5))
         let seat = Seat(name, address, phone, plane, engine)
@@ -64,7 +69,8 @@ final class Room {
 
     static func address(_ number: UInt32) -> SocketAddress { SocketAddress(IPAddress(v4: 0x0A00_0000 + number), port: 5060) }
 
-    /// What a proxy without memory, which stays in the path, makes of a message that it sends back to where it came from, with the URI as it was: to a next hop.
+    /// What a proxy without memory, which stays in the path, makes of a message that it sends back to where it came from, with the URI as
+    /// it was: to a next hop.
     static func forwarded(_ message: Message) -> Message {
         var message = message
         if message.isRequest {
@@ -99,7 +105,8 @@ final class Room {
     }
 
     private var nextTime: Instant? {
-        let dues = seats.flatMap { [$0.client?.deadline ?? $0.phone.deadline, $0.engine.deadline] } + [signals.first?.due, packets.first?.due]
+        let dues =
+            seats.flatMap { [$0.client?.deadline ?? $0.phone.deadline, $0.engine.deadline] } + [signals.first?.due, packets.first?.due]
         return dues.compactMap { $0 }.min()
     }
 
@@ -108,7 +115,9 @@ final class Room {
     }
 
     fileprivate func carry(_ bytes: [UInt8], over flow: Flow, from name: String) {
-        if let message = try? Message(parsing: bytes) { write("\(name) \(message.status.map { "\($0) \(message.method)" } ?? "\(message.method)")") }
+        if let message = try? Message(parsing: bytes) {
+            write("\(name) \(message.status.map { "\($0) \(message.method)" } ?? "\(message.method)")")
+        }
         let back = Flow(transport: flow.transport, local: flow.remote, remote: flow.local)
         signals.append((now + .milliseconds(5), bytes, back))
     }
@@ -177,7 +186,9 @@ private final class RoomSocket: MediaSocket {
     private weak var room: Room?
     private var remote: SocketAddress?
 
-    init(_ room: Room, _ name: String, _ address: SocketAddress, _ token: UInt64) { (self.room, self.name, self.address, self.token) = (room, name, address, token) }
+    init(_ room: Room, _ name: String, _ address: SocketAddress, _ token: UInt64) {
+        (self.room, self.name, self.address, self.token) = (room, name, address, token)
+    }
     deinit { room?.unbind(self) }
 
     var isVouched: Bool { false }

@@ -5,8 +5,10 @@ import Testing
 @Suite struct ServiceLevelTests {
     @Test(arguments: [
         ("setup_p95<200ms", ServiceLevel.Term.Quantity.percentile(.setup, 95), ServiceLevel.Comparison.below, 200.0),
-        ("mos_p5>=4.0", .percentile(.mos, 5), .atLeast, 4), ("failed<0.1%", .share(.failed), .below, 0.1), ("delay_p99.9 <= 1.5 s", .percentile(.delay, 99.9), .atMost, 1_500),
-        ("invite_transit_max<500us", .maximum(.inviteTransit), .below, 0.5), ("ser>99", .share(.ser), .above, 99), ("loss_mean<1%", .mean(.loss), .below, 1),
+        ("mos_p5>=4.0", .percentile(.mos, 5), .atLeast, 4), ("failed<0.1%", .share(.failed), .below, 0.1),
+        ("delay_p99.9 <= 1.5 s", .percentile(.delay, 99.9), .atMost, 1_500),
+        ("invite_transit_max<500us", .maximum(.inviteTransit), .below, 0.5), ("ser>99", .share(.ser), .above, 99),
+        ("loss_mean<1%", .mean(.loss), .below, 1),
     ])
     func `a term is read`(text: String, quantity: ServiceLevel.Term.Quantity, comparison: ServiceLevel.Comparison, limit: Double) throws {
         let term = try #require(try ServiceLevel(parsing: text).terms.first)
@@ -14,9 +16,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", ServiceLevel.ParseError.empty), ("setup_p95", .noComparison(term: "setup_p95")), ("setpu_p95<1", .unknownName("setpu", term: "setpu_p95<1")),
+        ("", ServiceLevel.ParseError.empty), ("setup_p95", .noComparison(term: "setup_p95")),
+        ("setpu_p95<1", .unknownName("setpu", term: "setpu_p95<1")),
         ("setup<1", .noStatistic("setup", term: "setup<1")), ("setup_p101<1", .badStatistic("p101", term: "setup_p101<1")),
-        ("setup_p95<fast", .badLimit("fast", unit: "ms", term: "setup_p95<fast")), ("failed<1ms", .badLimit("1ms", unit: "%", term: "failed<1ms")),
+        ("setup_p95<fast", .badLimit("fast", unit: "ms", term: "setup_p95<fast")),
+        ("failed<1ms", .badLimit("1ms", unit: "%", term: "failed<1ms")),
     ])
     func `what cannot be read says why`(text: String, error: ServiceLevel.ParseError) {
         #expect(throws: error) { try ServiceLevel(parsing: text) }
@@ -40,7 +44,11 @@ import Testing
         #expect(LoadTally().establishmentRatio == nil)
     }
 
-    @Test(arguments: [([50, 100, 150, 200], "every 50th call"), ([3, 6, 9], "every 3rd call"), ([50, 100], nil), ([1, 2, 3], nil), ([50, 100, 151], nil)] as [([UInt32], String?)])
+    @Test(
+        arguments: [
+            ([50, 100, 150, 200], "every 50th call"), ([3, 6, 9], "every 3rd call"), ([50, 100], nil), ([1, 2, 3], nil),
+            ([50, 100, 151], nil),
+        ] as [([UInt32], String?)])
     func `calls at equal distances are named as such`(numbers: [UInt32], pattern: String?) {
         var found = FoundCalls()
         for number in numbers { found.add(number, "x") }
@@ -58,7 +66,8 @@ import Testing
 
     private func call(_ number: UInt32, setup: Double? = nil, status: Int = 200, isGood: Bool = true) -> CallFigures {
         CallFigures(
-            number: number, kind: .plain, step: 0, began: 0, callID: "", outcome: isGood ? .good : .faulty, status: status, setup: setup, duration: status == 200 ? 1_000 : nil,
+            number: number, kind: .plain, step: 0, began: 0, callID: "", outcome: isGood ? .good : .faulty, status: status, setup: setup,
+            duration: status == 200 ? 1_000 : nil,
             retransmissions: 0, findings: [])
     }
 }

@@ -18,11 +18,15 @@ import Workbench
     @Test func `it is like itself, also later, and not like its own past`() throws {
         let voice = SpeechLikeSignal.samples(seed: 3, seconds: 8)
         #expect(try SignalCorrelation(sent: voice, received: [Int16](repeating: 0, count: rate) + voice, sampleRate: rate).score > 0.95)
-        #expect(try SignalCorrelation(sent: Array(voice.prefix(4 * rate)), received: Array(voice.suffix(4 * rate)), sampleRate: rate, maximumDelay: 500).score < 0.35)
+        #expect(
+            try SignalCorrelation(
+                sent: Array(voice.prefix(4 * rate)), received: Array(voice.suffix(4 * rate)), sampleRate: rate, maximumDelay: 500
+            ).score < 0.35)
     }
 
     @Test(arguments: AudioCodec.allCases) func `it survives every codec`(codec: AudioCodec) throws {
-        let voice = SpeechLikeSignal.samples(seed: 5, seconds: 2), encoder = try FrameEncoder(codec, sampleRate: rate), decoder = try FrameDecoder(codec, sampleRate: rate)
+        let voice = SpeechLikeSignal.samples(seed: 5, seconds: 2), encoder = try FrameEncoder(codec, sampleRate: rate),
+            decoder = try FrameDecoder(codec, sampleRate: rate)
         var heard: [Int16] = []
         for start in stride(from: 0, to: voice.count, by: encoder.samplesPerFrame) {
             let frame = Array(voice[start..<start + encoder.samplesPerFrame])

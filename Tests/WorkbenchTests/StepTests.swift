@@ -23,7 +23,8 @@ import UserAgent
     private func steps(
         atATime concurrent: Int = 100, expectsEcho: Bool = true, _ treat: @escaping (Int, Room.Seat, InviteSession, Instant) -> Void
     ) -> (tallies: [LoadTally], up: Int) {
-        let room = Room(), caller = room.seat("caller", 1, server: Room.address(2), codecs: [.pcmu]), callee = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu])
+        let room = Room(), caller = room.seat("caller", 1, server: Room.address(2), codecs: [.pcmu]),
+            callee = room.seat("callee", 2, server: Room.address(1), codecs: [.pcmu])
         var plan = LoadPlan(), answered = 0, judge = StepJudge()
         (plan.target, plan.hold, plan.expectsEcho) = (URI(user: "callee", address: Room.address(2)), .fixed(.seconds(600)), expectsEcho)
         (plan.arrivals, plan.concurrent) = (ArrivalPlan(from: 2, to: 4, by: 2, every: .seconds(5)), concurrent)
@@ -42,7 +43,9 @@ import UserAgent
         return (judge.steps.sorted { $0.key < $1.key }.map(\.value), client.progress.active)
     }
 
-    private func echo(_ seat: Room.Seat, _ session: InviteSession, after: Duration = .milliseconds(20), source: MediaSource = .echo, _ now: Instant) {
+    private func echo(
+        _ seat: Room.Seat, _ session: InviteSession, after: Duration = .milliseconds(20), source: MediaSource = .echo, _ now: Instant
+    ) {
         var script = CallScript()
         script.source = source
         seat.phone.ring(session, answeringAfter: after, script: script, at: now)
@@ -65,10 +68,15 @@ import UserAgent
     }
 
     @Test func `a prompt that ends breaks no step, and sound that never begins does`() {
-        let prompt = MediaSource.samples(SoundSignature(run: 2, call: 1, side: .callee).samples().prefix(8_000).map(\.self), sampleRate: 8_000, loops: false)
-        let (tallies, up) = steps(expectsEcho: false) { number, seat, session, now in self.echo(seat, session, source: number > 12 ? .silence : prompt, now) }
+        let prompt = MediaSource.samples(
+            SoundSignature(run: 2, call: 1, side: .callee).samples().prefix(8_000).map(\.self), sampleRate: 8_000, loops: false)
+        let (tallies, up) = steps(expectsEcho: false) { number, seat, session, now in
+            self.echo(seat, session, source: number > 12 ? .silence : prompt, now)
+        }
         #expect(up == 30 && tallies[0].findings.isEmpty, "\(tallies[0].findings)")
-        #expect(tallies[1].findings.keys.map(\.self) == [.oneWay] && tallies[1].findings[.oneWay]?.numbers.min() == 13, "\(tallies[1].findings)")
+        #expect(
+            tallies[1].findings.keys.map(\.self) == [.oneWay] && tallies[1].findings[.oneWay]?.numbers.min() == 13, "\(tallies[1].findings)"
+        )
     }
 
     @Test func `a step whose calls were kept back was not offered`() {
@@ -96,8 +104,12 @@ import UserAgent
         room.run(seconds: 100)   // each end's BYE has half a minute, one after the other
         let kind = isAnswered ? Finding.Kind.forgottenEnd : .noEnd
         #expect(judge.steps.count == 2 && client.progress.over == 30)
-        #expect((judge.steps[0]?.findings[kind]?.count, judge.steps[1]?.findings[kind]?.count) == (8, 16), "\(judge.steps.mapValues(\.findings))")
-        #expect((judge.steps[0]?.calls, judge.steps[1]?.calls) == (9, 19), "each once: those that were begun in it, and those that only ended in it")
+        #expect(
+            (judge.steps[0]?.findings[kind]?.count, judge.steps[1]?.findings[kind]?.count) == (8, 16),
+            "\(judge.steps.mapValues(\.findings))")
+        #expect(
+            (judge.steps[0]?.calls, judge.steps[1]?.calls) == (9, 19),
+            "each once: those that were begun in it, and those that only ended in it")
         #expect(judge.steps[0]?.findings[kind]?.numbers.first == 2, "the first that ended once the step had settled")
     }
 
@@ -106,8 +118,11 @@ import UserAgent
         (before.sending.packets, before.receiving.packets) = (100, 100)
         (mute.sending.packets, mute.receiving.packets) = (300, 100)
         (good.sending.packets, good.receiving.packets, good.receiving.lost, good.receiving.lossFraction) = (300, 300, 0, 0)
-        func end(_ now: MediaStatistics) -> StepReading.End { StepReading.End(began: .zero, ringing: .zero, answered: .zero, codec: "opus", encryption: .clear, before: before, now: now) }
-        let call = StepReading.Call(number: 1, kind: .plain, caller: end(mute), callee: end(good), expectsEcho: false, expectsSilence: false, interruptions: 0)
+        func end(_ now: MediaStatistics) -> StepReading.End {
+            StepReading.End(began: .zero, ringing: .zero, answered: .zero, codec: "opus", encryption: .clear, before: before, now: now)
+        }
+        let call = StepReading.Call(
+            number: 1, kind: .plain, caller: end(mute), callee: end(good), expectsEcho: false, expectsSilence: false, interruptions: 0)
         var judge = StepJudge()
         judge.close(StepReading(window: StepWindow(step: 0, from: .seconds(2), to: .seconds(6)), began: .zero, calls: [call]))
         let tally = try #require(judge.steps[0])

@@ -34,7 +34,9 @@ import Testing
     func `a dressed message differs by rport, branch and Call-ID alone, and reads as it did before`(name: String) throws {
         let message = try #require(TortureMessage.all.first { $0.name == name })
         let dressed = TortureDressing(message.bytes, mark: "x7", asksForPort: true)
-        func stripped(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: ";rport", with: "").replacingOccurrences(of: "x7", with: "") }
+        func stripped(_ bytes: [UInt8]) -> String {
+            String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: ";rport", with: "").replacingOccurrences(of: "x7", with: "")
+        }
         #expect(stripped(dressed.bytes) == stripped(message.bytes))
         guard let before = try? Message(parsing: message.bytes) else { return #expect((try? Message(parsing: dressed.bytes)) == nil) }
         let after = try Message(parsing: dressed.bytes)

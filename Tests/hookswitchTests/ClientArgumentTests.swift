@@ -31,9 +31,15 @@ import Workbench
         ("call tel:9196", "'tel:9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
         ("call 9196", "'9196' names no server: write sip:9196@ADDRESS, or add --server ADDRESS"),
         ("call sip:", "'sip:' is no SIP URI as sip:9196@127.0.0.1:5060"),
-        ("call sip:9196@example.test", "'sip:9196@example.test': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)"),
+        (
+            "call sip:9196@example.test",
+            "'sip:9196@example.test': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)"
+        ),
         ("call sips:9196@127.0.0.1 --tcp", "'sips:9196@127.0.0.1' asks for TLS: leave --transport out, or write sip:"),
-        ("call sip:9196@127.0.0.1;transport=foo", "'sip:9196@127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp or tls"),
+        (
+            "call sip:9196@127.0.0.1;transport=foo",
+            "'sip:9196@127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp or tls"
+        ),
         ("ping 127.0.0.1;transport=foo", "'sip:127.0.0.1;transport=foo': there is no transport 'foo' here; write udp, tcp or tls"),
         ("call 9196 --server 127.0.0.1 --transport tsl", "--transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
         ("call 9196 --server 127.0.0.1 --transport tls --tcp", "--tcp and --transport tls exclude each other"),
@@ -43,13 +49,25 @@ import Workbench
         ("answer --transport tls", "to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?"),
         ("call sip:9196@127.0.0.1:0", "'sip:9196@127.0.0.1:0': a port is a number from 1 to 65535"),
         ("call a@b@c --server 127.0.0.1", "'a@b@c' is neither a number as 9196 nor a SIP URI as sip:9196@example.test"),
-        ("call 9196 --server example.test", "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got 'example.test'"),
-        ("call 9196 --server 0.0.0.0", "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '0.0.0.0'"),
+        (
+            "call 9196 --server example.test",
+            "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got 'example.test'"
+        ),
+        (
+            "call 9196 --server 0.0.0.0",
+            "--server takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '0.0.0.0'"
+        ),
         ("call 9196 --server 127.0.0.1 --register @x", "--register takes a line as 1001 or 1001@example.test, got '@x'"),
         ("call 9196 --server 127.0.0.1 --from 1001:x", "--from takes a line as 1001 or 1001@example.test, got '1001:x'"),
-        ("call 9196 --server 127.0.0.1 --from 1 --register 2", "--from and --register exclude each other: a registered line calls as itself"),
+        (
+            "call 9196 --server 127.0.0.1 --from 1 --register 2",
+            "--from and --register exclude each other: a registered line calls as itself"
+        ),
         ("call 9196 --server 127.0.0.1 --password x", "--password needs --register or --from: whose password is it?"),
-        ("call 9196 --server 127.0.0.1 --codec pcmx", "--codec knows no codec 'pcmx'; there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
+        (
+            "call 9196 --server 127.0.0.1 --codec pcmx",
+            "--codec knows no codec 'pcmx'; there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"
+        ),
         ("call 9196 --server 127.0.0.1 --codec opus,opus", "--codec names a codec twice: 'opus,opus'"),
         ("call 9196 --server 127.0.0.1 --duration 0", "--duration takes seconds from 0.1 to 86400, got 0"),
         ("call 9196 --server 127.0.0.1 --duration long", "The value 'long' is invalid for '--duration <s>'"),
@@ -61,11 +79,20 @@ import Workbench
         ("answer --register 1002", "--register needs --server: where to register?"),
         ("answer --password x", "--password needs --register: whose password is it?"),
         ("answer --listen 127.0.0.1:5070 --local 127.0.0.1:5071", "--local and --listen exclude each other: both name the place"),
-        ("answer --server 127.0.0.1 --from 1 --register 2", "--from and --register exclude each other: a registered line answers as itself"),
+        (
+            "answer --server 127.0.0.1 --from 1 --register 2",
+            "--from and --register exclude each other: a registered line answers as itself"
+        ),
         ("answer --listen here", "--listen takes one address of this machine, as callers are told it: 127.0.0.1:5070; got 'here'"),
         ("answer --local here", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got 'here'"),
-        ("answer --listen 0.0.0.0:5070", "--listen takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0:5070'"),
-        ("answer --listen [::1]:5070 --server 127.0.0.1", "--listen and the server are of different families: '[::1]:5070', '127.0.0.1:5060'"),
+        (
+            "answer --listen 0.0.0.0:5070",
+            "--listen takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0:5070'"
+        ),
+        (
+            "answer --listen [::1]:5070 --server 127.0.0.1",
+            "--listen and the server are of different families: '[::1]:5070', '127.0.0.1:5060'"
+        ),
         ("answer --after=-1", "--after takes milliseconds from 0 to 3600000, got -1"),
         ("answer --reject 200", "--reject takes a status from 300 to 699, got 200"),
         ("answer --busy-every 0", "--busy-every takes a number of calls from 1 to 1000000, got 0"),
@@ -94,15 +121,23 @@ import Workbench
         #expect(failure.message == "--echo takes a number of the gateway as 9197, got '\(number)'" && failure.exitCode == 2)
     }
 
-    @Test(arguments: ["::1", "fd00::5054:ff:fe12:3456", "2001:db8::5060", "2001:db8::1:53", "::1:f00d", "127.0.0.1:5060", "[::1]:5060", "[::1:5060]"])
+    @Test(arguments: [
+        "::1", "fd00::5054:ff:fe12:3456", "2001:db8::5060", "2001:db8::1:53", "::1:f00d", "127.0.0.1:5060", "[::1]:5060", "[::1:5060]",
+    ])
     func `an address that can only be read one way is taken`(text: String) { #expect(SocketAddress.readings(of: text) == nil) }
 
-    @Test(arguments: [(["help", "serv"], "serv"), (["serv"], "serv"), (["help", "serve"], nil), (["help"], nil), (["serve"], nil), (["--version"], nil)] as [([String], String?)])
+    @Test(
+        arguments: [
+            (["help", "serv"], "serv"), (["serv"], "serv"), (["help", "serve"], nil), (["help"], nil), (["serve"], nil),
+            (["--version"], nil),
+        ] as [([String], String?)])
     func `a mistyped command is named, after help too`(arguments: [String], word: String?) {
         let failure = Result { try Hookswitch.checkCommand(arguments) }
         var complaint: Failure?
         if case .failure(let error) = failure { complaint = error as? Failure }
-        #expect(complaint?.message == word.map { "there is no command '\($0)' (did you mean 'serve'?) (see 'hookswitch --help')" } && complaint?.exitCode ?? 2 == 2)
+        #expect(
+            complaint?.message == word.map { "there is no command '\($0)' (did you mean 'serve'?) (see 'hookswitch --help')" }
+                && complaint?.exitCode ?? 2 == 2)
     }
 
     @Test func `a negative number is a value, and not an option`() throws {
@@ -142,7 +177,8 @@ import Workbench
         ("call 9196@127.0.0.1:5070 --tcp", "sip:9196@127.0.0.1:5070", "127.0.0.1:5070", .tcp),
     ])
     func `a target leads to a URI, a server and a transport`(arguments: String, uri: String, server: String, transport: Transport) throws {
-        let call = try #require(try Hookswitch.parseAsRoot(arguments.split(separator: " ").map(String.init)) as? Call), plan = try call.plan()
+        let call = try #require(try Hookswitch.parseAsRoot(arguments.split(separator: " ").map(String.init)) as? Call),
+            plan = try call.plan()
         #expect("\(plan.target)" == uri && "\(plan.settings.server)" == server && plan.settings.transport == transport)
     }
 
@@ -152,7 +188,8 @@ import Workbench
         defer { try? FileManager.default.removeItem(at: file) }
         let once = try #require(try Hookswitch.parseAsRoot(["call", "sip:1@127.0.0.1", "--play", file.path]) as? Call).plan().script
         #expect(once.duration == nil && once.hangUpAfterPlaying != nil)
-        let timed = try #require(try Hookswitch.parseAsRoot(["call", "sip:1@127.0.0.1", "--duration", "7", "--play", file.path]) as? Call).plan().script
+        let timed = try #require(try Hookswitch.parseAsRoot(["call", "sip:1@127.0.0.1", "--duration", "7", "--play", file.path]) as? Call)
+            .plan().script
         #expect(timed.duration == .seconds(7) && timed.hangUpAfterPlaying == nil)
     }
 

@@ -42,7 +42,8 @@ import Workbench
         defer { gateway.server.stop() }
         let file = NSTemporaryDirectory() + "hookswitch-\(gateway.address.port).wav"
         defer { try? FileManager.default.removeItem(atPath: file) }
-        let outcome = try call("9197 --server \(gateway.address) --tcp --register 1001 --password secret-1001 --duration 1.5 --codec pcma --record \(file)")
+        let outcome = try call(
+            "9197 --server \(gateway.address) --tcp --register 1001 --password secret-1001 --duration 1.5 --codec pcma --record \(file)")
         #expect(outcome.result.isGood)
         #expect(outcome.result.codec == "PCMA")
         #expect(outcome.recordedIn == file)
@@ -57,7 +58,8 @@ import Workbench
         let port = try FreePorts.block(of: 2, .v4).lowerBound
         let arguments = "answer --listen 127.0.0.1:\(port) --calls 1 --after 0 --record /dev/full".split(separator: " ").map(String.init)
         let answerer = BackgroundAnswer(try #require(try Hookswitch.parseAsRoot(arguments) as? Answer).plan())
-        let outcome = try call("sip:a@127.0.0.1:\(port) --duration 0.5 --record /dev/full"), line = "/dev/full cannot be written: No space left on device"
+        let outcome = try call("sip:a@127.0.0.1:\(port) --duration 0.5 --record /dev/full"),
+            line = "/dev/full cannot be written: No space left on device"
         #expect(outcome.recordedIn == nil && outcome.complaint?.exitCode == 3 && outcome.complaint?.message == line)
         #expect(outcome.result.failure == line && !outcome.result.isGood && CallText.result(outcome.result).contains(line))
         #expect(throws: Failure.self) { try answerer.results() }
@@ -86,14 +88,17 @@ import Workbench
         let result = try call("\(arguments) --server \(gateway.address)").result
         #expect(result.status == status && !result.isGood)
         #expect(CallText.status(result) == line)
-        let command = try #require(try Hookswitch.parseAsRoot(("call --json --server \(gateway.address) " + arguments).split(separator: " ").map(String.init)) as? Call)
+        let command = try #require(
+            try Hookswitch.parseAsRoot(("call --json --server \(gateway.address) " + arguments).split(separator: " ").map(String.init))
+                as? Call)
         #expect(throws: ExitCode(1)) { try command.run() }
     }
 
     /// A signal that came before the trap would end the process, and leave the other side ringing.
     @Test func `a call is hung up by a signal of before its INVITE`() async {
         await #expect(processExitsWith: .exitCode(42)) {
-            let said = Pipe(), port = try FreePorts.block(of: 1, .v4).lowerBound, mute = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: port))
+            let said = Pipe(), port = try FreePorts.block(of: 1, .v4).lowerBound,
+                mute = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: port))
             Thread.detachNewThread {
                 var text = ""
                 while !text.contains("calling") { text += String(decoding: said.fileHandleForReading.availableData, as: UTF8.self) }
@@ -123,10 +128,15 @@ import Workbench
 
     @Test func `a ping that fails says why, in its JSON too`() throws {
         let port = try FreePorts.block(of: 1, .v4).lowerBound, text = "sip:127.0.0.1:\(port)", overTCP = text + ";transport=tcp"
-        func ping(_ target: String) throws -> Ping.Report { try #require(try Hookswitch.parseAsRoot(["ping", target, "--timeout", "0.5"]) as? Ping).report() }
-        let nobody = try ping(overTCP), mute = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: port)), silence = try ping(text)
+        func ping(_ target: String) throws -> Ping.Report {
+            try #require(try Hookswitch.parseAsRoot(["ping", target, "--timeout", "0.5"]) as? Ping).report()
+        }
+        let nobody = try ping(overTCP), mute = try FileDescriptorOwner.udp(bound: SocketAddress(.loopback, port: port)),
+            silence = try ping(text)
         withExtendedLifetime(mute) {}
-        #expect(nobody.failure == "cannot be reached: nobody takes messages there" && nobody.text == "\(overTCP) cannot be reached: nobody takes messages there")
+        #expect(
+            nobody.failure == "cannot be reached: nobody takes messages there"
+                && nobody.text == "\(overTCP) cannot be reached: nobody takes messages there")
         #expect(silence.failure == "did not answer within 0.5 s" && !silence.isGood)
         #expect(String(decoding: try JSONEncoder().encode(silence), as: UTF8.self).contains("did not answer within"))
     }
@@ -153,7 +163,8 @@ import Workbench
     @Test func `a refused registration ends the answerer with exit code 1`() throws {
         let gateway = try EchoGateway()
         defer { gateway.server.stop() }
-        let command = try #require(try Hookswitch.parseAsRoot(["answer", "--server", "\(gateway.address)", "--register", "1002", "--password", "x"]) as? Answer)
+        let command = try #require(
+            try Hookswitch.parseAsRoot(["answer", "--server", "\(gateway.address)", "--register", "1002", "--password", "x"]) as? Answer)
         let failure = try #require(throws: Failure.self) { try command.run() }
         #expect(failure.exitCode == 1 && failure.message == "the registration was refused with 401")
     }
@@ -208,8 +219,12 @@ import Workbench
             let settings = DemoSettings(answersAfter: .seconds(3_600), duration: .seconds(2))
             let report = try DemoRun(settings, teller: Teller(said.fileHandleForWriting)).perform()
             let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
-            let hasFigures = report.callerHeard != nil || report.calleeHeard != nil || json.contains("erHeard") || json.contains("eeHeard") || report.text.contains("speech    ")
-            exit(report.caller != nil && report.callee != nil && !hasFigures && !report.isGood && report.failures.contains("the demo was stopped") && report.leftovers.isEmpty && report.isClean ? 42 : 1)
+            let hasFigures =
+                report.callerHeard != nil || report.calleeHeard != nil || json.contains("erHeard") || json.contains("eeHeard")
+                || report.text.contains("speech    ")
+            exit(
+                report.caller != nil && report.callee != nil && !hasFigures && !report.isGood
+                    && report.failures.contains("the demo was stopped") && report.leftovers.isEmpty && report.isClean ? 42 : 1)
         }
     }
 

@@ -15,7 +15,9 @@ import UserAgent
         do {
             return try ConfigurationFile.load(file.path, environment: environment, flags: flags)
         } catch let error as ConfigurationError {
-            throw ConfigurationError(place: error.place.replacingOccurrences(of: file.path, with: "FILE"), message: error.message.replacingOccurrences(of: file.path, with: "FILE"), kind: error.kind)
+            throw ConfigurationError(
+                place: error.place.replacingOccurrences(of: file.path, with: "FILE"),
+                message: error.message.replacingOccurrences(of: file.path, with: "FILE"), kind: error.kind)
         }
     }
 
@@ -32,7 +34,10 @@ import UserAgent
         ("domain:\n", "FILE:1: 'domain' has no value"),
         ("sip:\n  udp: [\"127.0.0.1:5060\", ~]", "FILE:2: 'udp' has no value: '~' is null in YAML, and text only in quotes"),
         ("lines:\n  - number: \"1\"\n    password: ~", "FILE:3: 'password' has no value: '~' is null in YAML, and text only in quotes"),
-        ("lines:\n  - number: \"1\"\n    trunk:\n      host: NULL", "FILE:4: 'host' has no value: 'NULL' is null in YAML, and text only in quotes"),
+        (
+            "lines:\n  - number: \"1\"\n    trunk:\n      host: NULL",
+            "FILE:4: 'host' has no value: 'NULL' is null in YAML, and text only in quotes"
+        ),
         ("domian: x", "FILE:1: unknown setting 'domian' (did you mean 'domain'?)"),
         ("domain: x\nsip:\n  upd: [\"127.0.0.1:5060\"]", "FILE:3: unknown setting 'sip.upd' (did you mean 'sip.udp'?)"),
         ("media:\n  ports: 20000", "FILE:2: media.ports: takes a range of ports from 1024 on as 20000-20199, got '20000'"),
@@ -41,75 +46,204 @@ import UserAgent
         ("media:\n  ports: 20000-+20100", "FILE:2: media.ports: takes a range of ports from 1024 on as 20000-20199, got '20000-+20100'"),
         ("media:\n  quarantine: 0x1p4", "FILE:2: media.quarantine: takes a number from 1.0 to 3600.0, got '0x1p4'"),
         ("media:\n  codecs: [opus, pcmu, opus]", "FILE:2: media.codecs: names a codec twice: the 3. of [opus, pcmu, opus]"),
-        ("advertise:\n  address: 0.0.0.0", "FILE:2: advertise.address: takes the address of one machine as 203.0.113.7, got '0.0.0.0', where nobody can be reached"),
-        ("advertise:\n  address: 224.1.1.1", "FILE:2: advertise.address: takes the address of one machine as 203.0.113.7, got '224.1.1.1', where nobody can be reached"),
-        ("sip:\n  udp: [\"224.0.0.1:5060\"]", "FILE:2: sip.udp: takes an address of this machine, got '224.0.0.1:5060', which is for several"),
+        (
+            "advertise:\n  address: 0.0.0.0",
+            "FILE:2: advertise.address: takes the address of one machine as 203.0.113.7, got '0.0.0.0', where nobody can be reached"
+        ),
+        (
+            "advertise:\n  address: 224.1.1.1",
+            "FILE:2: advertise.address: takes the address of one machine as 203.0.113.7, got '224.1.1.1', where nobody can be reached"
+        ),
+        (
+            "sip:\n  udp: [\"224.0.0.1:5060\"]",
+            "FILE:2: sip.udp: takes an address of this machine, got '224.0.0.1:5060', which is for several"
+        ),
         ("headers:\n  copy: [X-*, Via]", "FILE:2: headers.copy: 'Via' is no name of a header that may be passed, as X-Name or \"X-*\""),
-        ("lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { X-A: \"b\\nc\" } } } }", "FILE:2: headers.set.X-A: takes one line, got several"),
-        ("lines:\n  - { number: \"1\", trunk: { host: \"a.test:0\" } }", "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got 'a.test:0'"),
-        ("lines:\n  - { number: \"1\", trunk: { host: \"192.0.2.1:0\" } }", "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got '192.0.2.1:0'"),
-        ("dns:\n  servers: \"192.0.2.1:0\"", "FILE:2: dns.servers: takes an address and port as 192.0.2.1:53, got '192.0.2.1:0', where nobody answers"),
-        ("push:\n  url: http://127.0.0.1:99999/push", "FILE:2: push.url: takes an address as http://127.0.0.1:8090/push or https://push.example.test/push"),
-        ("lines:\n  - { number: \"1\", trunk: { transport: sctp, targets: [{ host: a.test }] } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'sctp' (did you mean 'tcp'?)"),
-        ("lines:\n  - { number: \"1\", trunk: { transport: udp, tcp: true, host: a.test } }", "FILE:2: trunk.tcp: 'tcp' and 'transport' say the same thing: leave one out"),
-        ("sip:\n  session-expires: 100\n  min-se: 200", "FILE:2: sip.session-expires: 100 is shorter than sip.min-se, which is 200: we would refuse ourselves"),
-        ("sip: { min-se: 2000 }", "FILE:1: sip.min-se: 2000 is longer than sip.session-expires, which is 1800 where nothing is set: we would refuse ourselves"),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { X-A: \"b\\nc\" } } } }",
+            "FILE:2: headers.set.X-A: takes one line, got several"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: \"a.test:0\" } }",
+            "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got 'a.test:0'"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: \"192.0.2.1:0\" } }",
+            "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got '192.0.2.1:0'"
+        ),
+        (
+            "dns:\n  servers: \"192.0.2.1:0\"",
+            "FILE:2: dns.servers: takes an address and port as 192.0.2.1:53, got '192.0.2.1:0', where nobody answers"
+        ),
+        (
+            "push:\n  url: http://127.0.0.1:99999/push",
+            "FILE:2: push.url: takes an address as http://127.0.0.1:8090/push or https://push.example.test/push"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { transport: sctp, targets: [{ host: a.test }] } }",
+            "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'sctp' (did you mean 'tcp'?)"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { transport: udp, tcp: true, host: a.test } }",
+            "FILE:2: trunk.tcp: 'tcp' and 'transport' say the same thing: leave one out"
+        ),
+        (
+            "sip:\n  session-expires: 100\n  min-se: 200",
+            "FILE:2: sip.session-expires: 100 is shorter than sip.min-se, which is 200: we would refuse ourselves"
+        ),
+        (
+            "sip: { min-se: 2000 }",
+            "FILE:1: sip.min-se: 2000 is longer than sip.session-expires, which is 1800 where nothing is set: we would refuse ourselves"
+        ),
         ("lines:\n  - { numbr: \"1\" }", "FILE:2: numbr: unknown setting (did you mean 'number'?)"),
-        ("lines:\n  - { number: \"1\", trunk: { host: a.test, rewrite: [{ mach: \"^0\" }] } }", "FILE:2: rewrite.mach: unknown setting (did you mean 'match'?)"),
-        ("lines:\n  - { number: \"1\", trunk: { targets: [{ hots: b }] } }", "FILE:2: trunk.targets.hots: unknown setting (did you mean 'host'?)"),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: a.test, rewrite: [{ mach: \"^0\" }] } }",
+            "FILE:2: rewrite.mach: unknown setting (did you mean 'match'?)"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { targets: [{ hots: b }] } }",
+            "FILE:2: trunk.targets.hots: unknown setting (did you mean 'host'?)"
+        ),
         ("lines:\n  - { number: \"1\", group: { member: [\"2\"] } }", "FILE:2: group.member: unknown setting (did you mean 'members'?)"),
-        ("lines:\n  - { number: \"1\", group: { members: [{ numbr: \"2\" }] } }", "FILE:2: group.members.numbr: unknown setting (did you mean 'number'?)"),
+        (
+            "lines:\n  - { number: \"1\", group: { members: [{ numbr: \"2\" }] } }",
+            "FILE:2: group.members.numbr: unknown setting (did you mean 'number'?)"
+        ),
         ("directories:\n  block: [spam=b.csv, spam=a.csv]", "FILE:2: directories.block: names the directory 'spam' twice"),
         ("headers:\n  copy: []", "FILE:2: headers.copy: takes one header or more, got none; write none"),
-        ("metrics:\n  listen: 239.1.1.1:9464", "FILE:2: metrics.listen: takes an address of this machine, got '239.1.1.1:9464', which is for several"),
+        (
+            "metrics:\n  listen: 239.1.1.1:9464",
+            "FILE:2: metrics.listen: takes an address of this machine, got '239.1.1.1:9464', which is for several"
+        ),
         ("sip:\n  udp: [\"127.0.0.1:5060\"]\nsip.udp: \"127.0.0.1:5062\"", "FILE:3: 'sip.udp' is set twice"),
-        ("lines:\n  - { number: \"10 01\", open: true }", "FILE:2: the 'number' of a line is what is dialled, as 1001 or alice: at most 64 bytes without spaces, @, <, > and quotes"),
-        ("lines:\n  - { number: \"1\", match: \"^[0-9]+\", open: true }", "FILE:2: line 1: match: is no pattern as '^+39' or '2...', got '^[0-9]+'; a sign of a regular expression takes a \\ before it"),
-        ("media:\n  codecs: [opus, pcmx]", "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"),
+        (
+            "lines:\n  - { number: \"10 01\", open: true }",
+            "FILE:2: the 'number' of a line is what is dialled, as 1001 or alice: at most 64 bytes without spaces, @, <, > and quotes"
+        ),
+        (
+            "lines:\n  - { number: \"1\", match: \"^[0-9]+\", open: true }",
+            "FILE:2: line 1: match: is no pattern as '^+39' or '2...', got '^[0-9]+'; a sign of a regular expression takes a \\ before it"
+        ),
+        (
+            "media:\n  codecs: [opus, pcmx]",
+            "FILE:2: media.codecs: knows no codec 'pcmx' (did you mean 'pcmu'?); there are opus, g722, pcmu, pcma, l16/48000, l16/44100, l16/16000, l16/8000"
+        ),
         ("sip:\n  udp: [\"localhost\"]", "FILE:2: sip.udp: takes an address and port as 0.0.0.0:5060 or [::]:5060, got 'localhost'"),
         ("lines:\n  - { number: \"1\", pasword: x }", "FILE:2: line 1: pasword: unknown setting (did you mean 'password'?)"),
-        ("lines:\n  - { number: \"1\", application: ehco }", "FILE:2: line 1: application: takes one of echo, tone, conference, playback, record, got 'ehco' (did you mean 'echo'?)"),
+        (
+            "lines:\n  - { number: \"1\", application: ehco }",
+            "FILE:2: line 1: application: takes one of echo, tone, conference, playback, record, got 'ehco' (did you mean 'echo'?)"
+        ),
         ("lines:\n  - { number: \"1\", open: true }\n  - { number: \"1\", open: true }", "FILE:3: line 1 is there already (FILE:2)"),
-        ("lines:\n  - { number: \"1\" }", "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"),
+        (
+            "lines:\n  - { number: \"1\" }",
+            "FILE:2: line 1 needs a 'password', or 'open: true' for devices without one, or an 'application' or a 'trunk'"
+        ),
         (
             "lines:\n  - { number: \"1\", open: true, srtp: requird }",
             "FILE:2: line 1: srtp: takes one of off, optional, required, got 'requird' (did you mean 'required'?)"
         ),
         ("lines:\n  - { number: \"1\", trunk: { hots: a.test } }", "FILE:2: trunk.hots: unknown setting (did you mean 'host'?)"),
-        ("lines:\n  - { number: \"1\", trunk: { host: \"a b\" } }", "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got 'a b'"),
-        ("lines:\n  - { number: \"1\", trunk: { host: a.test, password: x } }", "FILE:2: line 1: trunk: has a 'password' and no 'username'"),
-        ("lines:\n  - { number: \"1\", trunk: { host: a.test, expires: 600 } }", "FILE:2: trunk.expires: is for a trunk with 'register: true'"),
-        ("lines:\n  - { number: \"1\", trunk: { host: a.test, transport: tlss } }", "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'tlss' (did you mean 'tls'?)"),
-        ("lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { Via: x } } } }", "FILE:2: headers.set.Via: is no name of a header that may be set"),
-        ("lines:\n  - { number: \"1\", trunk: { targets: [{ host: a.test, wieght: 2 }] } }", "FILE:2: trunk.targets.wieght: unknown setting (did you mean 'weight'?)"),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: \"a b\" } }",
+            "FILE:2: trunk.host: takes a name or an address as sip.example.test or 192.0.2.1:5060, got 'a b'"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: a.test, password: x } }",
+            "FILE:2: line 1: trunk: has a 'password' and no 'username'"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: a.test, expires: 600 } }",
+            "FILE:2: trunk.expires: is for a trunk with 'register: true'"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: a.test, transport: tlss } }",
+            "FILE:2: trunk.transport: takes one of udp, tcp, tls, got 'tlss' (did you mean 'tls'?)"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: a.test, headers: { set: { Via: x } } } }",
+            "FILE:2: headers.set.Via: is no name of a header that may be set"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { targets: [{ host: a.test, wieght: 2 }] } }",
+            "FILE:2: trunk.targets.wieght: unknown setting (did you mean 'weight'?)"
+        ),
         ("lines:\n  - { number: \"1\", group: { members: [\"2\"] } }", "FILE:2: line 1: its member 2 is no line"),
-        ("lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n  - { number: \"9\", application: echo }", "FILE:2: line 1: its member 9 is a line without devices and no trunk"),
+        (
+            "lines:\n  - { number: \"1\", group: { members: [\"9\"] } }\n  - { number: \"9\", application: echo }",
+            "FILE:2: line 1: its member 9 is a line without devices and no trunk"
+        ),
         ("lines:\n  - { number: \"1\", script: { anser: true } }", "FILE:2: script.anser: unknown setting (did you mean 'answer'?)"),
-        ("lines:\n  - { number: \"1\", script: { reject: 200 } }", "FILE:2: script.reject: takes a whole number from 300 to 699, got '200'"),
+        (
+            "lines:\n  - { number: \"1\", script: { reject: 200 } }",
+            "FILE:2: script.reject: takes a whole number from 300 to 699, got '200'"
+        ),
         ("limits:\n  calls-per-secnd: 5", "FILE:2: unknown setting 'limits.calls-per-secnd' (did you mean 'limits.calls-per-second'?)"),
-        ("access:\n  digests: [SHA-265]", "FILE:2: access.digests: knows no digest 'SHA-265' (did you mean 'SHA-256'?); there are MD5, MD5-sess, SHA-256, SHA-256-sess, SHA-512-256, SHA-512-256-sess"),
+        (
+            "access:\n  digests: [SHA-265]",
+            "FILE:2: access.digests: knows no digest 'SHA-265' (did you mean 'SHA-256'?); there are MD5, MD5-sess, SHA-256, SHA-256-sess, SHA-512-256, SHA-512-256-sess"
+        ),
         ("lines:\n  - { number: \"1\", application: playback }", "FILE:2: line 1 plays back, and needs a 'file'"),
         ("lines:\n  - { number: \"1\", application: record }", "FILE:2: line 1 takes messages, and needs a folder to 'record' them in"),
-        ("lines:\n  - { number: \"1\", application: echo, loop: true }", "FILE:2: line 1: 'file' and 'loop' are for an application that plays back or records"),
-        ("lines:\n  - { number: \"1\", application: playback, file: /dev/null }", "FILE:2: line 1: file: /dev/null cannot be played: neither WAV nor Ogg Opus"),
+        (
+            "lines:\n  - { number: \"1\", application: echo, loop: true }",
+            "FILE:2: line 1: 'file' and 'loop' are for an application that plays back or records"
+        ),
+        (
+            "lines:\n  - { number: \"1\", application: playback, file: /dev/null }",
+            "FILE:2: line 1: file: /dev/null cannot be played: neither WAV nor Ogg Opus"
+        ),
         ("lines:\n  - { number: \"1\", open: true, hold-music: /nowhere.wav }", "FILE:2: line 1: hold-music: /nowhere.wav cannot be read"),
-        ("lines:\n  - { number: \"1\", open: true, record: \"{wen}.wav\" }", "FILE:2: line 1: record: has no '{wen}'; there are {called} {caller} {line} {date} {time} {call}"),
-        ("lines:\n  - { number: \"1\", open: true, record: \"a.mp3\" }", "FILE:2: line 1: record: knows no format '.mp3'; there are .wav and .opus"),
-        ("lines:\n  - { number: \"1\", open: true, record: /dev/null/x/ }", "FILE:2: line 1: record: the folder '/dev/null/x/' cannot be written"),
+        (
+            "lines:\n  - { number: \"1\", open: true, record: \"{wen}.wav\" }",
+            "FILE:2: line 1: record: has no '{wen}'; there are {called} {caller} {line} {date} {time} {call}"
+        ),
+        (
+            "lines:\n  - { number: \"1\", open: true, record: \"a.mp3\" }",
+            "FILE:2: line 1: record: knows no format '.mp3'; there are .wav and .opus"
+        ),
+        (
+            "lines:\n  - { number: \"1\", open: true, record: /dev/null/x/ }",
+            "FILE:2: line 1: record: the folder '/dev/null/x/' cannot be written"
+        ),
         ("sip: 5060", "FILE:1: 'sip' is a group of settings"),
-        ("\ndomain: pbx.example.test:5060", "FILE:2: domain: takes a host name or an address alone as pbx.example.test, got 'pbx.example.test:5060'; write 'pbx.example.test'"),
-        ("domain: sip.a.test:5060", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'sip.a.test:5060'; write 'sip.a.test'"),
+        (
+            "\ndomain: pbx.example.test:5060",
+            "FILE:2: domain: takes a host name or an address alone as pbx.example.test, got 'pbx.example.test:5060'; write 'pbx.example.test'"
+        ),
+        (
+            "domain: sip.a.test:5060",
+            "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'sip.a.test:5060'; write 'sip.a.test'"
+        ),
         ("domain: \"sip:a\"", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'sip:a'; write 'a'"),
-        ("domain: https://pbx.test/", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'https://pbx.test/'; write 'pbx.test'"),
-        ("domain: \"[2001:db8::1]:5060\"", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got '[2001:db8::1]:5060'; write '[2001:db8::1]'"),
+        (
+            "domain: https://pbx.test/",
+            "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'https://pbx.test/'; write 'pbx.test'"
+        ),
+        (
+            "domain: \"[2001:db8::1]:5060\"",
+            "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got '[2001:db8::1]:5060'; write '[2001:db8::1]'"
+        ),
         ("domain: my pbx", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'my pbx'"),
         ("domain: ü.test", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'ü.test'"),
-        ("domain: \"a.test\\r\\nVia: x\"", "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'a.test\\r\\nVia: x'"),
-        ("lines:\n  - { number: \"1\", open: true, domain: \"a:1\" }", "FILE:2: line 1: domain: takes a host name or an address alone as pbx.example.test, got 'a:1'; write 'a'"),
-        ("lines:\n  - { number: \"1\", trunk: { host: a.test, domain: \"b:1\" } }", "FILE:2: trunk.domain: takes a host name or an address alone as pbx.example.test, got 'b:1'; write 'b'"),
+        (
+            "domain: \"a.test\\r\\nVia: x\"",
+            "FILE:1: domain: takes a host name or an address alone as pbx.example.test, got 'a.test\\r\\nVia: x'"
+        ),
+        (
+            "lines:\n  - { number: \"1\", open: true, domain: \"a:1\" }",
+            "FILE:2: line 1: domain: takes a host name or an address alone as pbx.example.test, got 'a:1'; write 'a'"
+        ),
+        (
+            "lines:\n  - { number: \"1\", trunk: { host: a.test, domain: \"b:1\" } }",
+            "FILE:2: trunk.domain: takes a host name or an address alone as pbx.example.test, got 'b:1'; write 'b'"
+        ),
         ("media: { codecs: [] }", "FILE:1: media.codecs: takes one codec or more, got none"),
         ("access: { digests: \"\" }", "FILE:1: access.digests: takes one digest or more, got none"),
-        ("media:\n  targets: { allow: [] }", "FILE:2: media.targets.allow: takes one network or more, got none; without the setting media may go anywhere"),
+        (
+            "media:\n  targets: { allow: [] }",
+            "FILE:2: media.targets.allow: takes one network or more, got none; without the setting media may go anywhere"
+        ),
         ("a: 1\ndomain: a\ndomain: b", "FILE:2: 'domain' is set twice"),
         ("lines:\n  - number: \"1\"\n    password: a\n    password: b", "FILE:3: 'password' is set twice"),
         ("# ü\r\ndomain: a\u{1}b", "FILE:2: is no YAML: control characters are not allowed (U+1)"),
@@ -127,13 +261,25 @@ import UserAgent
     @Test(arguments: [
         ("do-not-disturb: { vip: [\"1\"] }", "do-not-disturb.vip: unknown setting (did you mean 'vips'?)"),
         ("do-not-disturb: { schedule: [{ from: \"22:00\" }] }", "do-not-disturb.schedule: a window has a 'from' and a 'to'"),
-        ("do-not-disturb: { schedule: [{ from: \"10:00\", to: \"10:00\" }] }", "do-not-disturb.schedule: a window that ends when it begins: for a whole day write from: \"00:00\", to: \"24:00\""),
-        ("do-not-disturb: { schedule: [{ from: \"22.00\", to: \"23:00\" }] }", "do-not-disturb.schedule.from: takes a time in quotes as \"22:00\", got '22.00'"),
-        ("do-not-disturb: { schedule: [{ days: mon-fry, from: \"22:00\", to: \"23:00\" }] }", "do-not-disturb.schedule.days: takes days as mon, mon-fri or daily, got 'mon-fry'"),
+        (
+            "do-not-disturb: { schedule: [{ from: \"10:00\", to: \"10:00\" }] }",
+            "do-not-disturb.schedule: a window that ends when it begins: for a whole day write from: \"00:00\", to: \"24:00\""
+        ),
+        (
+            "do-not-disturb: { schedule: [{ from: \"22.00\", to: \"23:00\" }] }",
+            "do-not-disturb.schedule.from: takes a time in quotes as \"22:00\", got '22.00'"
+        ),
+        (
+            "do-not-disturb: { schedule: [{ days: mon-fry, from: \"22:00\", to: \"23:00\" }] }",
+            "do-not-disturb.schedule.days: takes days as mon, mon-fri or daily, got 'mon-fry'"
+        ),
         ("do-not-disturb: { time-zone: Rome }", "do-not-disturb.time-zone: knows no time zone 'Rome'; they are named as Europe/Rome"),
         ("refusals: { block-list: 486 }", "refusals.block-list: takes one of 607, 603, 403, 480, got '486' (did you mean '480'?)"),
         ("refusals: { blocklist: 603 }", "refusals.blocklist: unknown setting (did you mean 'block-list'?)"),
-        ("directories: [spam]", "directories: no directory is named 'spam'; there are none (see directories.block and directories.identify)"),
+        (
+            "directories: [spam]",
+            "directories: no directory is named 'spam'; there are none (see directories.block and directories.identify)"
+        ),
         ("block: [[1]]", "block: takes a list of plain values"),
     ])
     func `a mistake in what a line has of a telephone is named`(entry: String, line: String) {
@@ -157,36 +303,47 @@ import UserAgent
             """
         let configuration = try load(yaml)
         let lines = configuration.gateway.lines
-        #expect(lines[0].doNotDisturb.schedule.windows == [
-            .init(days: [.monday, .tuesday, .wednesday, .saturday], from: 1_320, to: 420), .init(days: Set(WeeklySchedule.Weekday.allCases), from: 780, to: 1_440),
-        ])
-        #expect(lines[0].doNotDisturb.schedule.timeZone.identifier == "Europe/Rome" && lines[1].doNotDisturb.schedule.timeZone.identifier == "Asia/Tokyo")
+        #expect(
+            lines[0].doNotDisturb.schedule.windows == [
+                .init(days: [.monday, .tuesday, .wednesday, .saturday], from: 1_320, to: 420),
+                .init(days: Set(WeeklySchedule.Weekday.allCases), from: 780, to: 1_440),
+            ])
+        #expect(
+            lines[0].doNotDisturb.schedule.timeZone.identifier == "Europe/Rome"
+                && lines[1].doNotDisturb.schedule.timeZone.identifier == "Asia/Tokyo")
         #expect(lines[0].doNotDisturb.vips.map(\.description) == ["+39*"] && lines[0].block.map(\.description) == ["+15550100", "^+1900"])
         #expect(lines[0].directories == ["company", "spam"] && lines[0].contacts == ["390551234": "Alice"])
         #expect(lines[0].refusals[.blockList] == 603 && configuration.gateway.refusals[.doNotDisturb] == 486)
         #expect(lines[0].takesCalls && !lines[1].takesCalls && lines[1].doNotDisturb.isOn)
-        #expect(configuration.directories == [
-            DirectorySource(name: "spam", block: "lists/spam.csv", identify: "names.csv"), DirectorySource(name: "company", identify: "lists/company.csv"),
-        ])
+        #expect(
+            configuration.directories == [
+                DirectorySource(name: "spam", block: "lists/spam.csv", identify: "names.csv"),
+                DirectorySource(name: "company", identify: "lists/company.csv"),
+            ])
         #expect(configuration.gateway.callInfo == "https://example.test/card")
-        #expect(complaint(yaml, environment: ["HOOKSWITCH_DIRECTORIES_CALL_INFO": "http://x"])
-            == "environment: HOOKSWITCH_DIRECTORIES_CALL_INFO: takes an address as https://example.test/card, got 'http://x'")
+        #expect(
+            complaint(yaml, environment: ["HOOKSWITCH_DIRECTORIES_CALL_INFO": "http://x"])
+                == "environment: HOOKSWITCH_DIRECTORIES_CALL_INFO: takes an address as https://example.test/card, got 'http://x'")
     }
 
     @Test(arguments: [
-        ("pbx_1.example.test.", "pbx_1.example.test."), ("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "[2001:db8::1]"), ("[2001:db8::1]", "[2001:db8::1]"), ("localhost", "localhost"),
+        ("pbx_1.example.test.", "pbx_1.example.test."), ("192.0.2.1", "192.0.2.1"), ("2001:db8::1", "[2001:db8::1]"),
+        ("[2001:db8::1]", "[2001:db8::1]"), ("localhost", "localhost"),
     ])
     func `a domain is a name or an address`(written: String, domain: String) throws {
         #expect(try load("domain: \"\(written)\"").gateway.domain.description == domain)
     }
 
     @Test func `an empty list is refused in a variable and a flag too`() {
-        #expect(complaint("", environment: ["HOOKSWITCH_MEDIA_CODECS": ""]) == "environment: HOOKSWITCH_MEDIA_CODECS: takes one codec or more, got none")
+        #expect(
+            complaint("", environment: ["HOOKSWITCH_MEDIA_CODECS": ""])
+                == "environment: HOOKSWITCH_MEDIA_CODECS: takes one codec or more, got none")
         #expect(complaint("", flags: ["media.codecs="]) == "--set media.codecs: takes one codec or more, got none")
     }
 
     @Test(arguments: [
-        ("/nowhere/a.yaml", "/nowhere/a.yaml: cannot be read (No such file or directory)"), ("/tmp", "/tmp: cannot be read (Is a directory)"),
+        ("/nowhere/a.yaml", "/nowhere/a.yaml: cannot be read (No such file or directory)"),
+        ("/tmp", "/tmp: cannot be read (Is a directory)"),
     ])
     func `a file that cannot be read is told with the cause`(path: String, line: String) throws {
         let error = try #require(throws: ConfigurationError.self) { try ConfigurationFile.load(path, environment: [:], flags: []) }
@@ -216,7 +373,9 @@ import UserAgent
 
     /// Ten of ten of ten …
     @Test func `aliases within aliases are bounded`() {
-        let levels = zip("bcdefgh", "abcdefg").map { "\($0): &\($0) [\([String](repeating: "*\($1)", count: 10).joined(separator: ","))]\n" }
+        let levels = zip("bcdefgh", "abcdefg").map {
+            "\($0): &\($0) [\([String](repeating: "*\($1)", count: 10).joined(separator: ","))]\n"
+        }
         let yaml = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + levels.joined()
         #expect(complaint(yaml) == "FILE:6: the aliases up to here stand for more than 1000000 values")
     }
@@ -245,10 +404,12 @@ import UserAgent
         #expect(loaded.gateway.media.ports == 21000...21099)
     }
 
-    @Test(arguments: [
-        ("", "localhost", nil), ("domain: any", "localhost", nil), ("domain: a.test", "a.test", []), ("domain: [a.test, b.test]", "a.test", ["b.test"]),
-        ("domain: [a.test, any]", "a.test", nil),
-    ] as [(String, Text, [Text]?)])
+    @Test(
+        arguments: [
+            ("", "localhost", nil), ("domain: any", "localhost", nil), ("domain: a.test", "a.test", []),
+            ("domain: [a.test, b.test]", "a.test", ["b.test"]),
+            ("domain: [a.test, any]", "a.test", nil),
+        ] as [(String, Text, [Text]?)])
     func `the first domain is ours, and devices register under the others, too`(yaml: String, domain: Text, aliases: [Text]?) throws {
         let gateway = try load(yaml).gateway
         #expect(gateway.domain == domain && gateway.aliases == aliases)
@@ -261,8 +422,10 @@ import UserAgent
     }
 
     @Test(arguments: [
-        ("HOOKSWITCH_SERVICE_HOST", "10.0.0.11"), ("HOOKSWITCH_SERVICE_PORT", "5060"), ("HOOKSWITCH_SERVICE_PORT_SIP", "5060"), ("HOOKSWITCH_PORT", "udp://10.0.0.11:5060"),
-        ("HOOKSWITCH_PORT_5060_UDP", "udp://10.0.0.11:5060"), ("HOOKSWITCH_PORT_5060_UDP_ADDR", "10.0.0.11"), ("HOOKSWITCH_METRICS_SERVICE_HOST", "10.0.0.12"),
+        ("HOOKSWITCH_SERVICE_HOST", "10.0.0.11"), ("HOOKSWITCH_SERVICE_PORT", "5060"), ("HOOKSWITCH_SERVICE_PORT_SIP", "5060"),
+        ("HOOKSWITCH_PORT", "udp://10.0.0.11:5060"),
+        ("HOOKSWITCH_PORT_5060_UDP", "udp://10.0.0.11:5060"), ("HOOKSWITCH_PORT_5060_UDP_ADDR", "10.0.0.11"),
+        ("HOOKSWITCH_METRICS_SERVICE_HOST", "10.0.0.12"),
         ("HOOKSWITCH_METRICS_PORT", "tcp://10.0.0.12:9464"), ("HOOKSWITCH_TEST_FUZZ", "0"), ("HOOKSWITCH_FIRST_SEED", "7"),
     ])
     func `variables of an orchestrator's services and of our tests are no settings`(name: String, text: String) {
@@ -270,8 +433,12 @@ import UserAgent
     }
 
     @Test func `an unknown variable and an unknown flag are refused`() {
-        #expect(complaint("", environment: ["HOOKSWITCH_MEDIA_PORT": "20000-20099"]) == "environment: unknown variable HOOKSWITCH_MEDIA_PORT (did you mean 'HOOKSWITCH_MEDIA_PORTS'?)")
-        #expect(complaint("", environment: ["HOOKSWITCH_SIP_UPD": "x"]) == "environment: unknown variable HOOKSWITCH_SIP_UPD (did you mean 'HOOKSWITCH_SIP_UDP'?)")
+        #expect(
+            complaint("", environment: ["HOOKSWITCH_MEDIA_PORT": "20000-20099"])
+                == "environment: unknown variable HOOKSWITCH_MEDIA_PORT (did you mean 'HOOKSWITCH_MEDIA_PORTS'?)")
+        #expect(
+            complaint("", environment: ["HOOKSWITCH_SIP_UPD": "x"])
+                == "environment: unknown variable HOOKSWITCH_SIP_UPD (did you mean 'HOOKSWITCH_SIP_UDP'?)")
         #expect(complaint("", flags: ["sip.upd=x"]) == "--set: unknown setting 'sip.upd' (did you mean 'sip.udp'?)")
     }
 
@@ -288,7 +455,8 @@ import UserAgent
         ("server.pem", "server.pem", "'CERTS/server.pem' holds no private key without a password (PEM)"),
     ])
     func `a certificate and a key that do not fit are the machine's fault`(certificate: String, key: String, complaint: String) throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates").path
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates")
+            .path
         let yaml = "sip:\n  tls: { listen: [\"0.0.0.0:5061\"], certificate: \(folder)/\(certificate), key: \(folder)/\(key) }"
         let error = try #require(throws: ConfigurationError.self) { try load(yaml) }
         #expect(error.exitCode == 3)
@@ -296,19 +464,26 @@ import UserAgent
     }
 
     @Test func `a certificate that ended is told at the start`() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates").path
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates")
+            .path
         func warnings(_ certificate: String) throws -> [String] {
-            let configuration = try load("sip:\n  tls: { listen: [\"0.0.0.0:5061\"], certificate: \(folder)/\(certificate), key: \(folder)/leaf.key }")
+            let configuration = try load(
+                "sip:\n  tls: { listen: [\"0.0.0.0:5061\"], certificate: \(folder)/\(certificate), key: \(folder)/leaf.key }")
             return StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil).warnings
         }
         let told = try #require(try warnings("expired.pem").first)
-        #expect(told.hasPrefix("the certificate \(folder)/expired.pem ended ") && told.hasSuffix(" days ago: clients that look will refuse it"))
+        #expect(
+            told.hasPrefix("the certificate \(folder)/expired.pem ended ") && told.hasSuffix(" days ago: clients that look will refuse it"))
         #expect(try warnings("server.pem").isEmpty)
     }
 
     @Test func `TLS needs a certificate to listen, and a key for each`() {
-        #expect(complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }") == "FILE:2: sip.tls.listen: needs a 'certificate' and a 'key' to listen")
-        #expect(complaint("sip:\n  tls: { certificate: \(#filePath) }") == "FILE:2: sip.tls.certificate: takes as many keys as certificates, got 0 and 1")
+        #expect(
+            complaint("sip:\n  tls: { listen: [\"0.0.0.0:5061\"] }")
+                == "FILE:2: sip.tls.listen: needs a 'certificate' and a 'key' to listen")
+        #expect(
+            complaint("sip:\n  tls: { certificate: \(#filePath) }")
+                == "FILE:2: sip.tls.certificate: takes as many keys as certificates, got 0 and 1")
         #expect(complaint("sip:\n  tls: { lisen: [] }") == "FILE:2: unknown setting 'sip.tls.lisen' (did you mean 'sip.tls.listen'?)")
     }
 
@@ -331,9 +506,15 @@ import UserAgent
             """
         guard case .trunk(let trunk)? = try load(yaml).gateway.lines.first?.endpoint else { return #expect(Bool(false), "no trunk") }
         #expect(trunk.targets.map(\.host) == ["192.0.2.10", "b.test"] && trunk.targets.map(\.port) == [nil, 5080])
-        #expect(trunk.targets.map(\.transport) == [nil, .tls] && trunk.targets.map(\.weight) == [3, 1] && trunk.targets.map(\.priority) == [0, 1])
-        #expect(trunk.registration?.expires == 300 && trunk.registration != nil && trunk.registration?.keepAlive == nil && trunk.health == .seconds(30))
-        #expect(trunk.isHairpin && trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1 && trunk.headers.copy.count == 1)
+        #expect(
+            trunk.targets.map(\.transport) == [nil, .tls] && trunk.targets.map(\.weight) == [3, 1]
+                && trunk.targets.map(\.priority) == [0, 1])
+        #expect(
+            trunk.registration?.expires == 300 && trunk.registration != nil && trunk.registration?.keepAlive == nil
+                && trunk.health == .seconds(30))
+        #expect(
+            trunk.isHairpin && trunk.sources == [IPNetwork("192.0.2.0/28")!] && trunk.rewrites.count == 1 && trunk.headers.set.count == 1
+                && trunk.headers.copy.count == 1)
     }
 
     @Test func `a trunk's transport is that of its targets, where they say no other`() throws {
@@ -343,9 +524,18 @@ import UserAgent
     }
 
     @Test(arguments: [
-        ("sip:\n  udp: [\"127.0.0.1:5060\", \"127.0.0.1:5060\"]", "FILE:2: sip.udp: 127.0.0.1:5060 cannot be listened on beside 127.0.0.1:5060: it is the same port"),
-        ("sip:\n  udp: [\"0.0.0.0:5060\", \"127.0.0.1:5060\"]", "FILE:2: sip.udp: 127.0.0.1:5060 cannot be listened on beside 0.0.0.0:5060: it is the same port"),
-        ("sip: { tcp: \"127.0.0.1:9464\" }\nmetrics: { listen: \"0.0.0.0\" }", "FILE:2: metrics.listen: 0.0.0.0:9464 cannot be listened on beside 127.0.0.1:9464 of sip.tcp: it is the same port"),
+        (
+            "sip:\n  udp: [\"127.0.0.1:5060\", \"127.0.0.1:5060\"]",
+            "FILE:2: sip.udp: 127.0.0.1:5060 cannot be listened on beside 127.0.0.1:5060: it is the same port"
+        ),
+        (
+            "sip:\n  udp: [\"0.0.0.0:5060\", \"127.0.0.1:5060\"]",
+            "FILE:2: sip.udp: 127.0.0.1:5060 cannot be listened on beside 0.0.0.0:5060: it is the same port"
+        ),
+        (
+            "sip: { tcp: \"127.0.0.1:9464\" }\nmetrics: { listen: \"0.0.0.0\" }",
+            "FILE:2: metrics.listen: 0.0.0.0:9464 cannot be listened on beside 127.0.0.1:9464 of sip.tcp: it is the same port"
+        ),
         ("sip: { udp: [\"0.0.0.0:5060\", \"[::]:5060\"], tcp: [\"127.0.0.1:5060\", \"127.0.0.2:5060\"] }", "no complaint"),
         ("sip: { udp: [\"127.0.0.1:0\", \"127.0.0.1:0\"] }", "no complaint"),
     ])
@@ -362,10 +552,19 @@ import UserAgent
     }
 
     @Test(arguments: [
-        (["check", "--media-prots", "1-2"], "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch check --help')"),
-        (["serve", "--media-prots=1-2"], "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch serve --help')"),
+        (
+            ["check", "--media-prots", "1-2"],
+            "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch check --help')"
+        ),
+        (
+            ["serve", "--media-prots=1-2"],
+            "there is no option '--media-prots' (did you mean '--media-ports'?) (see 'hookswitch serve --help')"
+        ),
         (["doctor", "--confg", "x"], "there is no option '--confg' (did you mean '--config'?) (see 'hookswitch doctor --help')"),
-        (["check", "--config", "a", "--json", "--config=b"], "--config is typed twice: there is one file, and --set for what is else in it"),
+        (
+            ["check", "--config", "a", "--json", "--config=b"],
+            "--config is typed twice: there is one file, and --set for what is else in it"
+        ),
         (["check", "--json", "--media-ports"], "--media-ports takes a value: <first-last>"),
     ])
     func `a flag that is mistyped, or has no value, is named`(arguments: [String], line: String) throws {

@@ -15,7 +15,9 @@ import Workbench
     @Test func `a machine in order is told so`() throws {
         let report = DoctorReport(findings: Examination(try configuration(), machine()).all(nil))
         #expect(!report.isSick && report.findings.allSatisfy { $0.grade == .good }, "\(report.text)")
-        for subject in ["advertised", "listens", "media ports", "capacity", "buffers", "clock", "descriptors"] { #expect(report.findings.contains { $0.subject == subject }) }
+        for subject in ["advertised", "listens", "media ports", "capacity", "buffers", "clock", "descriptors"] {
+            #expect(report.findings.contains { $0.subject == subject })
+        }
     }
 
     struct Illness: Sendable {
@@ -26,17 +28,26 @@ import Workbench
 
     @Test(arguments: [
         Illness(
-            subject: "media ports", text: "the kernel may give 40000-40099 to any program (ip_local_port_range)", remedy: "net.ipv4.ip_local_reserved_ports=40000-40099",
+            subject: "media ports", text: "the kernel may give 40000-40099 to any program (ip_local_port_range)",
+            remedy: "net.ipv4.ip_local_reserved_ports=40000-40099",
             settings: ["media.ports=40000-40099"]),
-        Illness(subject: "advertised", text: "127.0.0.1 is told to other machines", remedy: "advertise.address", settings: ["advertise.address=127.0.0.1"]),
+        Illness(
+            subject: "advertised", text: "127.0.0.1 is told to other machines", remedy: "advertise.address",
+            settings: ["advertise.address=127.0.0.1"]),
         Illness(subject: "clock", text: "hpet: reading it takes a system call", remedy: "clocksource=tsc") { $0.clockSource = "hpet" },
-        Illness(subject: "descriptors", text: "1024 may be open, 20064 can be needed", remedy: "ulimit -n", settings: ["media.ports=10000-29999"]) { $0.descriptorLimit = 1_024 },
-        Illness(subject: "advertised", text: "an address of a container's network", remedy: "advertise.address") { $0.addresses = [IPAddress("172.17.0.2")!] },
+        Illness(
+            subject: "descriptors", text: "1024 may be open, 20064 can be needed", remedy: "ulimit -n",
+            settings: ["media.ports=10000-29999"]
+        ) { $0.descriptorLimit = 1_024 },
+        Illness(subject: "advertised", text: "an address of a container's network", remedy: "advertise.address") {
+            $0.addresses = [IPAddress("172.17.0.2")!]
+        },
     ])
     func `what is broken is named with what mends it`(illness: Illness) throws {
         var machine = machine()
         illness.change(&machine)
-        let report = DoctorReport(findings: Examination(try configuration(illness.settings), machine).all(nil)), bad = report.findings.filter { $0.grade == .bad }
+        let report = DoctorReport(findings: Examination(try configuration(illness.settings), machine).all(nil)),
+            bad = report.findings.filter { $0.grade == .bad }
         #expect(bad.map(\.subject) == [illness.subject] && bad.first?.text.contains(illness.text) == true, "\(report.text)")
         #expect(bad.first?.remedy?.contains(illness.remedy) == true)
     }
@@ -45,7 +56,9 @@ import Workbench
         var machine = machine()
         machine.addresses = [IPAddress("192.0.2.7")!, IPAddress("169.254.3.4")!, IPAddress("2001:db8::7")!, IPAddress("fe80::7")!]
         func told(_ settings: [String]) throws -> [String] {
-            Examination(try configuration(settings), machine).all(nil).filter { $0.subject == "advertised" }.map { "\($0.text.prefix { $0 != " " })" }.sorted()
+            Examination(try configuration(settings), machine).all(nil).filter { $0.subject == "advertised" }.map {
+                "\($0.text.prefix { $0 != " " })"
+            }.sorted()
         }
         #expect(try told([]) == ["192.0.2.7"])
         #expect(try told(["sip.udp=0.0.0.0:5060,[::]:5060"]) == ["192.0.2.7", "2001:db8::7"])
@@ -56,13 +69,18 @@ import Workbench
         let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let directory = folder + "/spam.csv", settings = ["sip.udp=127.0.0.1:40002", "sip.tcp=", "media.ports=40000-40099", "directories.identify=spam=\(directory)"]
-        let report = DoctorReport(findings: Examination(try configuration(settings), machine()).all(nil)), notes = report.findings.filter { $0.subject == "settings" }
-        #expect(notes.allSatisfy { $0.grade == .note } && report.findings.filter { $0.text.contains("the kernel") }.count == 1, "\(report.text)")
-        #expect(notes.map(\.text) == [
-            "SIP's udp 127.0.0.1:40002 is one of the media ports 40000-40099: no call can have it",
-            "no line has enabled the directory spam (see 'directories' of a line)",
-        ])
+        let directory = folder + "/spam.csv",
+            settings = ["sip.udp=127.0.0.1:40002", "sip.tcp=", "media.ports=40000-40099", "directories.identify=spam=\(directory)"]
+        let report = DoctorReport(findings: Examination(try configuration(settings), machine()).all(nil)),
+            notes = report.findings.filter { $0.subject == "settings" }
+        #expect(
+            notes.allSatisfy { $0.grade == .note } && report.findings.filter { $0.text.contains("the kernel") }.count == 1, "\(report.text)"
+        )
+        #expect(
+            notes.map(\.text) == [
+                "SIP's udp 127.0.0.1:40002 is one of the media ports 40000-40099: no call can have it",
+                "no line has enabled the directory spam (see 'directories' of a line)",
+            ])
     }
 
     @Test func `names that are not found and small buffers are noted`() throws {
@@ -73,13 +91,17 @@ import Workbench
         #expect(findings[1].text == "calls.example.test has no address here")
     }
 
-    @Test(arguments: [
-        (#"ports: ["5060:5060/udp", "20000-20199:20000-20199/udp"]"#, nil), (#"network_mode: host"#, nil),
-        (#"ports: ["5060:5060/udp", "${BIND:-127.0.0.1}:20000-20099:20000-20099/udp"]"#, "does not publish media ports 20100-20199/udp"),
-        (#"ports: ["5060:5060/tcp", "20000-20199:20000-20199/udp"]"#, "does not publish SIP's 5060/udp"),
-        (#"ports: ["5060:5060/udp", "30000-30199:20000-20199/udp"]"#, "publishes 20000-20199 under another number"),
-        (#"ports: [{ target: 5060, published: 5060, protocol: udp }, { target: 20000-20199, protocol: udp }]"#, nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            (#"ports: ["5060:5060/udp", "20000-20199:20000-20199/udp"]"#, nil), (#"network_mode: host"#, nil),
+            (
+                #"ports: ["5060:5060/udp", "${BIND:-127.0.0.1}:20000-20099:20000-20099/udp"]"#,
+                "does not publish media ports 20100-20199/udp"
+            ),
+            (#"ports: ["5060:5060/tcp", "20000-20199:20000-20199/udp"]"#, "does not publish SIP's 5060/udp"),
+            (#"ports: ["5060:5060/udp", "30000-30199:20000-20199/udp"]"#, "publishes 20000-20199 under another number"),
+            (#"ports: [{ target: 5060, published: 5060, protocol: udp }, { target: 20000-20199, protocol: udp }]"#, nil),
+        ] as [(String, String?)])
     func `ports are compared with those that a compose file publishes`(service: String, complaint: String?) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "compose-\(UUID()).yaml")
         try "services:\n  gateway:\n    \(service)\n".write(to: file, atomically: true, encoding: .utf8)
@@ -90,9 +112,11 @@ import Workbench
     }
 
     @Test func `the repository's own compose file and configuration fit together`() throws {
-        let docker = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "Docker")
+        let docker = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(
+            path: "Docker")
         let configuration = try ConfigurationFile.load(docker.appending(path: "hookswitch.yaml").path, environment: [:], flags: [])
-        let findings = Examination(configuration, machine()).all(try ComposePorts(path: docker.appending(path: "compose.yaml").path)).filter { $0.subject == "compose" }
+        let findings = Examination(configuration, machine()).all(try ComposePorts(path: docker.appending(path: "compose.yaml").path)).filter
+        { $0.subject == "compose" }
         #expect(findings.count == 2 && findings.allSatisfy { $0.grade == .good }, "\(findings)")
         let text = try String(contentsOf: docker.appending(path: "compose.yaml"), encoding: .utf8)
         for service in ["  bridge:", "  host:"] {
@@ -101,17 +125,25 @@ import Workbench
         }
     }
 
-    @Test(arguments: [
-        (["sip.udp=0.0.0.0:5060"], "dns: { ports: [\"5353:53/udp\"] }\n  gateway: { ports: [\"5060:5060/udp\", \"20000-20199:20000-20199/udp\"] }", [nil]),
-        (["sip.tcp=0.0.0.0:5060"], "gateway: { ports: [\"20000-20199:20000-20199/udp\"] }", ["does not publish SIP's 5060/tcp"]),
-        (["sip.tcp=0.0.0.0:5060"], "gateway: { ports: [\"5060:5060\", \"20000-20199:20000-20199/udp\"] }", [nil]),
-        (["sip.tcp=0.0.0.0:5060"], "dns: { ports: [\"5353:53/udp\"] }", ["does not publish SIP's 5060/tcp"]),
-    ] as [([String], String, [String?])])
-    func `services that publish nothing of ours are not judged, and SIP over TCP is`(settings: [String], services: String, complaints: [String?]) throws {
+    @Test(
+        arguments: [
+            (
+                ["sip.udp=0.0.0.0:5060"],
+                "dns: { ports: [\"5353:53/udp\"] }\n  gateway: { ports: [\"5060:5060/udp\", \"20000-20199:20000-20199/udp\"] }", [nil]
+            ),
+            (["sip.tcp=0.0.0.0:5060"], "gateway: { ports: [\"20000-20199:20000-20199/udp\"] }", ["does not publish SIP's 5060/tcp"]),
+            (["sip.tcp=0.0.0.0:5060"], "gateway: { ports: [\"5060:5060\", \"20000-20199:20000-20199/udp\"] }", [nil]),
+            (["sip.tcp=0.0.0.0:5060"], "dns: { ports: [\"5353:53/udp\"] }", ["does not publish SIP's 5060/tcp"]),
+        ] as [([String], String, [String?])])
+    func `services that publish nothing of ours are not judged, and SIP over TCP is`(
+        settings: [String], services: String, complaints: [String?]
+    ) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "compose-\(UUID()).yaml")
         try "services:\n  \(services)\n".write(to: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(at: file) }
-        let configuration = try ConfigurationFile.load(nil, environment: [:], flags: settings + ["domain=192.0.2.7"] + (settings == ["sip.tcp=0.0.0.0:5060"] ? ["sip.udp="] : ["sip.tcp="]))
+        let configuration = try ConfigurationFile.load(
+            nil, environment: [:],
+            flags: settings + ["domain=192.0.2.7"] + (settings == ["sip.tcp=0.0.0.0:5060"] ? ["sip.udp="] : ["sip.tcp="]))
         let findings = Examination(configuration, machine()).all(try ComposePorts(path: file.path)).filter { $0.subject == "compose" }
         #expect(findings.count == complaints.count, "\(findings)")
         for (finding, complaint) in zip(findings, complaints) {
@@ -119,7 +151,10 @@ import Workbench
         }
     }
 
-    @Test(arguments: [("services:\n\ta: b", ":2: is no YAML: the line is indented with a tab; YAML takes spaces"), ("[1]", ": is no compose file: it has no 'services'")])
+    @Test(arguments: [
+        ("services:\n\ta: b", ":2: is no YAML: the line is indented with a tab; YAML takes spaces"),
+        ("[1]", ": is no compose file: it has no 'services'"),
+    ])
     func `a compose file that cannot be understood is told with the reason`(yaml: String, complaint: String) throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "compose-\(UUID()).yaml").path
         try Data(yaml.utf8).write(to: URL(filePath: file))
@@ -134,7 +169,10 @@ import Workbench
         machine.bindFailure = { address, isTCP in "\(isTCP ? "TCP" : "UDP") \(address.port) is taken" }
         machine.folderFailure = { _ in .unwritable }
         let findings = Examination(try configuration(["metrics.listen=127.0.0.1:9464", "data=d"]), machine).all(nil)
-        #expect(findings.filter { $0.subject == "listens" }.map(\.text) == ["udp 0.0.0.0:5060: UDP 5060 is taken", "tcp 0.0.0.0:5060: TCP 5060 is taken", "metrics 127.0.0.1:9464: TCP 9464 is taken"])
+        #expect(
+            findings.filter { $0.subject == "listens" }.map(\.text) == [
+                "udp 0.0.0.0:5060: UDP 5060 is taken", "tcp 0.0.0.0:5060: TCP 5060 is taken", "metrics 127.0.0.1:9464: TCP 9464 is taken",
+            ])
         #expect(findings.filter { $0.subject == "data" }.map(\.grade) == [.bad])
     }
 
@@ -157,7 +195,8 @@ import Workbench
     }
 
     private func configuration(_ settings: [String] = []) throws -> ServeConfiguration {
-        var configuration = try ConfigurationFile.load(nil, environment: ["HOOKSWITCH_SIP_UDP": "0.0.0.0:5060", "HOOKSWITCH_SIP_TCP": "0.0.0.0:5060"], flags: settings)
+        var configuration = try ConfigurationFile.load(
+            nil, environment: ["HOOKSWITCH_SIP_UDP": "0.0.0.0:5060", "HOOKSWITCH_SIP_TCP": "0.0.0.0:5060"], flags: settings)
         if !settings.contains(where: { $0.hasPrefix("domain") }) { configuration.gateway.domain = "192.0.2.7" }
         return configuration
     }
@@ -165,7 +204,8 @@ import Workbench
     private func machine() -> Machine {
         Machine(
             addresses: [IPAddress("192.0.2.7")!], ephemeral: 32_768...60_999,
-            receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2, resolve: { _, _ in 3 }, folderFailure: { _ in nil },
+            receiveBufferLimit: 8 << 20, sendBufferLimit: 8 << 20, clockSource: "tsc", descriptorLimit: 65_536, cores: 2,
+            resolve: { _, _ in 3 }, folderFailure: { _ in nil },
             bindFailure: { _, _ in nil })
     }
 }
@@ -173,7 +213,8 @@ import Workbench
 /// Which of the four ways is dead: from what was seen, and from real calls.
 @Suite(.serialized, .timeLimit(.minutes(30))) struct ProbeTests {
     private static let good = ProbeEvidence(
-        number: "9197", hasAnswer: true, status: 200, isByeAnswered: true, contact: SocketAddress("192.0.2.7:5060", defaultPort: 1), media: SocketAddress("192.0.2.7:20000", defaultPort: 1), hasMedia: true,
+        number: "9197", hasAnswer: true, status: 200, isByeAnswered: true, contact: SocketAddress("192.0.2.7:5060", defaultPort: 1),
+        media: SocketAddress("192.0.2.7:20000", defaultPort: 1), hasMedia: true,
         sent: 150, received: 150, isOwnHeard: true)
 
     struct Case: Sendable {
@@ -185,14 +226,23 @@ import Workbench
     @Test(arguments: [
         Case(verdict: "all four ways work", dead: []),
         Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "is it running") { tone, _ in tone = ProbeEvidence(number: "9197") },
-        Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2") { tone, _ in
+        Case(
+            verdict: "dead: SIP out", dead: ["SIP out"],
+            remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2"
+        ) { tone, _ in
             (tone.repeatedAcceptances, tone.isByeAnswered, tone.contact) = (4, false, SocketAddress("172.17.0.2:5060", defaultPort: 1))
         },
-        Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "let UDP 5060 through both ways") { _, echo in echo.isByeAnswered = false },
+        Case(verdict: "dead: SIP out", dead: ["SIP out"], remedy: "let UDP 5060 through both ways") { _, echo in echo.isByeAnswered = false
+        },
         Case(verdict: "all four ways work", dead: []) { tone, _ in (tone.endedBy, tone.isByeAnswered) = (.them, false) },
         Case(verdict: "all four ways work", dead: []) { tone, _ in tone.repeatedAcceptances = 1 },
-        Case(verdict: "dead: RTP out", dead: ["RTP out"], remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2") { tone, echo in
-            (tone.isOwnHeard, echo.isOwnHeard, echo.received, tone.media, echo.media) = (false, false, 0, SocketAddress("172.17.0.2:20000", defaultPort: 1), nil)
+        Case(
+            verdict: "dead: RTP out", dead: ["RTP out"],
+            remedy: "advertise.address: 192.0.2.7 (HOOKSWITCH_ADVERTISE_ADDRESS), in place of 172.17.0.2"
+        ) { tone, echo in
+            (tone.isOwnHeard, echo.isOwnHeard, echo.received, tone.media, echo.media) = (
+                false, false, 0, SocketAddress("172.17.0.2:20000", defaultPort: 1), nil
+            )
         },
         Case(verdict: "dead: RTP out", dead: ["RTP out"], remedy: "let UDP 20000 and the rest of media.ports through") { tone, echo in
             (tone.isOwnHeard, echo.isOwnHeard, echo.received) = (false, false, 0)
@@ -201,8 +251,11 @@ import Workbench
             (tone.received, echo.received, tone.isOwnHeard, echo.isOwnHeard) = (0, 0, false, false)
         },
         Case(verdict: "our own sound came back from 9197", dead: []) { tone, echo in echo.isOwnHeard = false },
-        Case(verdict: "not known: RTP out, RTP in", dead: [], remedy: "name numbers that answer") { tone, echo in (tone.status, echo.status) = (404, 404) },
-        Case(verdict: "no call was connected: 9197 was answered too late (--timeout)", dead: [], remedy: "a longer --timeout") { tone, echo in
+        Case(verdict: "not known: RTP out, RTP in", dead: [], remedy: "name numbers that answer") { tone, echo in
+            (tone.status, echo.status) = (404, 404)
+        },
+        Case(verdict: "no call was connected: 9197 was answered too late (--timeout)", dead: [], remedy: "a longer --timeout") {
+            tone, echo in
             (tone.isLate, tone.hasMedia, tone.received, tone.isOwnHeard) = (true, false, 0, false)
             echo = tone
         },
@@ -215,7 +268,8 @@ import Workbench
         var tone = Self.good, echo = Self.good
         echo.number = "9196"
         test.edit(&tone, &echo)
-        let report = ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, usesTCP: false, tone: tone, echo: tone.hasAnswer ? echo : nil)
+        let report = ProbeReport(
+            server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, usesTCP: false, tone: tone, echo: tone.hasAnswer ? echo : nil)
         #expect(report.text.contains(test.verdict), "\(report.text)")
         #expect(report.ways.filter { $0.state == .dead }.map(\.name) == test.dead)
         let isKnown = !test.verdict.hasPrefix("not known") && !test.verdict.hasPrefix("no call")
@@ -227,9 +281,12 @@ import Workbench
         var echo = Self.good
         echo.isByeAnswered = false
         let reports = [(ProbeEvidence(number: "9197"), nil), (Self.good, echo)].map { tone, echo in
-            ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, usesTCP: usesTCP, tone: tone, echo: echo).ways[0].remedy ?? ""
+            ProbeReport(server: SocketAddress("192.0.2.7:5060", defaultPort: 1)!, usesTCP: usesTCP, tone: tone, echo: echo).ways[0].remedy
+                ?? ""
         }
-        #expect(reports[0].contains(usesTCP ? "sip.tcp: [" : "sip.udp: [") && reports[1].contains("let \(usesTCP ? "TCP" : "UDP") 5060 through"), "\(reports)")
+        #expect(
+            reports[0].contains(usesTCP ? "sip.tcp: [" : "sip.udp: [")
+                && reports[1].contains("let \(usesTCP ? "TCP" : "UDP") 5060 through"), "\(reports)")
     }
 
     @Test func `real calls to a target in order find all four alive`() throws {
@@ -243,7 +300,8 @@ import Workbench
         let target = try FaultyTarget { _, _ in }
         defer { target.phone.close() }
         target.phone.post { client, _ in
-            client.phone.onEvent = { call, event, now in if case .connected = event { call.session?.vanish(at: now) } }   // what comes for it gets 481
+            // What comes for it gets 481.
+            client.phone.onEvent = { call, event, now in if case .connected = event { call.session?.vanish(at: now) } }
         }
         let report = try probe("\(target.address)")
         #expect(report.ways[0] == ProbeReport.Way(name: "SIP out", state: .alive, text: "INVITE, ACK and BYE arrive"), "\(report.text)")
@@ -253,10 +311,13 @@ import Workbench
         let target = try FaultyTarget { number, call in call.script.source = number == 1 ? .tone(.init(440)) : .silence }
         defer { target.phone.close() }
         let report = try probe("\(target.address)")
-        #expect(report.ways.allSatisfy { $0.state == .alive } && report.ways[2].text == "the gateway reports that our packets arrive", "\(report.text)")
+        #expect(
+            report.ways.allSatisfy { $0.state == .alive } && report.ways[2].text == "the gateway reports that our packets arrive",
+            "\(report.text)")
     }
 
-    /// A 200 that crosses our CANCEL; one that says nothing of media; and none, for which we do not blame whoever ends what we have cancelled.
+    /// A 200 that crosses our CANCEL; one that says nothing of media; and none, for which we do not blame whoever ends what we have
+    /// cancelled.
     @Test(arguments: [
         ("200 OK", "9197 was answered too late (--timeout)"), (nil, "9197: the 200 has no description"),
         ("487 Request Terminated", "9197 was not answered in time (--timeout)"),

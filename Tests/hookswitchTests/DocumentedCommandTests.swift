@@ -56,7 +56,8 @@ import Workbench
     @Test func `the commands are found`() {
         #expect(Self.commands.count > 45, "\(Self.commands.map(\.text))")
         let names = [
-            "README.md", "LoadAndTorture.md", "TheProof.md", "Operating.md", "YourCallCodeOnLinux.md", "help of load", "first-five-minutes.md",
+            "README.md", "LoadAndTorture.md", "TheProof.md", "Operating.md", "YourCallCodeOnLinux.md", "help of load",
+            "first-five-minutes.md",
             "first-load-test.md", "tls.md", "debugging-a-failed-call.md",
         ]
         for name in names {
@@ -66,12 +67,15 @@ import Workbench
 
     @Test(arguments: commands) func `a command that is shown can be typed`(shown: Shown) throws {
         let words = Self.words(shown.text)
-        #expect(Hookswitch.configuration.subcommands.contains { $0._commandName == words[0] } || words[0] == "help", "there is no \(words[0])")
+        #expect(
+            Hookswitch.configuration.subcommands.contains { $0._commandName == words[0] } || words[0] == "help", "there is no \(words[0])")
         guard words.count > 1, words.last != "--help" else { return }
         do {
             try Hookswitch.checkCommand(words)
             try Self.check(try Hookswitch.parseAsRoot(Self.expandScenario(SettingFlags.expand(words), of: shown.page)))
-        } catch let failure as Failure where failure.exitCode == 3 { /* a file that only the reader has */ } catch {
+        } catch let failure as Failure where failure.exitCode == 3 {
+            // A file that only the reader has.
+        } catch {
             guard Hookswitch.exitCode(for: error) != .success else { return }
             Issue.record("\((error as? Failure)?.message ?? Hookswitch.message(for: error))")
         }
@@ -108,8 +112,11 @@ import Workbench
         var words: [String] = []
         for match in typed.matches(of: /(?:'[^']*'|[^ '])+/) { words.append(String(match.output).replacing("'", with: "")) }
         return words.filter { $0 != "…" }.map { word in
-            let stands = ["COMMAND": "call", "TARGET": "sip:9196@127.0.0.1", "PID": "1", "[UUID]": UUID().uuidString, "hookswitch.yaml": "\(root.path)/Configs/hookswitch.yaml",
-                "ca.pem": "\(root.path)/Tests/Corpus/certificates/ca.pem", "FILE": "\(root.path)/Configs/hookswitch.yaml"]
+            let stands = [
+                "COMMAND": "call", "TARGET": "sip:9196@127.0.0.1", "PID": "1", "[UUID]": UUID().uuidString,
+                "hookswitch.yaml": "\(root.path)/Configs/hookswitch.yaml",
+                "ca.pem": "\(root.path)/Tests/Corpus/certificates/ca.pem", "FILE": "\(root.path)/Configs/hookswitch.yaml",
+            ]
             return stands[word] ?? word.replacing("ADDRESS", with: "127.0.0.1")
         }
     }
@@ -118,7 +125,8 @@ import Workbench
 
     /// Of the samples (`SampleCommand`) and of our scripts.
     private static let others: Set<String> = [
-        "--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting", "--only",
+        "--answer-after", "--block", "--decline-after", "--do-not-disturb", "--ring-timeout", "--second", "--conference", "--waiting",
+        "--only",
     ]
 
     static let options = all { page in spans(page).filter { $0.wholeMatch(of: /--[a-z].*/) != nil } }
@@ -127,7 +135,9 @@ import Workbench
         let help = Hookswitch.configuration.subcommands.map { Hookswitch.helpMessage(for: $0) }.joined()
         for match in shown.text.matches(of: /--[a-z-]+/) {
             let name = String(match.output)
-            #expect(help.contains("\(name) ") || help.contains("\(name)\n") || SettingFlags.setting(name) != nil || Self.others.contains(name), "\(name)")
+            #expect(
+                help.contains("\(name) ") || help.contains("\(name)\n") || SettingFlags.setting(name) != nil || Self.others.contains(name),
+                "\(name)")
         }
     }
 
@@ -138,7 +148,9 @@ import Workbench
     @Test(arguments: blocksOfYAML) func `a file that is shown is taken`(shown: Shown) throws {
         let folder = try SoundFolder(), file = folder.path + "/shown.yaml"
         try Data(Self.filled(shown.text, folder).utf8).write(to: URL(filePath: file))
-        guard shown.text.hasPrefix("target:") || shown.text.contains("\ntarget:") else { return _ = try ConfigurationFile.load(file, environment: [:], flags: []) }
+        guard shown.text.hasPrefix("target:") || shown.text.contains("\ntarget:") else {
+            return _ = try ConfigurationFile.load(file, environment: [:], flags: [])
+        }
         _ = try LoadOptions.parse(ScenarioFile.arguments(from: file)).order()
     }
 
@@ -155,11 +167,15 @@ import Workbench
     @Test func `the settings are found`() { #expect(Self.settings.count > 25, "\(Self.settings.map(\.text))") }
 
     private static let places = [
-        "WHAT", "sip: { tls: WHAT }", "lines: [{ number: \"1\", open: true, WHAT }]", "lines: [{ number: \"1\", WHAT }]", "lines: [{ number: \"1\", trunk: { host: a.test, WHAT } }]",
-        "lines: [{ number: \"1\", trunk: { host: a.test, username: u, password: p, WHAT } }]", "lines: [{ number: \"1\", trunk: { host: a.test, rewrite: [WHAT] } }]",
-        "lines: [{ number: \"1\", record: recordings/, WHAT }]", "lines: [{ number: \"1\", script: WHAT }]", "lines: [{ number: \"1\", script: { reject: 486, WHAT } }]", "lines: [{ number: \"1\", script: { answer: true, WHAT } }]",
+        "WHAT", "sip: { tls: WHAT }", "lines: [{ number: \"1\", open: true, WHAT }]", "lines: [{ number: \"1\", WHAT }]",
+        "lines: [{ number: \"1\", trunk: { host: a.test, WHAT } }]",
+        "lines: [{ number: \"1\", trunk: { host: a.test, username: u, password: p, WHAT } }]",
+        "lines: [{ number: \"1\", trunk: { host: a.test, rewrite: [WHAT] } }]",
+        "lines: [{ number: \"1\", record: recordings/, WHAT }]", "lines: [{ number: \"1\", script: WHAT }]",
+        "lines: [{ number: \"1\", script: { reject: 486, WHAT } }]", "lines: [{ number: \"1\", script: { answer: true, WHAT } }]",
         "lines: [{ number: \"1\", WHAT }, { number: \"1001\", open: true }, { number: \"1002\", open: true }]",
-        "lines: [{ number: \"1\", group: { members: [\"1001\"], WHAT } }, { number: \"1001\", open: true }]", "lines: [{ number: \"1\", application: playback, file: FILE, WHAT }]",
+        "lines: [{ number: \"1\", group: { members: [\"1001\"], WHAT } }, { number: \"1001\", open: true }]",
+        "lines: [{ number: \"1\", application: playback, file: FILE, WHAT }]",
     ]
 
     @Test(arguments: settings) func `a setting that is shown is taken somewhere`(shown: Shown) throws {

@@ -2,7 +2,8 @@ import Foundation
 import Primitives
 import Runtime
 
-/// Answers no call as a telephone does: rings, and ends the call with a line of its own when the CANCEL comes; or answers at once, without a description.
+/// Answers no call as a telephone does: rings, and ends the call with a line of its own when the CANCEL comes; or answers at once, without
+/// a description.
 final class DumbTarget: Sendable {
     let address: SocketAddress
     private let socket: FileDescriptorOwner
@@ -23,12 +24,14 @@ final class DumbTarget: Sendable {
         let count = withUnsafeMutablePointer(to: &sender) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { recvfrom(socket.raw, &bytes, bytes.count, 0, $0, &size) }
         }
-        let lines = String(decoding: bytes[..<max(0, count)], as: UTF8.self).components(separatedBy: "\r\n"), method = lines[0].prefix { $0 != " " }
+        let lines = String(decoding: bytes[..<max(0, count)], as: UTF8.self).components(separatedBy: "\r\n"),
+            method = lines[0].prefix { $0 != " " }
         for (status, cseq) in responses(to: String(method)) {
             let kept = lines.filter { line in ["Via:", "From:", "Call-ID:", "CSeq:"].contains(where: line.hasPrefix) }
                 .map { $0.hasPrefix("CSeq:") ? $0.replacing("CANCEL", with: cseq) : $0 }
             let to = lines.first { $0.hasPrefix("To:") }.map { $0.contains("tag=") ? $0 : $0 + ";tag=dumb" } ?? ""
-            let text = (["SIP/2.0 \(status)"] + kept + [to, "Contact: <sip:dumb@\(address)>", "Content-Length: 0", "", ""]).joined(separator: "\r\n")
+            let text = (["SIP/2.0 \(status)"] + kept + [to, "Contact: <sip:dumb@\(address)>", "Content-Length: 0", "", ""]).joined(
+                separator: "\r\n")
             _ = withUnsafePointer(to: &sender) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { sendto(socket.raw, text, text.utf8.count, 0, $0, size) }
             }

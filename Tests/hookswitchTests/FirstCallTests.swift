@@ -9,12 +9,17 @@ import Testing
 
 /// The line that a start proposes to type.
 @Suite struct FirstCallTests {
-    private func summary(_ configuration: ServeConfiguration) -> StartupSummary { StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil) }
+    private func summary(_ configuration: ServeConfiguration) -> StartupSummary {
+        StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil)
+    }
 
-    @Test(arguments: [
-        ("hookswitch.yaml", "sip:9196@127.0.0.1:5060"), ("telephones.yaml", "sip:9196@127.0.0.1:5060"), ("tls.yaml", "sip:9196@127.0.0.1:5060"),
-        ("lan.yaml", "sip:9196@127.0.0.1:5060 --from 2000"), ("routing.yaml", "sip:9101@127.0.0.1:5060"), ("sound.yaml", "sip:9200@127.0.0.1:5060"), ("trunk.yaml", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("hookswitch.yaml", "sip:9196@127.0.0.1:5060"), ("telephones.yaml", "sip:9196@127.0.0.1:5060"),
+            ("tls.yaml", "sip:9196@127.0.0.1:5060"),
+            ("lan.yaml", "sip:9196@127.0.0.1:5060 --from 2000"), ("routing.yaml", "sip:9101@127.0.0.1:5060"),
+            ("sound.yaml", "sip:9200@127.0.0.1:5060"), ("trunk.yaml", nil),
+        ] as [(String, String?)])
     func `each configuration that we ship proposes what it answers`(name: String, target: String?) throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let summary = summary(try ConfigurationFile.load(root.appending(path: "Configs/\(name)").path, environment: [:], flags: []))
@@ -22,7 +27,9 @@ import Testing
         #expect(summary.text.contains("\n  try ") == (target != nil))
     }
 
-    private func configuration(_ flags: [String]) throws -> ServeConfiguration { try ConfigurationFile.load(nil, environment: [:], flags: flags) }
+    private func configuration(_ flags: [String]) throws -> ServeConfiguration {
+        try ConfigurationFile.load(nil, environment: [:], flags: flags)
+    }
 
     @Test func `where nobody is a guest it proposes a line of ours, and no password`() throws {
         var configuration = try configuration(["access.guests="])
@@ -36,7 +43,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["1001", "1005", "1003"], "1001, 1005, 1003"), (["1001", "1002", "1003"], "1001-1003"), (["1001", "1002"], "1001, 1002"), (["1", "b", "3"], "1, b, 3"),
+        (["1001", "1005", "1003"], "1001, 1005, 1003"), (["1001", "1002", "1003"], "1001-1003"), (["1001", "1002"], "1001, 1002"),
+        (["1", "b", "3"], "1, b, 3"),
     ])
     func `only numbers that follow each other are told by their ends`(numbers: [String], text: String) throws {
         var configuration = try configuration([])

@@ -61,10 +61,12 @@ import Workbench
         #expect(try callee.event("result").result?.digitsReceived == "12#")
         #expect(try caller.end() == nil && callee.end() == nil)
         let names = caller.told.map(\.event).filter { $0 != "digit" && $0 != "refused" }   // an echo sends the keys back
-        #expect(names == [
-            "calling", "ringing", "answered", "media-started", "digits-sent", "media-stopped", "hold-done", "media-started", "resume-done",
-            "media-stopped", "ended", "result",
-        ])
+        #expect(
+            names == [
+                "calling", "ringing", "answered", "media-started", "digits-sent", "media-stopped", "hold-done", "media-started",
+                "resume-done",
+                "media-stopped", "ended", "result",
+            ])
         for line in caller.told { #expect(line.call == 1 && line.callID == answered.callID, "\(line)") }
     }
 

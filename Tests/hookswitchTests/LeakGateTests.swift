@@ -10,14 +10,21 @@ import Workbench
     private let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-leaks-\(UUID())")
 
     /// A journal of one call, without the events of `missing`.
-    private func journal(without missing: Set<String> = [], from first: Int = 1, at path: String, wall: UInt64 = 1_790_000_000_000_000_000) throws {
+    private func journal(without missing: Set<String> = [], from first: Int = 1, at path: String, wall: UInt64 = 1_790_000_000_000_000_000)
+        throws
+    {
         let call = UUID().uuidString
-        let kinds = ["report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped", "session.deactivated", "media.closed", "media.released", "call.ended"]
+        let kinds = [
+            "report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped",
+            "session.deactivated", "media.closed", "media.released", "call.ended",
+        ]
         let file = try FileHandle(forWritingTo: URL(filePath: path))
         defer { try? file.close() }
         try file.seekToEnd()
         for (index, kind) in kinds.filter({ !missing.contains($0) }).enumerated() {
-            let line = #"{"seq":\#(first + index),"t":\#(index * 1_000_000),"wall":\#(wall + UInt64(index)),"call":"\#(call)","line":"1002","lane":"s0","kind":"\#(kind)","details":{}}"# + "\n"
+            let line =
+                #"{"seq":\#(first + index),"t":\#(index * 1_000_000),"wall":\#(wall + UInt64(index)),"call":"\#(call)","line":"1002","lane":"s0","kind":"\#(kind)","details":{}}"#
+                + "\n"
             try file.write(contentsOf: Data(line.utf8))
         }
     }
@@ -34,7 +41,8 @@ import Workbench
 
     @Test(arguments: [
         ("media.released", "gateway: 1 media ports reserved and not released"), ("media.closed", "gateway: 1 media opened and not closed"),
-        ("media.stopped", "gateway: 1 media started and not stopped"), ("session.deactivated", "gateway: 1 audio sessions activated and not deactivated"),
+        ("media.stopped", "gateway: 1 media started and not stopped"),
+        ("session.deactivated", "gateway: 1 audio sessions activated and not deactivated"),
         ("call.ended", "gateway: 1 calls that did not end"),
     ])
     func `what the journal opens and does not close is left behind`(missing: String, leftover: String) throws {
@@ -59,7 +67,9 @@ import Workbench
         let gate = try TargetJournal(path: path)
         for call in 1...calls {
             try? FileManager.default.removeItem(atPath: "\(path).\(kept)")
-            for number in stride(from: kept, to: 1, by: -1) { try? FileManager.default.moveItem(atPath: "\(path).\(number - 1)", toPath: "\(path).\(number)") }
+            for number in stride(from: kept, to: 1, by: -1) {
+                try? FileManager.default.moveItem(atPath: "\(path).\(number - 1)", toPath: "\(path).\(number)")
+            }
             try FileManager.default.moveItem(atPath: path, toPath: path + ".1")
             _ = FileManager.default.createFile(atPath: path, contents: nil)
             try journal(without: call == calls ? missing : [], from: 10 * call + 91, at: path, wall: wall + UInt64(10_000 * call))
@@ -104,7 +114,11 @@ import Workbench
     }
 
     @Test func `a journal in which nothing happens is the wrong one`() throws {
-        #expect(try report(without: ["report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped", "session.deactivated", "media.closed", "media.released", "call.ended"])
+        #expect(
+            try report(without: [
+                "report.incoming.ok", "media.reserved", "media.opened", "session.activated", "media.started", "media.stopped",
+                "session.deactivated", "media.closed", "media.released", "call.ended",
+            ])
             .leftovers == ["gateway: no event in its journal since the run began: is it the right file?"])
     }
 

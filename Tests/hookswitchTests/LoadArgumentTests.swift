@@ -22,8 +22,14 @@ import Workbench
         ("sip:1@127.0.0.1 --transport tpc", "--transport is udp, tcp or tls, got 'tpc' (did you mean 'tcp'?)"),
         ("sip:1@127.0.0.1 --rate 0", "--rate takes calls a second from 0.001 to 10000, got 0"),
         ("sip:1@127.0.0.1 --rate 5 --ramp 1:2:1:1", "--rate and --ramp exclude each other"),
-        ("sip:1@127.0.0.1 --ramp 10:5:1:1", "--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '10:5:1:1'"),
-        ("sip:1@127.0.0.1 --ramp 10:100:inf:30", "--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '10:100:inf:30'"),
+        (
+            "sip:1@127.0.0.1 --ramp 10:5:1:1",
+            "--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '10:5:1:1'"
+        ),
+        (
+            "sip:1@127.0.0.1 --ramp 10:100:inf:30",
+            "--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '10:100:inf:30'"
+        ),
         ("--calibrate --ports 40000-40001", "--calibrate needs four media ports or more: a pair for each end; got '40000-40001'"),
         ("sip:1@127.0.0.1 --hold long", "--hold takes seconds as 10, or exponential:10, got 'long'"),
         ("sip:1@127.0.0.1 --mix hodl=5", "--mix knows no 'hodl' (did you mean 'hold'?); there are hold, dtmf, reinvite, cancel, busy"),
@@ -41,7 +47,10 @@ import Workbench
         ("sip:1@127.0.0.1 --slo setpu_p95<200ms", "--slo: 'setpu_p95<200ms': there is no 'setpu' (did you mean 'setup'?)"),
         ("sip:1@127.0.0.1 --slo setup<200ms", "--slo: 'setup<200ms': say which: setup_p95, setup_mean, setup_min or setup_max"),
         ("sip:1@127.0.0.1 --slo failed<5ms", "--slo: 'failed<5ms': '5ms' is no limit in %"),
-        ("sip:1@127.0.0.1 --find-knee --rate 3 --slo failed<1%", "--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)"),
+        (
+            "sip:1@127.0.0.1 --find-knee --rate 3 --slo failed<1%",
+            "--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)"
+        ),
         ("sip:1@127.0.0.1 --mix busy=5", "--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends"),
         ("sip:1@127.0.0.1 --find-knee", "--find-knee needs --slo: what must hold?"),
         ("sip:1@127.0.0.1 --find-knee --slo failed<1% --dry-run", "--dry-run and --find-knee exclude each other: one call has no knee"),
@@ -53,9 +62,15 @@ import Workbench
         ("sip:1@127.0.0.1 --calibrate", "--calibrate calls an echo of its own: leave a target out"),
         ("sip:1@127.0.0.1 --ports 9", "--ports takes ports as 40000-41999, got '9'"),
         ("sip:1@127.0.0.1 --ports +40000--41999", "--ports takes ports as 40000-41999, got '+40000--41999'"),
-        ("sip:1@127.0.0.1 --local 0.0.0.0", "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0'"),
+        (
+            "sip:1@127.0.0.1 --local 0.0.0.0",
+            "--local takes one address of this machine, as callers are told it: 127.0.0.1:5070; got '0.0.0.0'"
+        ),
         ("sip:1@127.0.0.1 --srtp zrtp", "--srtp is sdes, dtls, optional or off, got 'zrtp'"),
-        ("sip:1@127.0.0.1 --transport tls --both-ends --local 127.0.0.1", "to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?"),
+        (
+            "sip:1@127.0.0.1 --transport tls --both-ends --local 127.0.0.1",
+            "to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?"
+        ),
         ("sip:1@127.0.0.1 --json - --csv -", "only one report can go to standard output"),
     ])
     func `a mistake gets one line, and exit code 2`(arguments: String, line: String) throws {
@@ -94,7 +109,9 @@ import Workbench
     @Test func `without bounds a run ends after a minute, and a ramp at its end`() throws {
         #expect(try order("sip:1@127.0.0.1").plan.duration == .seconds(60))
         let ramp = try order("sip:1@127.0.0.1 --ramp 10:30:10:5").plan
-        #expect(ramp.duration == nil && ramp.arrivals.steps.map(\.rate) == [10, 20, 30] && ramp.arrivals.steps.allSatisfy { $0.time == .seconds(5) })
+        #expect(
+            ramp.duration == nil && ramp.arrivals.steps.map(\.rate) == [10, 20, 30]
+                && ramp.arrivals.steps.allSatisfy { $0.time == .seconds(5) })
     }
 
     @Test func `a mix, an exponential hold and a share to listen to are read`() throws {

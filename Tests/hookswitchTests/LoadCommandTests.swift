@@ -27,7 +27,8 @@ import Workbench
     @Test func `one direction that is dead on every 10th call is found, named, and breaks the level`() throws {
         let target = try FaultyTarget { number, call in if number % 10 == 0 { call.script.source = .silence } }
         defer { target.phone.close() }
-        let report = try load("sip:echo@\(target.address) --rate 20 --calls 40 --hold 1.2 --slo one_way<1%"), found = try #require(report.findings.first { $0.kind == .oneWay })
+        let report = try load("sip:echo@\(target.address) --rate 20 --calls 40 --hold 1.2 --slo one_way<1%"),
+            found = try #require(report.findings.first { $0.kind == .oneWay })
         #expect(found.calls == 4 && found.numbers == [10, 20, 30, 40] && found.pattern == "every 10th call")
         #expect(report.slo.first?.isKept == false && report.slo.first?.actual == 10)
         #expect(report.exitCode != 0)
@@ -37,7 +38,8 @@ import Workbench
     @Test func `answers that come late are found and named`() throws {
         let target = try FaultyTarget { number, call in if number % 6 == 0 { call.answersAfter = .milliseconds(1_500) } }
         defer { target.phone.close() }
-        let report = try load("sip:echo@\(target.address) --rate 20 --calls 24 --hold 0.5"), found = try #require(report.findings.first { $0.kind == .lateAnswer })
+        let report = try load("sip:echo@\(target.address) --rate 20 --calls 24 --hold 0.5"),
+            found = try #require(report.findings.first { $0.kind == .lateAnswer })
         #expect(found.numbers == [6, 12, 18, 24] && found.pattern == "every 6th call")
         #expect(found.text.contains("where half of all took"))
     }
@@ -52,7 +54,8 @@ import Workbench
     @Test func `the knee is the last step that held`() throws {
         let target = try FaultyTarget { number, call in if number > 30 { call.refusal = 503 } }
         defer { target.phone.close() }
-        let report = try load("sip:echo@\(target.address) --find-knee --ramp 5:50:5:2 --hold 0.5 --slo failed<5%"), knee = try #require(report.knee)
+        let report = try load("sip:echo@\(target.address) --find-knee --ramp 5:50:5:2 --hold 0.5 --slo failed<5%"),
+            knee = try #require(report.knee)
         #expect(knee.lastKept == 10 && knee.firstBroken == 15, "10 calls in the first step, 20 in the second: \(knee)")
         #expect(knee.broken.first?.hasPrefix("failed<5% (was ") == true)
         #expect(report.steps.count < 8, "it does not go on for long: \(report.steps.map(\.rate))")
@@ -62,7 +65,8 @@ import Workbench
     @Test func `a step that the tool kept calls back from does not count as held`() throws {
         let target = try FaultyTarget { _, _ in }
         defer { target.phone.close() }
-        let report = try load("sip:echo@\(target.address) --find-knee --ramp 5:50:5:2 --hold 2 --concurrent 16 --slo failed<60%"), knee = try #require(report.knee)
+        let report = try load("sip:echo@\(target.address) --find-knee --ramp 5:50:5:2 --hold 2 --concurrent 16 --slo failed<60%"),
+            knee = try #require(report.knee)
         #expect(knee.lastKept == 5 && knee.firstNotOffered == 10 && knee.firstBroken == nil, "10 a second of 2 s are 20 at a time: \(knee)")
         let step = try #require(report.steps.dropFirst().first)
         #expect(step.notBegun > 0 && step.isKept == nil && report.steps.count < 5, "\(report.steps)")
@@ -78,7 +82,8 @@ import Workbench
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = ["json", "csv", "junit", "html"].map { "--\($0) \(folder.path)/load.\($0)" }.joined(separator: " ")
         let arguments = "load sip:echo@\(target.address) --rate 20 --calls 4 --hold 0.6 --slo setup_p95<60s,delay_p5<1s " + files
-        let command = try #require(try Hookswitch.parseAsRoot(arguments.split(separator: " ").map(String.init)) as? Load), order = try command.options.order()
+        let command = try #require(try Hookswitch.parseAsRoot(arguments.split(separator: " ").map(String.init)) as? Load),
+            order = try command.options.order()
         try order.outputs.write(try LoadRun(order, teller: Teller(nil)).perform())
         func text(_ name: String) throws -> String { try String(contentsOf: folder.appending(path: "load.\(name)"), encoding: .utf8) }
         let report = try JSONDecoder().decode(LoadReport.self, from: Data(try text("json").utf8))
@@ -87,21 +92,30 @@ import Workbench
         let rows = try text("csv").split(separator: "\r\n")
         #expect(rows.count == 5 && rows[3].contains(",failed,486,"))
         let junit = try XMLOutline(text: text("junit"))
-        #expect(junit.count("testcase") > 10 && junit.failed.isSuperset(of: ["delay_p5<1s", "refused does not occur"]) && !junit.failed.contains("setup_p95<60s"))
+        #expect(
+            junit.count("testcase") > 10 && junit.failed.isSuperset(of: ["delay_p5<1s", "refused does not occur"])
+                && !junit.failed.contains("setup_p95<60s"))
         let page = try text("html")
-        #expect(page.contains("<svg") && page.contains("Set-up time") && page.contains("486") && !page.contains("http"), "one page that needs no other")
+        #expect(
+            page.contains("<svg") && page.contains("Set-up time") && page.contains("486") && !page.contains("http"),
+            "one page that needs no other")
     }
 
     @Test(arguments: ["sdes", "dtls"])
     func `over TLS and with encrypted sound all is counted as such`(keying: String) throws {
         let target = try FaultyTarget(.encrypted) { _, _ in }
         defer { target.phone.close() }
-        let report = try load("sip:echo@\(target.address) --transport tls --ca \(Certificates.path("ca.pem")) --srtp \(keying) --rate 10 --calls 6 --hold 1.5 --expect echo --slo encrypted>=100")
+        let report = try load(
+            "sip:echo@\(target.address) --transport tls --ca \(Certificates.path("ca.pem")) --srtp \(keying) --rate 10 --calls 6 --hold 1.5 --expect echo --slo encrypted>=100"
+        )
         #expect(report.counts.good == 6 && report.run.transport == "tls", "\(report.findings)")
         #expect(keying == "sdes" ? report.encryption.sdes == 6 : report.encryption.dtls == 6, "\(report.encryption)")
         #expect(report.encryption.share == 100 && report.slo.allSatisfy(\.isKept))
         #expect(report.calls.allSatisfy { $0.caller?.encryption == MediaEncryption(rawValue: keying) })
-        #expect(LoadText.lines(report).contains { $0.hasPrefix("encryption   signalling TLS; 100 % of 6 ends: 6 SRTP by \(keying.uppercased())") })
+        #expect(
+            LoadText.lines(report).contains {
+                $0.hasPrefix("encryption   signalling TLS; 100 % of 6 ends: 6 SRTP by \(keying.uppercased())")
+            })
         #expect(report.leaks?.leftovers == [])
     }
 
@@ -118,10 +132,13 @@ import Workbench
         let target = try FaultyTarget(.encrypted) { _, _ in }
         defer { target.phone.close() }
         let report = try load("sip:echo@\(target.address) --transport tls --rate 10 --calls 2 --hold 1")
-        #expect(report.counts.good == 0 && report.validity.notes.contains { $0.hasPrefix("TLS: the peer's certificate is not trusted") }, "\(report.validity.notes)")
+        #expect(
+            report.counts.good == 0 && report.validity.notes.contains { $0.hasPrefix("TLS: the peer's certificate is not trusted") },
+            "\(report.validity.notes)")
     }
 
-    /// Descriptors are those of the whole process, with all its other tests, and left out here: by themselves they would make an exit code of 1.
+    /// Descriptors are those of the whole process, with all its other tests, and left out here: by themselves they would make an exit code
+    /// of 1.
     private func load(_ arguments: String) throws -> LoadReport {
         let command = try #require(try Hookswitch.parseAsRoot(("load " + arguments).split(separator: " ").map(String.init)) as? Load)
         var report = try LoadRun(command.options.order(), teller: Teller(nil)).perform()
@@ -177,7 +194,9 @@ final class FaultyTarget: Sendable {
 
 /// The authority and the leaves of the tests.
 enum Certificates {
-    static func path(_ name: String) -> String { URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates/\(name)").path }
+    static func path(_ name: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Corpus/certificates/\(name)").path
+    }
 }
 
 /// What a test wants of an XML document: how many elements of a name, and which test cases failed.
@@ -190,7 +209,9 @@ private final class XMLOutline {
         for piece in text.split(separator: "<").map(String.init) {
             let name = String(piece.prefix { $0.isLetter })
             counts[name, default: 0] += 1
-            if name == "testcase", !piece.contains("/>"), let start = piece.range(of: " name=\""), let end = piece[start.upperBound...].firstIndex(of: Character("\"")) {
+            if name == "testcase", !piece.contains("/>"), let start = piece.range(of: " name=\""),
+                let end = piece[start.upperBound...].firstIndex(of: Character("\""))
+            {
                 failed.insert(String(piece[start.upperBound..<end]).replacing("&gt;", with: ">").replacing("&lt;", with: "<"))
             }
         }

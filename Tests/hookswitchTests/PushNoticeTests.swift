@@ -18,7 +18,9 @@ import UserAgent
         let wire = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         defer { close(wire) }
         var address = sockaddr_in()
-        (address.sin_family, address.sin_port, address.sin_addr.s_addr) = (sa_family_t(AF_INET), port.bigEndian, UInt32(0x7F00_0001).bigEndian)
+        (address.sin_family, address.sin_port, address.sin_addr.s_addr) = (
+            sa_family_t(AF_INET), port.bigEndian, UInt32(0x7F00_0001).bigEndian
+        )
         withUnsafePointer(to: &address) {
             _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(wire, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
@@ -49,15 +51,17 @@ import UserAgent
         (settings.mediaLanes, settings.push, settings.journalFile) = (1, DeadService(), journal)
         let (told, tells) = AsyncStream<(line: String, cause: String)>.makeStream()
         let server = try GatewayServer(settings) { if case .push(let line, let cause) = $0 { tells.yield((line, cause)) } }
-        Self.say([
-            Self.request("REGISTER", 1, ["Contact: <sip:1001@127.0.0.1:9;pn-provider=acme;pn-prid=token-1>", "Expires: 60"]),
-            Self.request("INVITE", 2, ["Contact: <sip:caller@127.0.0.1:9>"]),
-        ], to: place.port)
+        Self.say(
+            [
+                Self.request("REGISTER", 1, ["Contact: <sip:1001@127.0.0.1:9;pn-provider=acme;pn-prid=token-1>", "Expires: 60"]),
+                Self.request("INVITE", 2, ["Contact: <sip:caller@127.0.0.1:9>"]),
+            ], to: place.port)
         let push = try #require(await told.first { _ in true })
         #expect(push == ("1001", "the push service answered 410"))
         server.endAll()
         server.stop()
-        let written = try String(contentsOfFile: journal, encoding: .utf8), line = written.split(separator: "\n").first { $0.contains("push.failed") }
+        let written = try String(contentsOfFile: journal, encoding: .utf8),
+            line = written.split(separator: "\n").first { $0.contains("push.failed") }
         #expect(line?.contains("\"text\":\"1001\"") == true && line?.contains("answered 410") == true && !written.contains("token-1"))
     }
 }

@@ -34,7 +34,9 @@ import Workbench
     @Test func `an audit tells of missing events, and they are no violation`() throws {
         let report = try audit([Self.line(1, "gateway.started"), Self.line(4, "gateway.stopped")])
         #expect(report.isClean && report.gaps == 1 && report.unfinishedCalls.isEmpty)
-        #expect(AuditCommand.text(report) == "gap         events are missing between 1 and 4\n2 events, 0 calls: clean; events are missing in 1 places")
+        #expect(
+            AuditCommand.text(report)
+                == "gap         events are missing between 1 and 4\n2 events, 0 calls: clean; events are missing in 1 places")
         let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
         #expect(json.contains(#""gaps":1"#) && json.contains(#""unfinishedCalls":[]"#) && json.contains(#""after":1"#))
     }
@@ -44,7 +46,9 @@ import Workbench
         let lines = [2, 5, 6].map { Self.line($0, "call.ended").replacingOccurrences(of: #""lane""#, with: #""call":"\#(call)","lane""#) }
         let report = try audit([Self.line(1, "gateway.started")] + lines + [Self.line(7, "gateway.stopped")])
         #expect(report.isClean && report.unjudgedCalls == 1)
-        #expect(AuditCommand.text(report).hasSuffix("1 calls: clean; events are missing in 1 places; 1 calls cannot be judged, a part of them is missing"))
+        #expect(
+            AuditCommand.text(report).hasSuffix(
+                "1 calls: clean; events are missing in 1 places; 1 calls cannot be judged, a part of them is missing"))
     }
 
     @Test func `what the gateway itself found where events are missing now is exit code 1`() throws {
@@ -54,7 +58,9 @@ import Workbench
             #""seq":6,"kind":"audit.violation","details":{"rule":"R10","count":3,"text":"a call ends once"}"#,
         ].map { #"{"t":5000000,"wall":1790000000000000000,"lane":"s0","call":"\#(call)",\#($0)}"# }
         let report = try audit([Self.line(1, "gateway.started")] + lines)
-        #expect(!report.isClean && report.gaps == 1 && AuditCommand.text(report).contains("violation   R10  event 3  call \(call)  a call ends once"))
+        #expect(
+            !report.isClean && report.gaps == 1
+                && AuditCommand.text(report).contains("violation   R10  event 3  call \(call)  a call ends once"))
     }
 
     @Test func `a journal is audited out of a pipe, which is given alone`() throws {
@@ -68,10 +74,12 @@ import Workbench
 
     @Test func `an audit names the calls that were up when the server was killed`() throws {
         let call = UUID().uuidString
-        let invite = #"{"seq":2,"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"sip.rx","details":{"method":"INVITE","cseq":1}}"#
+        let invite =
+            #"{"seq":2,"t":2000000,"wall":1790000000000000000,"call":"\#(call)","line":"1","lane":"s0","kind":"sip.rx","details":{"method":"INVITE","cseq":1}}"#
         let report = try audit([Self.line(1, "gateway.started"), invite])
         #expect(report.isClean && report.unfinishedCalls == [call])
-        #expect(AuditCommand.text(report) == "unfinished  call \(call) was up where its journal ends or has a gap\n2 events, 1 calls: clean")
+        #expect(
+            AuditCommand.text(report) == "unfinished  call \(call) was up where its journal ends or has a gap\n2 events, 1 calls: clean")
     }
 
     @Test func `an empty journal is not called clean`() throws {
@@ -88,7 +96,9 @@ import Workbench
 
     @Test func `two reports of a run are not written over each other`() throws {
         try inFolder { path in
-            let lost = try #require(throws: Failure.self) { try LoadOutputs(json: path, csv: nil, junit: nil, html: (path as NSString).deletingLastPathComponent + "/./report") }
+            let lost = try #require(throws: Failure.self) {
+                try LoadOutputs(json: path, csv: nil, junit: nil, html: (path as NSString).deletingLastPathComponent + "/./report")
+            }
             #expect(lost.exitCode == 2 && lost.message.hasPrefix("--html: another report goes to '"))
             #expect(symlink(path, path + "-link") == 0 && FileManager.default.createFile(atPath: path, contents: nil))
             #expect(throws: Failure.self) { try LoadOutputs(json: path, csv: path + "-link", junit: nil, html: nil) }
@@ -103,7 +113,9 @@ import Workbench
     @Test func `a place that takes no report keeps it from no other, and the first error is told`() throws {
         var reached: [Int] = []
         let failure = try #require(throws: Failure.self) {
-            try Delivery.all([{ throw Failure.cannotRun("first") }, { reached.append(2) }, { throw Failure.cannotRun("third") }, { reached.append(4) }])
+            try Delivery.all([
+                { throw Failure.cannotRun("first") }, { reached.append(2) }, { throw Failure.cannotRun("third") }, { reached.append(4) },
+            ])
         }
         #expect(failure.message == "first" && failure.exitCode == 3 && reached == [2, 4])
     }
@@ -261,7 +273,9 @@ import Workbench
         #expect(count == 1)
     }
 
-    @Test(arguments: [("10001", 2), ("99999999999", 2), ("0", 2)]) func `the width of a ladder has bounds`(width: String, code: Int32) throws {
+    @Test(arguments: [("10001", 2), ("99999999999", 2), ("0", 2)]) func `the width of a ladder has bounds`(width: String, code: Int32)
+        throws
+    {
         let command = try #require(try Hookswitch.parseAsRoot(["ladder", "/dev/null", "--width", width]) as? LadderCommand)
         let failure = try #require(throws: Failure.self) { try command.run() }
         #expect(failure.exitCode == code && failure.message == "--width takes columns from 1 to 10000, got \(width)")

@@ -16,13 +16,13 @@ import Workbench
             mix: { }
             """.replacing("mix: { }", with: "mix: hold=5,cancel=1") + """
 
-            steps:
-              - wait: 0.5
-              - press: 12#
-              - hold: 2
-              - reinvite
-            slo: setup_p95<200ms, failed<0.1%
-            """)
+                steps:
+                  - wait: 0.5
+                  - press: 12#
+                  - hold: 2
+                  - reinvite
+                slo: setup_p95<200ms, failed<0.1%
+                """)
         let order = try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order(), plan = order.plan
         #expect(plan.calls == 100 && plan.arrivals == ArrivalPlan(rate: 20) && plan.mix == CallMix([.hold: 5, .cancel: 1]))
         #expect(plan.target.map { "\($0)" } == "sip:9196@127.0.0.1" && order.slo?.terms.count == 2)
@@ -31,7 +31,8 @@ import Workbench
     }
 
     @Test func `what is typed goes before the file, and a dry run is one call`() throws {
-        let words = try expand("target: sip:9196@127.0.0.1\nrate: 20\ncalls: 100\n", more: ["--rate", "3", "--dry-run", "sip:9197@127.0.0.1"])
+        let words = try expand(
+            "target: sip:9196@127.0.0.1\nrate: 20\ncalls: 100\n", more: ["--rate", "3", "--dry-run", "sip:9197@127.0.0.1"])
         let plan = try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order().plan
         #expect(plan.arrivals == ArrivalPlan(rate: 3) && plan.calls == 1 && plan.target.map { "\($0)" } == "sip:9197@127.0.0.1")
     }
@@ -47,10 +48,16 @@ import Workbench
         ("target: sip:1@127.0.0.1\nrate: fast\n", ":2: The value 'fast' is invalid for '--rate <n>'"),
         ("rate: 1\nmix: hodl=5\n", ":2: --mix knows no 'hodl' (did you mean 'hold'?); there are hold, dtmf, reinvite, cancel, busy"),
         ("rate: 1\nslo: setpu_p95<1ms\n", ":2: --slo: 'setpu_p95<1ms': there is no 'setpu' (did you mean 'setup'?)"),
-        ("steps:\n  - wait: 1\n  - pres: 12\n", ":3: step 2: unknown step 'pres' (did you mean 'press'?); there are wait, press, hold, resume, reinvite, hang-up"),
+        (
+            "steps:\n  - wait: 1\n  - pres: 12\n",
+            ":3: step 2: unknown step 'pres' (did you mean 'press'?); there are wait, press, hold, resume, reinvite, hang-up"
+        ),
         ("steps:\n  - wait\n", ":2: step 1: 'wait' needs a value, as wait: 1"),
         ("steps:\n  - press: 12x\n", ":2: step 1: 'press' takes up to 32 keys of 0-9, *, # and A-D, got '12x'"),
-        ("rate: 1\nsteps:\n  - hold\n  - press: 12\n  - resume\n", ":3: steps: 'press' between 'hold' and 'resume' presses nothing: no sound of ours leaves then"),
+        (
+            "rate: 1\nsteps:\n  - hold\n  - press: 12\n  - resume\n",
+            ":3: steps: 'press' between 'hold' and 'resume' presses nothing: no sound of ours leaves then"
+        ),
         ("steps:\n  - reinvite\n  - hold: long\n", ":3: step 2: 'hold' takes seconds, got 'long'"),
         ("poisson: maybe\n", ":1: 'poisson' is true or false, got 'maybe'"),
         ("transport: tsl\n", ":1: --transport is udp, tcp or tls, got 'tsl' (did you mean 'tls'?)"),
@@ -71,8 +78,12 @@ import Workbench
         #expect(phone.certificate == "cert.pem" && phone.certificateKey == "key.pem")
         let both = try expand("target: sips:1@127.0.0.1\ncertificate: cert.pem\ncertificate-key: key.pem\n")
         let alone = try expand("target: sips:1@127.0.0.1\ncertificate: cert.pem\n")
-        for (words, line, code) in [(both, "'cert.pem' cannot be read", 3), (alone, "--certificate and --certificate-key belong together", 2)] {
-            let failure = try #require(throws: Failure.self) { _ = try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order() }
+        for (words, line, code) in [
+            (both, "'cert.pem' cannot be read", 3), (alone, "--certificate and --certificate-key belong together", 2),
+        ] {
+            let failure = try #require(throws: Failure.self) {
+                _ = try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order()
+            }
             #expect(failure.message == line && failure.exitCode == code)
         }
     }
@@ -88,10 +99,13 @@ import Workbench
     @Test(.timeLimit(.minutes(30))) func `the steps are taken, one after the other`() throws {
         let target = try FaultyTarget { _, _ in }
         defer { target.phone.close() }
-        let words = try expand("target: sip:echo@\(target.address)\nrate: 5\ncalls: 2\nsteps:\n  - wait: 0.2\n  - hold: 0.3\n  - reinvite\n  - wait: 0.3\n")
+        let words = try expand(
+            "target: sip:echo@\(target.address)\nrate: 5\ncalls: 2\nsteps:\n  - wait: 0.2\n  - hold: 0.3\n  - reinvite\n  - wait: 0.3\n")
         let report = try LoadRun(try #require(try Hookswitch.parseAsRoot(words) as? Load).options.order(), teller: Teller(nil)).perform()
         #expect(report.counts.good == 2, "\(report.findings)")
-        #expect(report.calls.allSatisfy { ($0.duration ?? 0) > 790 && ($0.duration ?? 0) < 3_000 }, "the waits, and not --hold: \(report.calls.map(\.duration))")
+        #expect(
+            report.calls.allSatisfy { ($0.duration ?? 0) > 790 && ($0.duration ?? 0) < 3_000 },
+            "the waits, and not --hold: \(report.calls.map(\.duration))")
     }
 
     private func expand(_ yaml: String, more: [String] = []) throws -> [String] {

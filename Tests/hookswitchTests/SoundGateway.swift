@@ -21,7 +21,8 @@ final class SoundFolder: Sendable {
 
     /// A file that sounds so long.
     func write(tone: Double, seconds: Double, to name: String) throws {
-        var generator = ToneGenerator(Tone(tone), sampleRate: 16_000), samples = [Int16](repeating: 0, count: Int(seconds * 16_000)), room = samples.mutableSpan
+        var generator = ToneGenerator(Tone(tone), sampleRate: 16_000), samples = [Int16](repeating: 0, count: Int(seconds * 16_000)),
+            room = samples.mutableSpan
         generator.fill(&room)
         var bytes = WAV(sampleRate: 16_000, samples: samples).serialized()
         if name.hasSuffix(".opus") {
@@ -113,7 +114,9 @@ struct SIPPort {
 
         fileprivate init(_ plan: AnswerPlan) {
             Thread.detachNewThread {
-                do { try AnswerRun(plan, teller: Teller(nil)) { _, _, _ in }.perform(onStart: { self.begun.signal() }) } catch { self.failure.withLock { $0 = error } }
+                do { try AnswerRun(plan, teller: Teller(nil)) { _, _, _ in }.perform(onStart: { self.begun.signal() }) } catch {
+                    self.failure.withLock { $0 = error }
+                }
                 self.begun.signal()
                 self.done.signal()
             }

@@ -24,8 +24,12 @@ import Workbench
         try place.expectCleanEnd()
     }
 
-    @Test(arguments: ["wav", "opus"]) func `a mailbox beeps, and has what the caller said after that in its file, alone`(format: String) throws {
-        let place = try SoundGateway { folder in #"{ number: "9200", application: record, record: "\#(folder.path)/{called}-{caller}.\#(format)" }"# }
+    @Test(arguments: ["wav", "opus"]) func `a mailbox beeps, and has what the caller said after that in its file, alone`(format: String)
+        throws
+    {
+        let place = try SoundGateway { folder in
+            #"{ number: "9200", application: record, record: "\#(folder.path)/{called}-{caller}.\#(format)" }"#
+        }
         let outcome = try place.call("9200 --tone 440 --duration 2.5 --codec pcmu --record \(place.folder.path)/heard.wav").perform()
         #expect(outcome.result.status == 200)
         let journal = try place.expectCleanEnd()
@@ -38,10 +42,12 @@ import Workbench
         #expect(journal.filter { $0.kind == .recordingStarted || $0.kind == .recordingEnded }.count == 2)
     }
 
-    @Test(arguments: ["wav", "opus"]) func `a bridged call is recorded: who calls left, who is called right, nothing of it before the answer`(format: String) throws {
-        let callee = try SIPPort(), place = try SoundGateway { folder in
-            #"{ number: "7000", trunk: { host: "\#(callee.address)" }, record: "\#(folder.path)/{line}.\#(format)" }"#
-        }
+    @Test(arguments: ["wav", "opus"])
+    func `a bridged call is recorded: who calls left, who is called right, nothing of it before the answer`(format: String) throws {
+        let callee = try SIPPort(),
+            place = try SoundGateway { folder in
+                #"{ number: "7000", trunk: { host: "\#(callee.address)" }, record: "\#(folder.path)/{line}.\#(format)" }"#
+            }
         let answerer = try callee.answer("--tone 700 --calls 1 --after 300 --codec pcmu")
         let outcome = try place.call("7000 --tone 440 --duration 2 --codec pcmu").perform()
         try answerer.wait()
@@ -58,19 +64,22 @@ import Workbench
             let both = try WAV(contentsOf: path)
             #expect(Double(both.samples.count) / 48_000 > 1.7 && LevelMeter.level(of: both.samples.span) > -30)
         }
-        let begins = try #require(journal.firstIndex { $0.kind == .recordingStarted }), ends = try #require(journal.firstIndex { $0.kind == .recordingEnded })
-        let opened = try #require(journal.lastIndex { $0.kind == .mediaOpened }), closed = try #require(journal.firstIndex { $0.kind == .mediaClosed })
+        let begins = try #require(journal.firstIndex { $0.kind == .recordingStarted }),
+            ends = try #require(journal.firstIndex { $0.kind == .recordingEnded })
+        let opened = try #require(journal.lastIndex { $0.kind == .mediaOpened }),
+            closed = try #require(journal.firstIndex { $0.kind == .mediaClosed })
         #expect(opened < begins && begins < ends && ends < closed)
         #expect(journal[ends].details.number(.count) == 0 && journal[ends].details[.cause] == nil)
     }
 
     @Test func `a recording has the name of the line that wants it`() throws {
-        let callee = try SIPPort(), place = try SoundGateway { folder in
-            """
-            { number: "1001", open: true, record: "\(folder.path)/{line}-{called}.wav" }
-              - { number: "7000", trunk: { host: "\(callee.address)" } }
-            """
-        }
+        let callee = try SIPPort(),
+            place = try SoundGateway { folder in
+                """
+                { number: "1001", open: true, record: "\(folder.path)/{line}-{called}.wav" }
+                  - { number: "7000", trunk: { host: "\(callee.address)" } }
+                """
+            }
         let answerer = try callee.answer("--tone 700 --calls 1 --after 0 --codec pcmu")
         let outcome = try place.call("7000 --from 1001 --tone 440 --duration 1 --codec pcmu").perform()
         try answerer.wait()
@@ -79,7 +88,9 @@ import Workbench
         #expect(try Stereo.read(place.folder.path + "/1001-7000.wav").left.count > 4_000)
     }
 
-    @Test(arguments: ["l16/16000", "l16/48000"]) func `a caller that speaks L16 alone talks with one that speaks G.711 alone`(codec: String) throws {
+    @Test(arguments: ["l16/16000", "l16/48000"]) func `a caller that speaks L16 alone talks with one that speaks G.711 alone`(codec: String)
+        throws
+    {
         let callee = try SIPPort(), place = try SoundGateway { _ in #"{ number: "7000", trunk: { host: "\#(callee.address)" } }"# }
         let heard = (place.folder.path + "/caller.wav", place.folder.path + "/callee.wav")
         let answerer = try callee.answer("--tone 700 --calls 1 --after 0 --codec pcmu --record \(heard.1)")
@@ -93,18 +104,21 @@ import Workbench
     }
 
     @Test func `whom the caller holds hears the music of the caller's line, and the caller's voice again after it`() throws {
-        let callee = try SIPPort(), place = try SoundGateway { folder in
-            try folder.write(tone: 900, seconds: 1, to: "music.wav")
-            return """
-            { number: "1001", open: true, hold-music: "\(folder.path)/music.wav" }
-              - { number: "7000", trunk: { host: "\(callee.address)" } }
-            """
-        }
+        let callee = try SIPPort(),
+            place = try SoundGateway { folder in
+                try folder.write(tone: 900, seconds: 1, to: "music.wav")
+                return """
+                    { number: "1001", open: true, hold-music: "\(folder.path)/music.wav" }
+                      - { number: "7000", trunk: { host: "\(callee.address)" } }
+                    """
+            }
         let heard = place.folder.path + "/callee.wav"
         let answerer = try callee.answer("--tone 700 --calls 1 --after 0 --codec pcmu --record \(heard)")
         var plan = try place.plan("7000 --from 1001 --tone 440 --duration 20 --codec pcmu")
         plan.script.duration = nil
-        plan.script.steps = [.wait(.milliseconds(1_000)), .hold, .wait(.milliseconds(1_500)), .resume, .wait(.milliseconds(1_000)), .hangUp]
+        plan.script.steps = [
+            .wait(.milliseconds(1_000)), .hold, .wait(.milliseconds(1_500)), .resume, .wait(.milliseconds(1_000)), .hangUp,
+        ]
         _ = try CallRun(plan, teller: Teller(nil)).perform()
         try answerer.wait()
         let journal = try place.expectCleanEnd()
@@ -117,10 +131,11 @@ import Workbench
     }
 
     @Test func `a recording that cannot be written is one line, and the call goes on`() throws {
-        let callee = try SIPPort(), place = try SoundGateway { folder in
-            try FileManager.default.createDirectory(atPath: folder.path + "/rec", withIntermediateDirectories: true)
-            return #"{ number: "7000", trunk: { host: "\#(callee.address)" }, record: "\#(folder.path)/rec/{call}.wav" }"#
-        }
+        let callee = try SIPPort(),
+            place = try SoundGateway { folder in
+                try FileManager.default.createDirectory(atPath: folder.path + "/rec", withIntermediateDirectories: true)
+                return #"{ number: "7000", trunk: { host: "\#(callee.address)" }, record: "\#(folder.path)/rec/{call}.wav" }"#
+            }
         // A file in the place of the folder.
         try FileManager.default.removeItem(atPath: place.folder.path + "/rec")
         try Data().write(to: URL(filePath: place.folder.path + "/rec"))

@@ -16,13 +16,16 @@ import Workbench
         try #require(try Hookswitch.parseAsRoot(["torture"] + arguments.split(separator: " ").map(String.init)) as? Torture)
     }
 
-    private func report(_ arguments: String) throws -> TortureReport { try TortureRun(try command(arguments).order(), teller: Teller(nil)).perform() }
+    private func report(_ arguments: String) throws -> TortureReport {
+        try TortureRun(try command(arguments).order(), teller: Teller(nil)).perform()
+    }
 
     /// A gateway on free ports of loopback, with an echo and a line that has a password.
     private func gateway() throws -> GatewayServer {
         var configuration = GatewayConfiguration()
         configuration.domain = "127.0.0.1"
-        configuration.media.ports = try FreePorts.block(of: 600, .v4, in: 12_000...19_999)   // two for each case, and those of the last second rest
+        // Two for each case, and those of the last second rest.
+        configuration.media.ports = try FreePorts.block(of: 600, .v4, in: 12_000...19_999)
         var echo = LineConfiguration(number: "9196"), line = LineConfiguration(number: "1001")
         echo.endpoint = .application(.echo)
         line.password = "secret-1001"
@@ -66,9 +69,12 @@ import Workbench
         let folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-torture-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let order = try command("sip:9196@\(target.address) --only call,late-offer,second-bye,wsinv --timeout 1 --junit \(folder.path)/torture.xml").order()
+        let order = try command(
+            "sip:9196@\(target.address) --only call,late-offer,second-bye,wsinv --timeout 1 --junit \(folder.path)/torture.xml"
+        ).order()
         let report = try TortureRun(order, teller: Teller(nil)).perform()
-        #expect(report.exitCode == 1 && [report.counts.passed, report.counts.failed, report.counts.notJudged] == [1, 2, 1], "\(report.cases)")
+        #expect(
+            report.exitCode == 1 && [report.counts.passed, report.counts.failed, report.counts.notJudged] == [1, 2, 1], "\(report.cases)")
         let call = try #require(report.cases.first { $0.name == "call" })
         #expect(call.expected == "200 to INVITE" && call.came == "480 Temporarily Unavailable")
         #expect(report.cases.first { $0.name == "second-bye" }?.reason == "the call was not answered: 480 Temporarily Unavailable")
@@ -88,7 +94,8 @@ import Workbench
                 kill(getpid(), SIGTERM)
             }
             let order = try tests.command("sip:9196@\(server.listeners[0].address) --only no-ack,wsinv").order()
-            let report = try TortureRun(order, teller: Teller(said.fileHandleForWriting)).perform(), isQuick = MonotonicClock.now - begin < .seconds(20)
+            let report = try TortureRun(order, teller: Teller(said.fileHandleForWriting)).perform(),
+                isQuick = MonotonicClock.now - begin < .seconds(20)
             let left = report.cases.first { $0.name == "no-ack" }
             let isTold = left?.reason == "stopped before its end" && TortureText.summary(report)[0].hasSuffix("; stopped early")
             exit(isQuick && isTold && report.counts.passed == 1 && report.counts.notJudged == 1 && report.exitCode == 3 ? 42 : 1)

@@ -8,11 +8,14 @@ import Testing
 
 @Suite struct WebhookPushTests {
     private static let message = PushMessage(
-        provider: "acme", identifier: "token \"1\"", parameter: nil, line: "1001", call: UUID(uuidString: "11111111-2222-3333-4444-555555555555")!, caller: "+391",
+        provider: "acme", identifier: "token \"1\"", parameter: nil, line: "1001",
+        call: UUID(uuidString: "11111111-2222-3333-4444-555555555555")!, caller: "+391",
         name: "Alice")
 
     /// A server for one request, that answers with these bytes; and the request.
-    private func serve(_ answer: String, path: String = "/push?key=1", over tls: TLSContexts? = nil, _ body: (URL) async -> Void) async throws -> String {
+    private func serve(_ answer: String, path: String = "/push?key=1", over tls: TLSContexts? = nil, _ body: (URL) async -> Void)
+        async throws -> String
+    {
         let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
@@ -28,7 +31,9 @@ import Testing
         let (heard, hears) = AsyncStream<String>.makeStream()
         Thread.detachNewThread {
             let connection = accept(listening, nil, nil)
-            let request = tls.map { Self.request(over: $0.accept(), on: connection, answering: answer) } ?? Self.request(on: connection, answering: answer)
+            let request =
+                tls.map { Self.request(over: $0.accept(), on: connection, answering: answer) }
+                ?? Self.request(on: connection, answering: answer)
             close(connection)
             close(listening)
             hears.yield(request)
@@ -43,7 +48,9 @@ import Testing
         return count > 0 ? Array(piece[..<count]) : nil
     }
 
-    private static func write(_ bytes: [UInt8], to connection: Int32) { _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } }
+    private static func write(_ bytes: [UInt8], to connection: Int32) {
+        _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    }
 
     private static func request(on connection: Int32, answering answer: String) -> String {
         var bytes: [UInt8] = []
@@ -87,7 +94,9 @@ import Testing
     func `nothing is said to a server that is not who it should be`(identity: String, cause: String) async throws {
         let trust = try Self.tls(nil)
         let request = try await serve("HTTP/1.1 200 OK\r\n\r\n", over: try Self.tls(identity)) { address in
-            let failure = #expect(throws: HTTPPost.Failure.self) { try HTTPPost(address, trusting: trust, timeout: 5).send(Data("{}".utf8)) }
+            let failure = #expect(throws: HTTPPost.Failure.self) {
+                try HTTPPost(address, trusting: trust, timeout: 5).send(Data("{}".utf8))
+            }
             #expect(failure?.description.contains(cause) == true)
         }
         #expect(request.isEmpty)
@@ -101,17 +110,19 @@ import Testing
         #expect(request.hasSuffix("Content-Length: 2\r\nConnection: close\r\n\r\n{}"))
     }
 
-    @Test(arguments: [
-        ("http://[::1]:17080/push", "Host: [::1]:17080", nil), ("https://push.example.test", "Host: push.example.test", nil),
-        ("http://user:t%40k@127.0.0.1:8090/push", "Host: 127.0.0.1:8090", "Authorization: Basic dXNlcjp0QGs="),
-    ] as [(String, String, String?)])
+    @Test(
+        arguments: [
+            ("http://[::1]:17080/push", "Host: [::1]:17080", nil), ("https://push.example.test", "Host: push.example.test", nil),
+            ("http://user:t%40k@127.0.0.1:8090/push", "Host: 127.0.0.1:8090", "Authorization: Basic dXNlcjp0QGs="),
+        ] as [(String, String, String?)])
     func `the address is told as HTTP wants it, with the user that it names`(address: String, host: String, authorization: String?) throws {
         let lines = HTTPPost(try #require(URL(string: address)), timeout: 1).head(length: 2).components(separatedBy: "\r\n")
         #expect(lines[1] == host && lines.first { $0.hasPrefix("Authorization") } == authorization, "\(lines)")
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 410 Gone\r\n\r\n", "the push service answered 410"), ("220 mail.example.test\r\n", "the push service does not speak HTTP"),
+        ("HTTP/1.1 410 Gone\r\n\r\n", "the push service answered 410"),
+        ("220 mail.example.test\r\n", "the push service does not speak HTTP"),
         ("", "the push service does not answer"),
     ])
     func `what is no 2xx is told with its cause`(answer: String, cause: String) async throws {
@@ -123,9 +134,11 @@ import Testing
         }
         let body = try #require(request.components(separatedBy: "\r\n\r\n").last)
         let fields = try #require(try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: String])
-        #expect(fields == [
-            "provider": "acme", "prid": "token \"1\"", "line": "1001", "call": "11111111-2222-3333-4444-555555555555", "from": "+391", "name": "Alice",
-        ])
+        #expect(
+            fields == [
+                "provider": "acme", "prid": "token \"1\"", "line": "1001", "call": "11111111-2222-3333-4444-555555555555", "from": "+391",
+                "name": "Alice",
+            ])
     }
 
     @Test func `a service that is not there is told`() async {

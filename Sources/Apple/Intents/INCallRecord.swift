@@ -29,7 +29,8 @@ open class INCallRecord: NSObject, @unchecked Sendable {
     public let unseen: Bool?
 
     public init(
-        identifier: String, dateCreated: Date?, callRecordType: INCallRecordType, callCapability: INCallCapability, callDuration: Double?, unseen: Bool?
+        identifier: String, dateCreated: Date?, callRecordType: INCallRecordType, callCapability: INCallCapability, callDuration: Double?,
+        unseen: Bool?
     ) {
         (self.identifier, self.dateCreated, self.callRecordType) = (identifier, dateCreated, callRecordType)
         (self.callCapability, self.callDuration, self.unseen) = (callCapability, callDuration, unseen)

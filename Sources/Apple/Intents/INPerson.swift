@@ -36,7 +36,8 @@ open class INPerson: NSObject, @unchecked Sendable {
     public let customIdentifier: String?
 
     public init(
-        personHandle: INPersonHandle, nameComponents: PersonNameComponents?, displayName: String?, image: INImage?, contactIdentifier: String?,
+        personHandle: INPersonHandle, nameComponents: PersonNameComponents?, displayName: String?, image: INImage?,
+        contactIdentifier: String?,
         customIdentifier: String?
     ) {
         (self.personHandle, self.nameComponents, self.image) = (personHandle, nameComponents, image)

@@ -1,4 +1,5 @@
 @_exported import Foundation
+
 @_exported import class Intents.NSUserActivity
 
 /// The part of UIKit that call code touches: the running app, as one object with a delegate.
@@ -50,7 +51,9 @@ open class UIApplication: UIResponder {
     nonisolated let tasks = BackgroundTasks()
 
     /// Nothing happens in this process that would end a task early: the handler is never called.
-    open nonisolated func beginBackgroundTask(expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil) -> UIBackgroundTaskIdentifier {
+    open nonisolated func beginBackgroundTask(expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil)
+        -> UIBackgroundTaskIdentifier
+    {
         tasks.begin()
     }
 

@@ -38,7 +38,8 @@ extension AppCall {
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
-    /// 180: the report was accepted. A reliable one to an INVITE without an offer would have to hold ours (RFC 3262 §5), before the user has taken the
+    /// 180: the report was accepted. A reliable one to an INVITE without an offer would have to hold ours (RFC 3262 §5), before the user
+    /// has taken the
     /// call: such a caller waits with the 100 alone.
     func ring() -> Bool {
         guard direction == .incoming, state == .new, standing == .known, let session else { return false }
@@ -61,7 +62,8 @@ extension AppCall {
 
     /// configure < open < 200.
     func answer() -> Bool {
-        guard direction == .incoming, state == .ringing || state == .new, standing == .known, networkEnd == nil, let session, configure() else { return false }
+        guard direction == .incoming, state == .ringing || state == .new, standing == .known, networkEnd == nil, let session, configure()
+        else { return false }
         guard var description = try? signalling.describe(self) else { return failAnswer(.notAcceptable) }
         guard let isElsewhere = open(signalling.planned) else { return failAnswer(.mediaFailed) }
         if isElsewhere { description = signalling.negotiation.restated() }
@@ -135,7 +137,8 @@ extension AppCall {
         refreshPlan()
     }
 
-    /// The keys of a dial string, with its pauses: `,` is two seconds, and what stands behind `;` waits until keys are played again. False for what
+    /// The keys of a dial string, with its pauses: `,` is two seconds, and what stands behind `;` waits until keys are played again. False
+    /// for what
     /// is no key, or when none can be carried.
     func dialKeys(_ keys: String) -> Bool {
         guard state == .connected, keys.allSatisfy({ Self.pauses.contains($0) || DTMFDigit($0) != nil }) else { return false }
@@ -170,11 +173,14 @@ extension AppCall {
         return true
     }
 
-    /// The far ends hear one another through us: two by relay, more in a conference, which a third makes of two. Whoever talked with others leaves
+    /// The far ends hear one another through us: two by relay, more in a conference, which a third makes of two. Whoever talked with others
+    /// leaves
     /// them. False where there is no media to join, or two do not speak a codec of each other's.
     func join(_ other: AppCall) -> Bool {
         if partner == other.uuid || conference.map({ $0 == other.conference }) == true { return true }
-        guard media.state.isOpen, other.media.state.isOpen, let mine = signalling.agreed, let theirs = other.signalling.agreed else { return false }
+        guard media.state.isOpen, other.media.state.isOpen, let mine = signalling.agreed, let theirs = other.signalling.agreed else {
+            return false
+        }
         part()
         if other.partner != nil || other.conference != nil {
             confer(with: other)

@@ -172,7 +172,8 @@ extension AppCall: InviteSessionDelegate {
         startMedia()
     }
 
-    /// A 2xx whose answer cannot be used leaves the session as it was; one in the clear, where that may not be, ends the call as the first answer would.
+    /// A 2xx whose answer cannot be used leaves the session as it was; one in the clear, where that may not be, ends the call as the first
+    /// answer would.
     /// An app is told that its resume has failed where it brings no sound.
     private func notAgreed(_ agreement: CallSession.Agreement) {
         switch agreement {

@@ -56,7 +56,8 @@ final class AppCall {
     var conference: UInt64?
 
     init(
-        _ direction: Direction, uuid: UUID, line: AppLine, session: InviteSession?, flow: Flow, negotiation: OfferAnswer, media: LegMedia, scribe: LegScribe
+        _ direction: Direction, uuid: UUID, line: AppLine, session: InviteSession?, flow: Flow, negotiation: OfferAnswer, media: LegMedia,
+        scribe: LegScribe
     ) {
         (self.direction, self.uuid, self.line, self.session, self.flow) = (direction, uuid, line, session, flow)
         (signalling, self.media, self.scribe) = (CallSession(negotiation), media, scribe)
@@ -97,7 +98,9 @@ final class AppCall {
 
     /// Packets flow where everything that they need is there.
     func startMedia() {
-        guard line.audio.isOn, standing == .up, state == .connected, signalling.agreed != nil, !signalling.isHeld, !signalling.hasNoAudio, !isSilenced, media.state.isOpen, media.state != .started else { return }
+        guard line.audio.isOn, standing == .up, state == .connected, signalling.agreed != nil, !signalling.isHeld, !signalling.hasNoAudio,
+            !isSilenced, media.state.isOpen, media.state != .started
+        else { return }
         media.start(at: now)
     }
 
@@ -139,7 +142,8 @@ final class AppCall {
         var agreed = audio
         if signalling.isHeld { agreed.sends = false }
         let alone: MediaSource = partner != nil ? .relay : isMuted ? .silence : line.settings.microphone
-        var plan = MediaPlan(localAddress: line.settings.mediaAddress, audio: agreed, source: conference.map(MediaSource.conference) ?? alone)
+        var plan = MediaPlan(
+            localAddress: line.settings.mediaAddress, audio: agreed, source: conference.map(MediaSource.conference) ?? alone)
         plan.isMuted = isMuted
         return plan
     }
@@ -231,7 +235,8 @@ final class AppCall {
     }
 }
 
-/// Its answers have the codec in use where the far end offers it again, else the far end's favourite of ours (RFC 3264 §8.3.2). Two calls that are joined
+/// Its answers have the codec in use where the far end offers it again, else the far end's favourite of ours (RFC 3264 §8.3.2). Two calls
+/// that are joined
 /// by a relay keep the codec that they have in common.
 extension AppCall: CallDescriber {
     func received(offerIn negotiation: inout OfferAnswer) {}

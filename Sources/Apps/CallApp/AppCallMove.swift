@@ -8,10 +8,12 @@ import SDP
 import SIP
 import UserAgent
 
-/// A transfer that the far end of a call asked for (REFER): a second dialog on the call's own media, which takes the place of the first when it is
+/// A transfer that the far end of a call asked for (REFER): a second dialog on the call's own media, which takes the place of the first
+/// when it is
 /// answered. The call keeps its UUID, its port and its audio session.
 ///
-/// The first dialog stays until whoever asked ends it (RFC 5589 §6.1), which may be before the second is answered, or until the call is over.
+/// The first dialog stays until whoever asked ends it (RFC 5589 §6.1), which may be before the second is answered, or until the call is
+/// over.
 final class AppCallMove {
     private unowned let call: AppCall
     let request: TransferRequest
@@ -31,7 +33,8 @@ final class AppCallMove {
     func start() {
         let settings = call.line.settings
         let from = NameAddress(displayName: settings.displayName, uri: URI(user: settings.number, host: settings.domain))
-        var invite = OutgoingInvite(target: request.target, flow: call.line.agent.living(call.flow), from: from, to: NameAddress(uri: request.target))
+        var invite = OutgoingInvite(
+            target: request.target, flow: call.line.agent.living(call.flow), from: from, to: NameAddress(uri: request.target))
         invite.credentials = settings.credentials
         if let replaces = request.replaces { invite.headers.append((.replaces, replaces.value)) }
         if let referredBy = request.referredBy { invite.headers.append((.referredBy, referredBy)) }
@@ -47,7 +50,8 @@ extension AppCallMove: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         self.session = session
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: Way(call.flow), at: call.now)
+        case .traced(let direction, let message, let isRetransmission):
+            scribe.trace(message, direction, isRetransmission, over: Way(call.flow), at: call.now)
         case .provisional(let response):
             signalling.note(provisional: response)
             report(response.status ?? 100)
@@ -121,7 +125,8 @@ extension AppCall {
 }
 
 extension AppLine {
-    /// Where a message is written down of a dialog that may end without its call. The rules of the call would take a BYE for the call's end: it stands
+    /// Where a message is written down of a dialog that may end without its call. The rules of the call would take a BYE for the call's
+    /// end: it stands
     /// under the line.
     func scribe(of call: AppCall, forDialogWith message: Message, _ direction: SessionEvent.Direction) -> LegScribe {
         guard direction == .received, message.isRequest, message.cseq.method == .bye else { return call.scribe }
@@ -129,7 +134,8 @@ extension AppLine {
     }
 }
 
-/// The dialog with whoever handed the call on: waits for its BYE. The call's sound is elsewhere, so offers are refused; a REFER is declined where nobody
+/// The dialog with whoever handed the call on: waits for its BYE. The call's sound is elsewhere, so offers are refused; a REFER is declined
+/// where nobody
 /// takes it up.
 final class FormerDialog: InviteSessionDelegate {
     let session: InviteSession
@@ -143,7 +149,8 @@ final class FormerDialog: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
         case .traced(let direction, let message, let isRetransmission):
-            call.line.scribe(of: call, forDialogWith: message, direction).trace(message, direction, isRetransmission, over: Way(call.flow), at: now)
+            call.line.scribe(of: call, forDialogWith: message, direction).trace(
+                message, direction, isRetransmission, over: Way(call.flow), at: now)
         case .offered(let offer): session.answer(offer, status: 488, at: now)
         case .transferRequested(let request): session.refuse(request, status: 603, at: now)
         default: break

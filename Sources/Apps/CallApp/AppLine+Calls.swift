@@ -6,8 +6,10 @@ import Media
 import Primitives
 import SIP
 
-/// What the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked for it.
-/// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake, but for keys and groups.
+/// What the app's provider delegate asks of the network, by the call's UUID. Each step is refused, and counted, where CallKit has not asked
+/// for it.
+/// An app may as well fulfil an action first: the line does the step then, and to be asked for it afterwards is no mistake, but for keys
+/// and groups.
 /// One that takes a whole transaction, in `provider(_:execute:)`, asks there, or after it has returned true.
 extension AppLine {
     /// Lets an incoming call ring: from the completion of a report that was accepted, and not before.
@@ -22,7 +24,9 @@ extension AppLine {
     public func start(_ uuid: UUID, to handle: String, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard asked(of: uuid, where: \.isStart) != nil else { return isDone(uuid) { $0.direction == .outgoing && ![.new, .ended].contains($0.state) } }
+        guard asked(of: uuid, where: \.isStart) != nil else {
+            return isDone(uuid) { $0.direction == .outgoing && ![.new, .ended].contains($0.state) }
+        }
         return dial(uuid, to: handle)
     }
 
@@ -57,7 +61,8 @@ extension AppLine {
         settle()
     }
 
-    /// In `perform(CXSetHeldCallAction)`. A hold is done when this returns; taking back is when the other side has agreed, and then `completion`
+    /// In `perform(CXSetHeldCallAction)`. A hold is done when this returns; taking back is when the other side has agreed, and then
+    /// `completion`
     /// tells whether it has: fulfil or fail the action there. An action that is fulfilled before is as good.
     public func setHeld(_ uuid: UUID, _ isHeld: Bool, at now: Instant, completion: @escaping (Bool) -> Void = { _ in }) {
         enter(now)
@@ -77,7 +82,8 @@ extension AppLine {
         return call.state == .connected || isTakenUp && call.state != .ended
     }
 
-    /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told. In a conference the call's far end listens, and is not heard.
+    /// In `perform(CXSetMutedCallAction)`: silence is sent, and nobody is told. In a conference the call's far end listens, and is not
+    /// heard.
     @discardableResult
     public func setMuted(_ uuid: UUID, _ isMuted: Bool, at now: Instant) -> Bool {
         enter(now)
@@ -89,17 +95,21 @@ extension AppLine {
         return true
     }
 
-    /// In `perform(CXPlayDTMFCallAction)`: the keys are queued; they are not waited for. `,` is a pause of two seconds, and what stands behind `;`
+    /// In `perform(CXPlayDTMFCallAction)`: the keys are queued; they are not waited for. `,` is a pause of two seconds, and what stands
+    /// behind `;`
     /// waits until keys are played again. False for what is no key, or when none can be carried.
     public func play(_ digits: String, on uuid: UUID, at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard let action = asked(of: uuid, where: { if case .tones = $0 { true } else { false } }), let call = calls[uuid] else { return refuse() }
+        guard let action = asked(of: uuid, where: { if case .tones = $0 { true } else { false } }), let call = calls[uuid] else {
+            return refuse()
+        }
         _ = acting.takeTones(of: action.uuid)
         return call.dialKeys(digits)
     }
 
-    /// In `perform(CXSetGroupCallAction)`: the far ends of a group hear one another through this app, two of them by relay and more in a conference;
+    /// In `perform(CXSetGroupCallAction)`: the far ends of a group hear one another through this app, two of them by relay and more in a
+    /// conference;
     /// nil takes the call out.
     public func group(_ uuid: UUID, with other: UUID?, at now: Instant) -> Bool {
         enter(now)
@@ -138,17 +148,21 @@ extension AppLine {
 
 /// The sound of the app, in the four steps of its media library: `configAudio`, `startAudio`, `stopAudio`, `releaseAudio`.
 extension AppLine {
-    /// In `perform` of an answer or a start: codecs are decided. Later, while a call has its media, it changes nothing. False when there is no call
+    /// In `perform` of an answer or a start: codecs are decided. Later, while a call has its media, it changes nothing. False when there is
+    /// no call
     /// to configure for, or no port: fail the action.
     public func configAudio(at now: Instant) -> Bool {
         enter(now)
         defer { settle() }
-        guard let action = asked(where: { $0.kind.makesMedia }), let uuid = action.call else { return calls.values.contains { $0.media.state.isOpen } || refuse() }
+        guard let action = asked(where: { $0.kind.makesMedia }), let uuid = action.call else {
+            return calls.values.contains { $0.media.state.isOpen } || refuse()
+        }
         let call = action.kind.isStart ? outgoing(uuid) : calls[uuid]
         return call.map { $0.configure() } ?? refuse()
     }
 
-    /// In `didActivate`, or when a call is taken back while the session is on: packets flow on every call that is connected and not held, and on
+    /// In `didActivate`, or when a call is taken back while the session is on: packets flow on every call that is connected and not held,
+    /// and on
     /// those that come to be while the session lasts. False while there is no session.
     @discardableResult
     public func startAudio(at now: Instant) -> Bool {
@@ -175,7 +189,8 @@ extension AppLine {
         }
     }
 
-    /// In `perform(CXEndCallAction)` or later. Sockets are closed by the line when the call has ended and the session is off; asked for earlier it
+    /// In `perform(CXEndCallAction)` or later. Sockets are closed by the line when the call has ended and the session is off; asked for
+    /// earlier it
     /// does nothing, is counted, and says false.
     @discardableResult
     public func releaseAudio(at now: Instant) -> Bool {

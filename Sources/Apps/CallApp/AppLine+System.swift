@@ -37,7 +37,8 @@ extension AppLine {
         }
     }
 
-    /// The app has set about an action of a transaction that it was offered as a whole: it is performed from now on, and so are those before it.
+    /// The app has set about an action of a transaction that it was offered as a whole: it is performed from now on, and so are those
+    /// before it.
     func takeUp(where isWanted: (CallAction) -> Bool) {
         for action in acting.offered(upTo: isWanted) { scribe.perform(action) }
     }
@@ -114,7 +115,9 @@ extension AppLine {
     /// What CallKit does not take for done is not done later, unless it was asked for again.
     private func undone(_ action: CallAction) {
         acting.end(action.uuid)
-        guard action.kind == .hold(false), let call = action.call, acting.first(on: call, where: { $0 == .hold(false) }) == nil else { return }
+        guard action.kind == .hold(false), let call = action.call, acting.first(on: call, where: { $0 == .hold(false) }) == nil else {
+            return
+        }
         calls[call]?.abandonResume()
     }
 
@@ -142,7 +145,9 @@ extension AppLine {
 
     /// A call is connected, heard, and not about to end: as the journal has it, and as the system has it now.
     var needsSession: Bool {
-        calls.values.contains { $0.standing == .up && !$0.signalling.isHeld && $0.networkEnd == nil && !hasEndUnderWay($0.uuid) && system.call($0.uuid) != nil }
+        calls.values.contains {
+            $0.standing == .up && !$0.signalling.isHeld && $0.networkEnd == nil && !hasEndUnderWay($0.uuid) && system.call($0.uuid) != nil
+        }
     }
 
     func hasEndUnderWay(_ call: UUID) -> Bool { acting.hasEnd(of: call) }

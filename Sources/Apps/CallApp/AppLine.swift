@@ -13,7 +13,8 @@ import UserAgent
 ///
 /// The app's code is written against CallKit alone. What the network does comes to it as `AppLineEvent`s, which it reports to its
 /// `CXProvider`; what its provider's delegate performs it passes on to the methods here, by the call's UUID. The line listens to the
-/// CallKit system too, as its journal: it writes down every call with the gateway's events, and it keeps the contract whatever the app does.
+/// CallKit system too, as its journal: it writes down every call with the gateway's events, and it keeps the contract whatever the app
+/// does.
 /// A step that the app asks for too early is refused and counted (`refusals`); a step that it forgets is made when the action is fulfilled.
 ///
 /// Lives on one queue, and every method is called there. It has no clock and no socket of its own.
@@ -28,7 +29,8 @@ public final class AppLine: SignallingEndpoint {
         public var journal: Journal
 
         public init(
-            system: CallSystem, network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator, hash: @escaping DigestHash,
+            system: CallSystem, network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
+            hash: @escaping DigestHash,
             journal: Journal
         ) {
             (self.system, self.network, self.media, self.random, self.hash, self.journal) = (system, network, media, random, hash, journal)
@@ -76,7 +78,9 @@ public final class AppLine: SignallingEndpoint {
     private(set) lazy var scribe = SystemScribe(self)
 
     public init(_ settings: AppLineSettings, _ environment: Environment, at now: Instant) {
-        (self.settings, system, journal, plane, random) = (settings, environment.system, environment.journal, environment.media, environment.random)
+        (self.settings, system, journal, plane, random) = (
+            settings, environment.system, environment.journal, environment.media, environment.random
+        )
         turn = now
         var configuration = UserAgentConfiguration()
         configuration.product = settings.product
@@ -223,7 +227,8 @@ public final class AppLine: SignallingEndpoint {
         var local = LocalMedia(address: settings.mediaAddress, port: 0, codecs: settings.codecs)
         local.security = .ofThisProcess(settings.srtp, keying: settings.keying, using: &random)
         let negotiation = OfferAnswer(local: local, sessionID: random.next())
-        return AppCall(direction, uuid: uuid, line: self, session: session, flow: flow, negotiation: negotiation, media: media, scribe: scribe)
+        return AppCall(
+            direction, uuid: uuid, line: self, session: session, flow: flow, negotiation: negotiation, media: media, scribe: scribe)
     }
 
     func makeMove(_ call: AppCall, _ request: TransferRequest) -> AppCallMove { AppCallMove(call, request, sessionID: random.next()) }

@@ -12,7 +12,8 @@ public enum AppLineEvent: Sendable {
     case unregistered
     /// Somebody calls: report it to CallKit under this UUID, and let it `ring` when that was accepted.
     case incoming(UUID, AppCaller)
-    /// The app has reported a call that the line does not have, as with a UUID of its own making in place of that of `.incoming`: it ends with
+    /// The app has reported a call that the line does not have, as with a UUID of its own making in place of that of `.incoming`: it ends
+    /// with
     /// `.failed` at once.
     case reportedUnknown(UUID)
     /// A start that was asked for names nobody that can be called: it has failed, as the action will.
@@ -21,7 +22,8 @@ public enum AppLineEvent: Sendable {
     case connecting(UUID)
     /// An outgoing call was answered. Report it; what the app does not report before it returns, the line reports.
     case connected(UUID)
-    /// The network has ended the call, or never let it be. Report it; what the app does not report or end before it returns, the line reports.
+    /// The network has ended the call, or never let it be. Report it; what the app does not report or end before it returns, the line
+    /// reports.
     case ended(UUID, CXCallEndedReason)
     /// What CallKit has no word for. The delegate of the call's provider is told, too, when it is a `CallExtensionDelegate`.
     case extended(UUID, CallExtension)

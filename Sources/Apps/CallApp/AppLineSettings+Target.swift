@@ -3,7 +3,8 @@ import SIP
 import UserAgent
 
 extension AppLineSettings {
-    /// Whom a handle names: a number of the line's domain, written as people write it or as `tel:`, or an address, `sip:` and `sips:` before it or not.
+    /// Whom a handle names: a number of the line's domain, written as people write it or as `tel:`, or an address, `sip:` and `sips:`
+    /// before it or not.
     /// nil where it is none of them, or cannot be called over the line's flow.
     func target(_ handle: String) -> URI? {
         guard let (scheme, rest) = Self.scheme(of: handle), !rest.isEmpty else { return nil }
@@ -14,7 +15,8 @@ extension AppLineSettings {
         return uri
     }
 
-    /// The scheme, `sip` where there is none, and what follows it; nil for one that we cannot call by. A colon behind an "@" begins a port or is in an address.
+    /// The scheme, `sip` where there is none, and what follows it; nil for one that we cannot call by. A colon behind an "@" begins a port
+    /// or is in an address.
     private static func scheme(of handle: String) -> (URI.Scheme, rest: Substring)? {
         guard let colon = handle.firstIndex(of: ":"), !handle[..<colon].contains("@") else { return (.sip, handle[...]) }
         let schemes: [String: URI.Scheme] = ["sip": .sip, "sips": .sips, "tel": .tel]

@@ -59,9 +59,12 @@ public final class AppRecents {
         let types = provider?.configuration.supportedHandleTypes ?? []
         guard types.contains(entry.handle.type) else { throw .handleTypeUnsupported(entry.handle.type) }
         let person = INPerson(
-            personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), nameComponents: nil, displayName: nil, image: nil,
+            personHandle: INPersonHandle(value: entry.handle.value, type: entry.handle.type.personType), nameComponents: nil,
+            displayName: nil, image: nil,
             contactIdentifier: nil, customIdentifier: nil)
-        guard open(NSUserActivity(hookswitch: INInteraction(intent: intent(to: person, isVideo: entry.isVideo), response: nil))) else { throw .notTaken }
+        guard open(NSUserActivity(hookswitch: INInteraction(intent: intent(to: person, isVideo: entry.isVideo), response: nil))) else {
+            throw .notTaken
+        }
     }
 
     private func intent(to person: INPerson, isVideo: Bool) -> INIntent {
@@ -108,9 +111,12 @@ public final class AppRecents {
     }
 
     private func close(_ call: UUID, _ ended: Date) {
-        guard let draft = drafts.removeValue(forKey: call), let handle = draft.handle, provider?.configuration.includesCallsInRecents ?? false else { return }
+        guard let draft = drafts.removeValue(forKey: call), let handle = draft.handle,
+            provider?.configuration.includesCallsInRecents ?? false
+        else { return }
         let entry = AppRecent(
-            call: call, handle: handle, isOutgoing: draft.isOutgoing, isVideo: draft.isVideo, started: draft.started ?? ended, connected: draft.connected, ended: ended)
+            call: call, handle: handle, isOutgoing: draft.isOutgoing, isVideo: draft.isVideo, started: draft.started ?? ended,
+            connected: draft.connected, ended: ended)
         entries.insert(entry, at: 0)
         if entries.count > limit { entries.removeLast() }
     }

@@ -9,8 +9,9 @@ import PushKit
 import RTP
 import Runtime
 import SDP
-import struct Gateway.WallClock
 import UserAgent
+
+import struct Gateway.WallClock
 
 /// Where an app's line is, on this machine.
 public struct LiveAppSettings: Sendable {
@@ -33,7 +34,9 @@ public struct LiveAppSettings: Sendable {
 
     /// As a person writes it: `1001`, its password, and an address as `127.0.0.1:5060` or `[::1]`.
     public init(number: String, password: String? = nil, server: String) throws(LiveAppError) {
-        guard let address = SocketAddress(server, defaultPort: 5060), address.port != 0, !address.address.isAny else { throw .noAddress(server) }
+        guard let address = SocketAddress(server, defaultPort: 5060), address.port != 0, !address.address.isAny else {
+            throw .noAddress(server)
+        }
         self.init(number: Text(number), server: address)
         self.password = password.map { Text($0) }
     }
@@ -55,7 +58,8 @@ public enum LiveAppError: Error, CustomStringConvertible {
         switch self {
         case .noAddress(let text): "'\(text)' is no address of a server as 127.0.0.1:5060 or [::1]"
         case .noRoute(let server): "this machine has no way to \(server)"
-        case .audioTooEarly: "the telephone is not a network's: say CallSystem.configureShared(.app) before anything else of CallKit is used"
+        case .audioTooEarly:
+            "the telephone is not a network's: say CallSystem.configureShared(.app) before anything else of CallKit is used"
         case .socket(let error): error.description
         case .media(let error): "media: \(error)"
         case .journal(let path, let error): "the journal \(path): \(error)"
@@ -102,7 +106,9 @@ public final class LiveAppLine: Sendable {
                 return line
             }
         }
-        address = lane.enter { host, _ in host.transports.listeners.first?.address ?? SocketAddress(.anyV4, port: 0) } ?? SocketAddress(.anyV4, port: 0)
+        address =
+            lane.enter { host, _ in host.transports.listeners.first?.address ?? SocketAddress(.anyV4, port: 0) }
+            ?? SocketAddress(.anyV4, port: 0)
         perform((), { line, now in line.register(at: now) })
     }
 
@@ -129,7 +135,8 @@ public final class LiveAppLine: Sendable {
 
     /// Wakes the app as a push does, and writes down where it does not report a call for it; see `VoIPPush`.
     public func deliver(
-        _ push: PKPushPayload, mustReport: Bool = true, limit: Duration = .seconds(7), completion: @escaping @Sendable (VoIPPush.Outcome) -> Void
+        _ push: PKPushPayload, mustReport: Bool = true, limit: Duration = .seconds(7),
+        completion: @escaping @Sendable (VoIPPush.Outcome) -> Void
     ) {
         VoIPPush.deliver(push, system: system, mustReport: mustReport, limit: limit) { outcome in
             if outcome == .unreported { self.perform(()) { line, now in line.pushUnreported(at: now) } }
@@ -164,12 +171,14 @@ public final class LiveAppLine: Sendable {
     }
 
     private static func line(
-        _ settings: LiveAppSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes, _ system: CallSystem, _ file: JournalFile?,
+        _ settings: LiveAppSettings, _ host: IPAddress, _ transports: Transports, _ media: MediaLanes, _ system: CallSystem,
+        _ file: JournalFile?,
         at now: Instant
     ) -> AppLine {
         let local = transports.listeners.first?.address ?? SocketAddress(host, port: 0)
         let flow = Flow(transport: settings.transport, local: local, remote: settings.server)
-        var line = AppLineSettings(number: settings.number, domain: settings.domain ?? Text("\(settings.server.address)"), flow: flow, mediaAddress: host)
+        var line = AppLineSettings(
+            number: settings.number, domain: settings.domain ?? Text("\(settings.server.address)"), flow: flow, mediaAddress: host)
         line.displayName = settings.displayName
         line.credentials = settings.password.map { Credentials(username: settings.number, password: $0) }
         (line.codecs, line.microphone) = (settings.codecs, settings.microphone)

@@ -2,7 +2,8 @@ import CallKit
 import Dispatch
 import PushKit
 
-/// A VoIP push as the system gives it to an app, and what the system would think of the app then: since iOS 13 an app must report a call for
+/// A VoIP push as the system gives it to an app, and what the system would think of the app then: since iOS 13 an app must report a call
+/// for
 /// each, before its delegate's method returns; one that does not is ended, and in the end gets no pushes any more.
 public enum VoIPPush {
     public enum Outcome: Equatable, Sendable {
@@ -24,7 +25,8 @@ public enum VoIPPush {
     ///   - system: where a report counts.
     ///   - mustReport: as the app's delegate is told (iOS 26.4).
     ///   - limit: how long after the return of the delegate's method a report is waited for.
-    ///   - completion: called once, on the registry's queue or on one of the system. Any call that is reported meanwhile counts: deliver one push
+    ///   - completion: called once, on the registry's queue or on one of the system. Any call that is reported meanwhile counts: deliver
+    /// one push
     ///     at a time.
     public static func deliver(
         _ payload: PKPushPayload, system: CallSystem = .current, mustReport: Bool = true, limit: Duration = .seconds(7),
@@ -35,8 +37,11 @@ public enum VoIPPush {
             registry.hookswitchDeliver(payload, mustReport: mustReport) {
                 if system.incomingReports > before { return completion(.reported) }
                 guard mustReport else { return completion(.excused) }
-                DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { completion(system.incomingReports > before ? .reportedLate : .unreported) }
-            } completion: {}
+                DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) {
+                    completion(system.incomingReports > before ? .reportedLate : .unreported)
+                }
+            } completion: {
+            }
         }
         if !isWanted { DispatchQueue.global().async { completion(.unwanted) } }
     }

@@ -19,7 +19,8 @@ package protocol CallDescriber {
 
 /// One call in SIP's terms: how far its dialog has come, what was agreed, who holds whom, and whether an offer of ours is due.
 ///
-/// Sans-I/O: what came goes in, what is to be sent and done comes out, in order; its owner does it. The same for an incoming and an outgoing call,
+/// Sans-I/O: what came goes in, what is to be sent and done comes out, in order; its owner does it. The same for an incoming and an
+/// outgoing call,
 /// and for everybody who has calls: the gateway's legs, the lines of apps, the telephones of the workbench.
 package struct CallSession {
     package enum State: Equatable, Sendable {
@@ -116,14 +117,16 @@ package struct CallSession {
         early.note(response.body, of: tag, isReliable: response.reliableSequence != nil, negotiation)
     }
 
-    /// Takes the answer of a 2xx: its own, or that of a provisional response before it. What a reliable response agreed stands, and a 2xx can only repeat
+    /// Takes the answer of a 2xx: its own, or that of a provisional response before it. What a reliable response agreed stands, and a 2xx
+    /// can only repeat
     /// it (RFC 3262 §5).
     package mutating func accept(_ response: Message) throws(NegotiationError) -> NegotiatedAudio {
         let audio: NegotiatedAudio
         if let tag = response.to.tag, let fork = early.agreement(of: tag), let known = fork.audio {
             (negotiation, audio) = (fork, known)
         } else {
-            audio = try negotiation.receive(answer: response.body.isEmpty ? response.to.tag.flatMap { early.answer(of: $0) } ?? [] : response.body)
+            audio = try negotiation.receive(
+                answer: response.body.isEmpty ? response.to.tag.flatMap { early.answer(of: $0) } ?? [] : response.body)
         }
         early = EarlyAnswers()
         (agreed, isHeldByRemote) = (audio, audio.remoteHold != .none)
@@ -205,7 +208,9 @@ package struct CallSession {
     }
 
     /// Takes over what was agreed anew.
-    package mutating func adopt(_ audio: NegotiatedAudio) { (agreed, isHeldByRemote, hasNoAudio) = (audio, audio.remoteHold != .none, false) }
+    package mutating func adopt(_ audio: NegotiatedAudio) {
+        (agreed, isHeldByRemote, hasNoAudio) = (audio, audio.remoteHold != .none, false)
+    }
 
     /// The far end took the stream away (port 0, RFC 3264 §8.2); an offer may bring it back. False where it was gone already.
     package mutating func removeAudio() -> Bool {
@@ -283,7 +288,8 @@ package struct CallSession {
         return currentOffer(wantedDirection, describer)
     }
 
-    /// An offer that changes nothing (RFC 4028 §7.4), so that who holds is not asked to resume. Nil where another is due, which refreshes the session, too.
+    /// An offer that changes nothing (RFC 4028 §7.4), so that who holds is not asked to resume. Nil where another is due, which refreshes
+    /// the session, too.
     package mutating func refreshingOffer(_ describer: some CallDescriber) -> SessionDescription? {
         guard !isOfferDue, state == .connected else { return nil }
         isRefreshing = true

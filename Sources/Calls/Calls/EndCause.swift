@@ -32,8 +32,12 @@ public struct EndCause: Equatable, Sendable {
     public static let answerTimeout = EndCause(status: 504, reasons: [.q850(102)])
     public static let mediaFailed = EndCause(status: 500, phrase: "Media Failed", reasons: [.q850(41, "media-failed")])
     /// Another program has the port that was drawn; the next call draws another.
-    public static func portTaken(retryAfter: Int) -> EndCause { EndCause(status: 503, reasons: [.q850(41, "media-port-taken")], retryAfter: retryAfter) }
-    public static func noPort(retryAfter: Int) -> EndCause { EndCause(status: 503, reasons: [.q850(34, "no media port")], retryAfter: retryAfter) }
+    public static func portTaken(retryAfter: Int) -> EndCause {
+        EndCause(status: 503, reasons: [.q850(41, "media-port-taken")], retryAfter: retryAfter)
+    }
+    public static func noPort(retryAfter: Int) -> EndCause {
+        EndCause(status: 503, reasons: [.q850(34, "no media port")], retryAfter: retryAfter)
+    }
     public static let notAcceptable = EndCause(status: 488, reasons: [.q850(65)])
     public static let failed = EndCause(status: 500, reasons: [.q850(41)])
     public static let draining = EndCause(status: 503, reasons: [.q850(41, "Server is shutting down")])
@@ -46,8 +50,10 @@ public struct EndCause: Equatable, Sendable {
     public static let transferred = EndCause(status: 480, reasons: [.q850(16, "Transferred")])
     public static let refreshFailed = EndCause(status: 500, reasons: [.q850(41, "Session refresh failed")])
 
-    /// What a far end's final response becomes on the near side of a bridge; where it names no cause of Q.850, with that of its own status. A device's 503 is
-    /// a 500: the near end would leave all of this gateway alone (RFC 3261 §16.7 step 6, RFC 3263 §4.3). That of a trunk passes, but says no time, and is as
+    /// What a far end's final response becomes on the near side of a bridge; where it names no cause of Q.850, with that of its own status.
+    /// A device's 503 is
+    /// a 500: the near end would leave all of this gateway alone (RFC 3261 §16.7 step 6, RFC 3263 §4.3). That of a trunk passes, but says
+    /// no time, and is as
     /// good as 500 then (RFC 3261 §21.5.4).
     /// - Parameters:
     ///   - response: nil where none came, and the status is ours.

@@ -43,7 +43,8 @@ package struct LegMedia {
     /// How many numbers of other programs a call may meet.
     private static let mostTaken = 8
 
-    /// Binds the sockets; where another program has the number, those of another one. Throws `.cannotBind` after too many of them, or where no other is free.
+    /// Binds the sockets; where another program has the number, those of another one. Throws `.cannotBind` after too many of them, or where
+    /// no other is free.
     ///
     /// - Returns: whether the number is another one than before: the far end is to be told.
     package mutating func openSomewhere(_ plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) -> Bool {
@@ -52,7 +53,9 @@ package struct LegMedia {
                 try open(plan, near: near, at: now)
                 return !taken.isEmpty
             } catch .cannotBind(let error) {
-                guard let old = reservation, taken.count < Self.mostTaken, let other = try? plane.reserve(old.rtcp == nil ? .one : .two, at: now) else {
+                guard let old = reservation, taken.count < Self.mostTaken,
+                    let other = try? plane.reserve(old.rtcp == nil ? .one : .two, at: now)
+                else {
                     throw .cannotBind(error)
                 }
                 scribe.write(.mediaRefused, at: now, [.cause: "bind", .port: .init(old.rtp)])
@@ -88,7 +91,8 @@ package struct LegMedia {
         advance(.stop)
         guard let interval = try? plane.stop(id, ending: !holding, at: now) else { preconditionFailure("a started leg can be stopped") }
         reported = interval.quality?.sending
-        scribe.write(.mediaStopped, at: interval.stopped, interval.details)   // not the turn's clock: packets left while the turn waited for a core
+        // Not the turn's clock: packets left while the turn waited for a core.
+        scribe.write(.mediaStopped, at: interval.stopped, interval.details)
     }
 
     /// New remote address, direction or payload types after a re-INVITE.

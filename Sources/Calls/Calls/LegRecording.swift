@@ -2,7 +2,8 @@ import CallJournal
 import Media
 import Primitives
 
-/// The recording of one leg, with its two lines in the journal: from before its media starts for the first time, or from when it is joined with somebody
+/// The recording of one leg, with its two lines in the journal: from before its media starts for the first time, or from when it is joined
+/// with somebody
 /// whose calls are recorded, until its media has stopped for good, or nobody wants it any more.
 package final class LegRecording {
     package let tap: RecordingTap

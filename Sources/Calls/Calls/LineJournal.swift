@@ -31,7 +31,8 @@ package final class LineJournal: CallSystemJournal {
         case .actionVoided(let action): completed(.actionFailed, action, now, cause: "call-ended")
         case .actionTimedOut(let action): completed(.actionTimedOut, action, now)
         case .callEnded(let call, let end): write(.callEnded, call, now, [.reason: .init(end.name)])
-        case .sessionActivated(let session, let calls): write(.sessionActivated, calls.first, now, [.session: .init(session.text(of: line))])
+        case .sessionActivated(let session, let calls):
+            write(.sessionActivated, calls.first, now, [.session: .init(session.text(of: line))])
         case .sessionDeactivated(let session, let last): write(.sessionDeactivated, last, now, [.session: .init(session.text(of: line))])
         case .providerReset: journal.record(.providerReset, line: line, at: now)
         case .transactionOffered, .transactionHandled, .actionUnimplemented, .providerBegan, .sessionAdmitted: break

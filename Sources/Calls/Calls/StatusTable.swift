@@ -5,7 +5,8 @@ import SIP
 
 /// SIP ⇄ CallKit ⇄ Q.850, row by row.
 ///
-/// One function a table: a status or a `Reason` becomes an ended reason, a refused report becomes a status, a status a Q.850 cause and back.
+/// One function a table: a status or a `Reason` becomes an ended reason, a refused report becomes a status, a status a Q.850 cause and
+/// back.
 public enum StatusTable {
     /// How an outgoing call that got a final response ended.
     ///
@@ -62,7 +63,8 @@ public enum StatusTable {
         case .callUUIDAlreadyExists: EndCause(status: 482, reasons: [])
         case .filteredByDoNotDisturb: EndCause(status: 480, phrase: "Do Not Disturb", reasons: [.q850(31)])
         case .filteredByBlockList: EndCause(status: 607, phrase: "Unwanted", reasons: [.q850(21)])
-        case .filteredDuringRestrictedSharingMode, .callIsProtected, .filteredBySensitiveParticipants: EndCause(status: 480, reasons: [.q850(31)])
+        case .filteredDuringRestrictedSharingMode, .callIsProtected, .filteredBySensitiveParticipants:
+            EndCause(status: 480, reasons: [.q850(31)])
         case .unknown: EndCause(status: 500, reasons: [.q850(41)])
         }
     }

@@ -19,7 +19,8 @@ public struct JournalFileError: Error, Equatable, Sendable, CustomStringConverti
 }
 
 /// A file that only grows, by whole batches: a batch that does not fit is taken back, so that no half line stays.
-/// A pipe takes nothing back: there the half line is ended. It has no size, and a reader that takes nothing is not waited for longer than `patience`.
+/// A pipe takes nothing back: there the half line is ended. It has no size, and a reader that takes nothing is not waited for longer than
+/// `patience`.
 struct AppendingFile: ~Copyable {
     /// With a reader that takes nothing at the moment, and with one that is slow, for each batch.
     private static let patience = (standing: Duration.seconds(1), slow: Duration.seconds(10))

@@ -30,10 +30,11 @@ public struct CallUUID: Hashable, Sendable, CustomStringConvertible {
 
     /// 36 characters.
     public var text: Text {
-        Text([UInt8](unsafeUninitializedCapacity: Self.textLength) { buffer, count in
-            write(to: UnsafeMutableRawBufferPointer(buffer))
-            count = Self.textLength
-        })
+        Text(
+            [UInt8](unsafeUninitializedCapacity: Self.textLength) { buffer, count in
+                write(to: UnsafeMutableRawBufferPointer(buffer))
+                count = Self.textLength
+            })
     }
 
     /// Appends the characters of `text`.

@@ -53,7 +53,8 @@ public final class Journal {
     private let limits: Limits
     private let audit: Audit?
     private var batch: [UInt8] = []
-    /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go cold.
+    /// What was recorded and is neither written nor audited: that is done for many at once, for between other work its instructions go
+    /// cold.
     private var pending: [JournalEvent] = []
     private let stamp: JournalEncoder.Stamp
     /// The memory of details that were written, for the next.
@@ -126,7 +127,8 @@ public final class Journal {
         counts[kind.ordinal] += 1
         latest = max(latest, now)
         return JournalEvent(
-            sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind, details: details)
+            sequence: count, time: latest, wall: clock.unixNanoseconds(at: latest), call: call, line: line, lane: lane, kind: kind,
+            details: details)
     }
 
     private func write(_ event: borrowing JournalEvent) {

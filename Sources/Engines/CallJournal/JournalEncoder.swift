@@ -13,7 +13,8 @@ enum JournalEncoder {
         bytes.append(addingCapacity: mostBytes(of: event)) { line in write(event, stamp, to: &line) }
     }
 
-    /// What the events of a lane have in common, and the words that they are written with. An object, which is lent where a value would be copied.
+    /// What the events of a lane have in common, and the words that they are written with. An object, which is lent where a value would be
+    /// copied.
     final class Stamp {
         /// `,"lane":"s0","kind":"sip.rx"`
         fileprivate let kinds: Words
@@ -79,7 +80,11 @@ enum JournalEncoder {
         let fields = details.fields.span
         guard !fields.isEmpty else { return }
         for index in fields.indices {
-            if index == 0 { line.append(stamp.firstKeys, fields[index].key.ordinal) } else { line.append(stamp.keys, fields[index].key.ordinal) }
+            if index == 0 {
+                line.append(stamp.firstKeys, fields[index].key.ordinal)
+            } else {
+                line.append(stamp.keys, fields[index].key.ordinal)
+            }
             line.append(value: fields[index].value)
         }
         line.append("}")
@@ -232,7 +237,9 @@ extension UnsafeBufferPointer<UInt8> {
         guard count >= 8 else { return allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C } }
         let bytes = UnsafeRawBufferPointer(self)
         var others = Self.others(in: bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
-        for offset in stride(from: 0, to: count - 8, by: 8) { others |= Self.others(in: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        for offset in stride(from: 0, to: count - 8, by: 8) {
+            others |= Self.others(in: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
         return others == 0
     }
 
@@ -240,7 +247,8 @@ extension UnsafeBufferPointer<UInt8> {
     private static func others(in word: UInt64) -> UInt64 {
         let low = word & 0x7F7F_7F7F_7F7F_7F7F
         let isNoControl = low &+ 0x6060_6060_6060_6060, isDelete = low &+ 0x0101_0101_0101_0101
-        let isNoQuote = (low ^ 0x2222_2222_2222_2222) &+ 0x7F7F_7F7F_7F7F_7F7F, isNoBackslash = (low ^ 0x5C5C_5C5C_5C5C_5C5C) &+ 0x7F7F_7F7F_7F7F_7F7F
+        let isNoQuote = (low ^ 0x2222_2222_2222_2222) &+ 0x7F7F_7F7F_7F7F_7F7F,
+            isNoBackslash = (low ^ 0x5C5C_5C5C_5C5C_5C5C) &+ 0x7F7F_7F7F_7F7F_7F7F
         return (word | isDelete | ~(isNoControl & isNoQuote & isNoBackslash)) & 0x8080_8080_8080_8080
     }
 }

@@ -12,13 +12,16 @@ extension JournalEvent {
         case gatewayStopped = "gateway.stopped"
         /// `scope`: `perLine` (one audio session for the line, as on a telephone) or `perGroup` (one for each call group)
         case lineConfigured = "line.configured"
-        /// Requests are refused: `cause` (as in the counts of refusals: `legs`, `ports` ...), `remote` (the one that it is said of), `count` (of that cause since
+        /// Requests are refused: `cause` (as in the counts of refusals: `legs`, `ports` ...), `remote` (the one that it is said of),
+        /// `count` (of that cause since
         /// the start). Once in ten seconds for a cause.
         case overload = "overload"
-        /// A wrong password: `user` (as it was said), `remote`, `count` (of this user from there within a minute). `cause`: `wrong-password`, or `throttled` for the
+        /// A wrong password: `user` (as it was said), `remote`, `count` (of this user from there within a minute). `cause`:
+        /// `wrong-password`, or `throttled` for the
         /// first one too many; the ones after that are counted, and not written.
         case accessRefused = "access.refused"
-        /// A trunk: `cause` (`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`), [`remote`], [`status`], [`text`]
+        /// A trunk: `cause` (`resolved`, `unresolved`, `registered`, `refused`, `unregistered`, `flow-failed`, `up`, `down`), [`remote`],
+        /// [`status`], [`text`]
         /// (its servers, or the name that has none), [`count`] (seconds granted, or until the next attempt)
         case trunkState = "trunk.state"
         /// CallKit was reset or invalidated: every call of the line ends.
@@ -47,9 +50,11 @@ extension JournalEvent {
         case sipReceived = "sip.rx"
         /// A message sent. SIP details.
         case sipSent = "sip.tx"
-        /// Our INVITE had no answer in time, or no way to its hop: what RFC 3261 §8.1.3.1 takes for a final response. `status` (408 or 503), [`remote`]
+        /// Our INVITE had no answer in time, or no way to its hop: what RFC 3261 §8.1.3.1 takes for a final response. `status` (408 or
+        /// 503), [`remote`]
         case inviteUnanswered = "sip.unanswered"
-        /// The place is looked for that a 3xx to our INVITE names (`on`, `remote`): the call goes on, with another INVITE if there is one. Not `on`: there is
+        /// The place is looked for that a 3xx to our INVITE names (`on`, `remote`): the call goes on, with another INVITE if there is one.
+        /// Not `on`: there is
         /// none, and what the far end said last ends the call.
         case redirectionLookup = "sip.lookup"
         /// A 18x carried a session description; nothing was opened for it. [`status`]
@@ -111,7 +116,8 @@ extension JournalEvent {
         // Media.
         /// A port number left the pool; no socket. `port`, [`rtcpPort`]
         case mediaReserved = "media.reserved"
-        /// No number was left, or a bind failed: `cause`. With `port` another program has that one, and the call goes on with the number that is reserved next.
+        /// No number was left, or a bind failed: `cause`. With `port` another program has that one, and the call goes on with the number
+        /// that is reserved next.
         case mediaRefused = "media.refused"
         /// Codecs and direction are decided; still no socket. [`codec`]
         case mediaConfigured = "media.configured"
@@ -120,18 +126,23 @@ extension JournalEvent {
         /// Packets may flow. [`session`]
         case mediaStarted = "media.started"
         /// No packet leaves from here on. `packets` sent since the start, `firstSent` and `lastSent` (when there were any), [`received`];
-        /// [`incoming`], [`outgoing`]: whether the far end and we were heard (`heard`, `silent`, `paused`, `nothing`; absent: not measured, or none
-        /// due), [`incomingBasis`], [`outgoingBasis`]: by what (`level`, `size`, `packets`); [`oneWay`] when one was heard and the other not
+        /// [`incoming`], [`outgoing`]: whether the far end and we were heard (`heard`, `silent`, `paused`, `nothing`; absent: not measured,
+        /// or none
+        /// due), [`incomingBasis`], [`outgoingBasis`]: by what (`level`, `size`, `packets`); [`oneWay`] when one was heard and the other
+        /// not
         ///
         /// The quality of the leg from its opening on, each where it was measured: of what came [`lost`], [`expected`], [`loss`],
         /// [`jitter`], [`mos`]; of what was sent, by the far end's last report, [`remoteLost`], [`remoteExpected`], [`remoteLoss`],
         /// [`remoteJitter`], [`remoteMOS`]; [`roundTrip`]
         case mediaStopped = "media.stopped"
-        /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. `codec` (`none` where the sound was taken away), [`remote`]
+        /// A re-INVITE or UPDATE changed where or what is sent; nothing is bound anew. `codec` (`none` where the sound was taken away),
+        /// [`remote`]
         case mediaUpdated = "media.updated"
-        /// All that is said and heard on the leg is written to a file from here on: `text` (its path; where there is a file of that name, another goes before its extension)
+        /// All that is said and heard on the leg is written to a file from here on: `text` (its path; where there is a file of that name,
+        /// another goes before its extension)
         case recordingStarted = "recording.started"
-        /// The file is complete, or `cause`, why it ends before its call. [`text`] (the path that was written, where that is known already), `count` (packets that were not written in time)
+        /// The file is complete, or `cause`, why it ends before its call. [`text`] (the path that was written, where that is known
+        /// already), `count` (packets that were not written in time)
         case recordingEnded = "recording.ended"
         /// The far end of the bridge holds, and this leg hears music meanwhile: `on`
         case holdMusic = "hold.music"
@@ -141,7 +152,8 @@ extension JournalEvent {
         case mediaClosed = "media.closed"
         /// The number went to quarantine. `port`
         case mediaReleased = "media.released"
-        /// The quarantine is over: the number is in the pool again. `port`. Belongs to no call. Ours takes numbers back when it needs them, and writes none.
+        /// The quarantine is over: the number is in the pool again. `port`. Belongs to no call. Ours takes numbers back when it needs them,
+        /// and writes none.
         case portFree = "port.free"
         /// didActivate. `session`; the call is one of those that the session is for (needed where the scope is `perGroup`).
         case sessionActivated = "session.activated"

@@ -19,10 +19,13 @@ public final class JournalFile: JournalSink {
         public var backlogBytes = 8 * 1024 * 1024
         /// How long nothing is tried after a failure. A full disk has room for a few bytes again and again; each time would be a report.
         public var retryPause = Duration.seconds(1)
-        /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its turns.
+        /// How long what comes first waits for more, so that a busy lane does not cost a thread's wake-up and a write for each of its
+        /// turns.
         public var gathering = DispatchTimeInterval.milliseconds(50)
 
-        public init(rotationBytes: Int? = nil, isClaimed: Bool = false) { (self.rotationBytes, self.isClaimed) = (rotationBytes, isClaimed) }
+        public init(rotationBytes: Int? = nil, isClaimed: Bool = false) {
+            (self.rotationBytes, self.isClaimed) = (rotationBytes, isClaimed)
+        }
     }
 
     public enum Report: Equatable, Sendable {

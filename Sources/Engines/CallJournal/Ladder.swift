@@ -13,8 +13,10 @@ public struct LadderOptions: Equatable, Sendable {
 /// The story of one or more calls on one time axis, for people: SIP arrows between the parties and the gateway, what the gateway did in
 /// between, and for each call a bar that shows its media.
 ///
-/// Incoming calls stand on the left of the gateway, outgoing ones on the right. A bar is `·` while a port number is reserved, `┆` when the media
-/// is configured, `│` while sockets are open and `║` while packets may flow. Retransmissions have dotted arrows. The time is in milliseconds
+/// Incoming calls stand on the left of the gateway, outgoing ones on the right. A bar is `·` while a port number is reserved, `┆` when the
+/// media
+/// is configured, `│` while sockets are open and `║` while packets may flow. Retransmissions have dotted arrows. The time is in
+/// milliseconds
 /// since the first event and is written where it changes.
 public struct Ladder: Sendable {
     /// A party: one call of the journal.
@@ -48,7 +50,9 @@ public struct Ladder: Sendable {
     public static func calls(joinedWith call: CallUUID, in events: [JournalEvent]) -> [CallUUID] {
         var joined: Set = [call]
         let pairs = events.compactMap { event -> Set<CallUUID>? in
-            guard event.kind == .performGroup, let call = event.call, let other = event.details.text(.with).flatMap(CallUUID.init) else { return nil }
+            guard event.kind == .performGroup, let call = event.call, let other = event.details.text(.with).flatMap(CallUUID.init) else {
+                return nil
+            }
             return [call, other]
         }
         while let pair = pairs.first(where: { !$0.isDisjoint(with: joined) && !$0.isSubset(of: joined) }) { joined.formUnion(pair) }
@@ -59,7 +63,8 @@ public struct Ladder: Sendable {
         var parties: [Party] = []
         var known: Set<CallUUID> = []
         for event in events {
-            guard let call = event.call, calls?.contains(call) ?? true, let isIncoming = event.showsIncoming, known.insert(call).inserted else { continue }
+            guard let call = event.call, calls?.contains(call) ?? true, let isIncoming = event.showsIncoming, known.insert(call).inserted
+            else { continue }
             parties.append(Party(call: call, name: name(parties.count), line: event.line, isIncoming: isIncoming))
         }
         return parties
@@ -95,7 +100,9 @@ extension JournalEvent.Kind {
     /// About a line and not one call of it.
     fileprivate var isOfSystem: Bool {
         switch self {
-        case .transactionRequested, .transactionAccepted, .transactionRefused, .systemAction, .sessionActivated, .sessionDeactivated, .providerReset: true
+        case .transactionRequested, .transactionAccepted, .transactionRefused, .systemAction, .sessionActivated, .sessionDeactivated,
+            .providerReset:
+            true
         default: false
         }
     }

@@ -168,12 +168,13 @@ private struct LadderArrow {
         isAgain = event.details.flag(.retransmission)
         let phrase = event.details.text(.phrase).map { " \($0)" } ?? ""
         label = status.map { "\($0)\(phrase)" + (method == "INVITE" ? "" : " (\(method))") } ?? method
-        colour = switch status ?? 0 {
-        case 0: .cyan
-        case 100..<200: .yellow
-        case 200..<300: .green
-        default: .red
-        }
+        colour =
+            switch status ?? 0 {
+            case 0: .cyan
+            case 100..<200: .yellow
+            case 200..<300: .green
+            default: .red
+            }
     }
 
     func draw(from party: Int, to gateway: Int, in row: inout LadderRow) {
@@ -239,7 +240,9 @@ extension LadderWords {
 
     /// ", in heard, out nothing: ONE WAY"
     fileprivate static func sound(_ details: JournalEvent.Details) -> String {
-        let ways = [("in", details.text(.incoming)), ("out", details.text(.outgoing))].compactMap { way, sound in sound.map { ", \(way) \($0)" } }
+        let ways = [("in", details.text(.incoming)), ("out", details.text(.outgoing))].compactMap { way, sound in
+            sound.map { ", \(way) \($0)" }
+        }
         return ways.joined() + (details.flag(.oneWay) ? ": ONE WAY" : "")
     }
 
@@ -261,9 +264,12 @@ extension LadderWords {
 extension JournalEvent.Kind {
     fileprivate var colour: LadderRow.Colour {
         switch self {
-        case .auditViolation, .mediaRefused, .reportIncomingRefused, .transactionRefused, .actionFailed, .actionTimedOut, .providerReset: .red
-        case .reportIncoming, .reportIncomingAccepted, .reportConnecting, .reportConnected, .reportUpdated, .reportEnded, .callEnded: .magenta
-        case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaClosed, .mediaReleased: .green
+        case .auditViolation, .mediaRefused, .reportIncomingRefused, .transactionRefused, .actionFailed, .actionTimedOut, .providerReset:
+            .red
+        case .reportIncoming, .reportIncomingAccepted, .reportConnecting, .reportConnected, .reportUpdated, .reportEnded, .callEnded:
+            .magenta
+        case .mediaReserved, .mediaConfigured, .mediaOpened, .mediaStarted, .mediaStopped, .mediaUpdated, .mediaClosed, .mediaReleased:
+            .green
         case .sessionActivated, .sessionDeactivated: .yellow
         default: .blue
         }

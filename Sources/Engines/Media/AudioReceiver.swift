@@ -58,7 +58,9 @@ final class AudioReceiver {
 
     /// Takes the payload of one packet; one that is none of the codecs', or none at all, is left out and becomes a loss.
     func receive(_ payload: UnsafeRawBufferPointer, codec: AudioCodec, header: RTPHeader, at now: Instant) {
-        guard let index = decoders.firstIndex(where: { $0.codec == codec }), let ticks = codec.duration(of: payload.bindMemory(to: UInt8.self).span) else { return }
+        guard let index = decoders.firstIndex(where: { $0.codec == codec }),
+            let ticks = codec.duration(of: payload.bindMemory(to: UInt8.self).span)
+        else { return }
         if UInt32(codec.clockRate) != jitter.clockRate { jitter.change(clockRate: UInt32(codec.clockRate)) }
         var tagged = header
         tagged.payloadType = UInt8(index)
@@ -78,7 +80,9 @@ final class AudioReceiver {
     }
 
     /// Notes a packet of the same stream that is no sound, so that it is not missed.
-    func pass(_ header: RTPHeader, at now: Instant) { _ = jitter.insert(header, UnsafeRawBufferPointer(start: nil, count: 0), ticks: 0, at: now) }
+    func pass(_ header: RTPHeader, at now: Instant) {
+        _ = jitter.insert(header, UnsafeRawBufferPointer(start: nil, count: 0), ticks: 0, at: now)
+    }
 
     /// What comes next begins anew.
     func pause() {
@@ -140,7 +144,9 @@ final class AudioReceiver {
     private func decode(_ payload: JitterBuffer.Payload, _ stretch: JitterBuffer.Stretch) -> Bool {
         var room = free.mutableSpan
         let decoder = decoders[present]
-        guard let decoded = jitter.read(payload, { try? decoder.decode($0.bindMemory(to: UInt8.self).span, into: &room) }) else { return false }
+        guard let decoded = jitter.read(payload, { try? decoder.decode($0.bindMemory(to: UInt8.self).span, into: &room) }) else {
+            return false
+        }
         decodedPackets += 1
         let isPause = isPause(free[..<decoded])
         switch stretch {
@@ -151,7 +157,8 @@ final class AudioReceiver {
         return true
     }
 
-    /// Whether what was decoded lies between phrases: for a fifth of a second all was below -50 dB, or 18 dB below the loudest of the last second. A gap
+    /// Whether what was decoded lies between phrases: for a fifth of a second all was below -50 dB, or 18 dB below the loudest of the last
+    /// second. A gap
     /// within a word is shorter, and a change of its length is heard.
     private func isPause(_ samples: Slice<UnsafeMutableBufferPointer<Int16>>) -> Bool {
         var energy: Int64 = 0
@@ -168,7 +175,8 @@ final class AudioReceiver {
         guard let following, Int(following.payloadType) == present else { return conceal(length) }
         var room = free.mutableSpan
         let decoder = decoders[present]
-        guard let made = jitter.read(following, { try? decoder.recover(length, from: $0.bindMemory(to: UInt8.self).span, into: &room) }) else {
+        guard let made = jitter.read(following, { try? decoder.recover(length, from: $0.bindMemory(to: UInt8.self).span, into: &room) })
+        else {
             return conceal(length)
         }
         note(made)

@@ -1,7 +1,8 @@
 import Primitives
 import RTP
 
-/// Digits on their way out of one leg: the presses, and the number and the timestamp that their packets carry. An object: few legs have one at a time.
+/// Digits on their way out of one leg: the presses, and the number and the timestamp that their packets carry. An object: few legs have one
+/// at a time.
 final class DigitSender {
     var payloadType: UInt8
     private var presses: TelephoneEventSender

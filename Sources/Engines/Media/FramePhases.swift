@@ -2,7 +2,8 @@ import Primitives
 
 /// Where in the 20 ms of a frame the legs of a lane send, so that no moment has more than its share of them. A value; told the time.
 ///
-/// Legs of one phase are due at the same nanosecond and leave in one turn: a lane wakes up for its own sound no more than 2,000 times a second,
+/// Legs of one phase are due at the same nanosecond and leave in one turn: a lane wakes up for its own sound no more than 2,000 times a
+/// second,
 /// however many legs it has.
 struct FramePhases {
     static let count = 40
@@ -14,7 +15,9 @@ struct FramePhases {
     mutating func take(at now: Instant) -> (phase: Int, begin: Instant) {
         let next = (now.nanoseconds + Self.length - 1) / Self.length
         var best = next
-        for candidate in next..<next + UInt64(Self.count) where legs[Self.phase(of: candidate)] < legs[Self.phase(of: best)] { best = candidate }
+        for candidate in next..<next + UInt64(Self.count) where legs[Self.phase(of: candidate)] < legs[Self.phase(of: best)] {
+            best = candidate
+        }
         legs[Self.phase(of: best)] += 1
         return (Self.phase(of: best), Instant(nanoseconds: best * Self.length))
     }

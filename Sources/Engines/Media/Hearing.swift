@@ -29,7 +29,8 @@ public struct DirectionVerdict: Hashable, Sendable {
 
     public init(_ sound: Sound, by basis: Basis) { (self.sound, self.basis) = (sound, basis) }
 
-    /// One direction is heard, and the other should be and is not. What was not measured is not blamed, nor is a silence that was announced.
+    /// One direction is heard, and the other should be and is not. What was not measured is not blamed, nor is a silence that was
+    /// announced.
     public static func isOneWay(_ one: DirectionVerdict?, _ other: DirectionVerdict?) -> Bool {
         guard let one, let other else { return false }
         return one.sound == .heard && other.isMissing || other.sound == .heard && one.isMissing
@@ -81,7 +82,8 @@ struct HearingMeter {
     /// Bytes of an Opus packet: DTX sends one or two (RFC 6716 §2.1.9); digital silence at a variable bit rate makes up to a dozen.
     private static let largestPause = 2, largestSilence = 16
 
-    /// A tenth of the samples is louder than about -48 dB: G.711 codes grow with the magnitude, once their bits stand right (ITU-T G.711 §3).
+    /// A tenth of the samples is louder than about -48 dB: G.711 codes grow with the magnitude, once their bits stand right (ITU-T G.711
+    /// §3).
     private static func isLoud(_ payload: UnsafeRawBufferPointer, _ codec: AudioCodec) -> Bool {
         let mask: UInt8 = codec == .pcmu ? 0x7F : 0x55, least: UInt8 = codec == .pcmu ? 16 : 8, wanted = payload.count / 10
         var loud = 0

@@ -5,8 +5,10 @@ import Synchronization
 
 /// One media lane of a server: an engine, and the poller that waits for its sockets and timers.
 ///
-/// Not a `Lane` of Runtime, for its time comes from the poller, and its turns are counted in thousands a second: everything here is concrete, and
-/// neither an actor nor a queue, which cost much of a packet to enter. `turn` and `drain` are the only ways in, and each is a turn by itself.
+/// Not a `Lane` of Runtime, for its time comes from the poller, and its turns are counted in thousands a second: everything here is
+/// concrete, and
+/// neither an actor nor a queue, which cost much of a packet to enter. `turn` and `drain` are the only ways in, and each is a turn by
+/// itself.
 final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     private let turns = Mutex(())
     private let poller: Poller
@@ -16,7 +18,9 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     private var visit = Instant.distantFuture
 
     /// Lives until `close`: its poller holds it.
-    init(number: Int, batch: Poller.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void) throws(PollerError) {
+    init(number: Int, batch: Poller.Batch, opus: OpusSettings, report: @escaping @Sendable (MediaLegID, MediaEvent) -> Void)
+        throws(PollerError)
+    {
         let poller = try Poller()
         self.poller = poller
         self.report = report
@@ -32,7 +36,9 @@ final class KernelMediaLane: MediaLaneDoor, @unchecked Sendable {
     func close() { poller.stop() }
 
     /// One batch of the poller; returns when it is due again.
-    private func drain(_ ready: UnsafeBufferPointer<Poller.Ready>) -> Instant? { turns.withLock { _ in take(ready, at: MonotonicClock.now) } }
+    private func drain(_ ready: UnsafeBufferPointer<Poller.Ready>) -> Instant? {
+        turns.withLock { _ in take(ready, at: MonotonicClock.now) }
+    }
 
     private func take(_ ready: UnsafeBufferPointer<Poller.Ready>, at now: Instant) -> Instant? {
         if engine.measuresPacing { advanceMeasured() }   // what is due goes before what has come

@@ -5,7 +5,8 @@ import Runtime
 
 /// A non-blocking UDP socket of the kernel, reported by a `Poller`.
 final class KernelSocket: MediaSocket {
-    // What a packet touches comes first, in one cache line. The compiler cannot see that no two accesses overlap, and asking the runtime costs a
+    // What a packet touches comes first, in one cache line. The compiler cannot see that no two accesses overlap, and asking the runtime
+    // costs a
     // sixth of a packet: these are not checked.
     private let owner: FileDescriptorOwner
     private var isLocked = false
@@ -29,7 +30,9 @@ final class KernelSocket: MediaSocket {
 
     func send(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard remoteLength > 0 else { return false }
-        if isLocked { return clinux_send_connected(descriptor, packet.baseAddress, UInt(packet.count), Int32(MSG_NOSIGNAL)) == packet.count }
+        if isLocked {
+            return clinux_send_connected(descriptor, packet.baseAddress, UInt(packet.count), Int32(MSG_NOSIGNAL)) == packet.count
+        }
         return withUnsafePointer(to: &remoteBytes) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(descriptor, packet.baseAddress, packet.count, Int32(MSG_NOSIGNAL), $0, remoteLength) == packet.count

@@ -17,7 +17,9 @@ extension MediaEngine {
     /// As sound: the far end has no telephone-event.
     private func play(_ digits: [DTMFDigit], lasting length: Duration?, on leg: MediaLeg, at now: Instant) throws(MediaError) {
         let player = try keyPlayer(of: leg)
-        guard player.press(digits, lasting: length.map { min(max($0, .milliseconds(40)), .seconds(5)) } ?? KeyTones.usualLength) else { throw .tooManyDigits }
+        guard player.press(digits, lasting: length.map { min(max($0, .milliseconds(40)), .seconds(5)) } ?? KeyTones.usualLength) else {
+            throw .tooManyDigits
+        }
         leg.keyPlayer = player
         armFrames(leg, at: now)
     }
@@ -25,7 +27,9 @@ extension MediaEngine {
     private func keyPlayer(of leg: MediaLeg) throws(MediaError) -> Player {
         if let player = leg.keyPlayer { return player }
         guard let codec = AudioCodec(leg.plan.audio.primary.codec), leg.member == nil else { throw .unsupportedPlan }
-        do throws(CodecError) { return try Player(keysIn: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus) } catch { throw .unsupportedPlan }
+        do throws(CodecError) {
+            return try Player(keysIn: codec, milliseconds: leg.plan.audio.frameLength(of: codec), opus: leg.opus)
+        } catch { throw .unsupportedPlan }
     }
 
     // MARK: From one side to the other
@@ -63,7 +67,8 @@ extension MediaEngine {
         hearer(of: leg).map { press(digit, on: $0, at: now) }
     }
 
-    /// The other side, where the packets of this one do not tell it of a key: it has no events, or keys from here are on their way there already.
+    /// The other side, where the packets of this one do not tell it of a key: it has no events, or keys from here are on their way there
+    /// already.
     private func hearer(of leg: MediaLeg) -> MediaLeg? {
         guard let partner = leg.partner, partner.plan.source == .relay, partner.canSend, !partner.plan.keysBySignalling else { return nil }
         if partner.digits != nil, !leg.plan.audio.telephoneEvents.isEmpty { return partner }
@@ -91,7 +96,8 @@ extension MediaEngine {
     ///
     /// - Returns: whether the packet is dealt with; else it is to be passed on, as silence.
     func mutes(
-        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg,
+        at now: Instant
     ) -> Bool {
         guard case .audio(let codec) = role, !other.plan.audio.telephoneEvents.isEmpty else { return false }
         if let silence = codec.silentByte {
@@ -120,7 +126,9 @@ extension MediaLeg {
             stream.pause()
         }
         guard let sender = digits else { return }
-        if let event = plan.audio.telephoneEvents.first(where: { $0.sendPayloadType < 128 && max(1, $0.codec.clockRate) == sender.clockRate }) {
+        if let event = plan.audio.telephoneEvents.first(where: {
+            $0.sendPayloadType < 128 && max(1, $0.codec.clockRate) == sender.clockRate
+        }) {
             sender.payloadType = event.sendPayloadType
         } else {
             digits = nil

@@ -58,7 +58,8 @@ extension MediaEngine {
         for leg in mixer.members {
             guard leg.canSend, leg.digits?.isPressing != true, let member = leg.member else { continue }
             let samples = member.format.codec.timestampStep(milliseconds: frameMilliseconds)
-            guard let count = mixer.payload(for: member, into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...])) else { continue }
+            guard let count = mixer.payload(for: member, into: UnsafeMutableRawBufferPointer(rebasing: outgoing[RTPHeader.fixedSize...]))
+            else { continue }
             if isLate { leg.lateFrames += 1 }
             guard count > 0 else {
                 leg.stream.leaveOut(samples: samples, at: now)

@@ -89,7 +89,8 @@ extension MediaEngine {
         pass(packet, header, role, from: leg, at: now)
     }
 
-    /// Of no payload type that was agreed on, as some send comfort noise, or keep a translator open (RFC 6263 §4.6): it is not passed on, but it is not
+    /// Of no payload type that was agreed on, as some send comfort noise, or keep a translator open (RFC 6263 §4.6): it is not passed on,
+    /// but it is not
     /// lost either, and its sender is there.
     private func leaveOut(_ header: RTPHeader, from sender: SocketAddress, on leg: MediaLeg, at now: Instant) {
         leg.refused.payloadType += 1
@@ -98,13 +99,15 @@ extension MediaEngine {
         (leg.lastSign, leg.isSilent) = (now, false)
     }
 
-    /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address may
+    /// Sends to whoever sends to us. The kernel is asked to refuse all others where the far end is who it said; else the signalled address
+    /// may
     /// still take over, however late. It is not asked either where reports come to this port from another one: it would refuse them.
     private func latched(_ sender: SocketAddress, on leg: MediaLeg) {
         if sender == leg.latch.signalled, !leg.mixesPorts { leg.rtpSocket.lock(to: sender) } else { leg.rtpSocket.aim(at: sender) }
     }
 
-    private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant) {
+    private func hear(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, on leg: MediaLeg, at now: Instant)
+    {
         leg.tap?.note(TappedPacket(isSent: false, role, header, at: now), payload(packet, header))
         switch role {
         case .unknown: break
@@ -126,7 +129,9 @@ extension MediaEngine {
         }
     }
 
-    private func pass(_ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, at now: Instant) {
+    private func pass(
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, at now: Instant
+    ) {
         if let member = leg.member {
             switch role {
             case .audio(let codec): member.receiver.receive(payload(packet, header), codec: codec, header: header, at: now)
@@ -149,7 +154,8 @@ extension MediaEngine {
 
     /// False for what can be passed on as it is. Sound is sent when its time has come, keys at once.
     private func transcode(
-        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg,
+        at now: Instant
     ) -> Bool {
         switch role {
         case .audio(let codec) where other.stream.payloadTypes[header.payloadType] == nil:
@@ -164,7 +170,8 @@ extension MediaEngine {
             guard converts(header, over: other) else { return false }
             convert(payload(packet, header), header, from: leg, over: other, at: now)
         case .audio:
-            if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }   // the sender changed its codec
+            // The sender changed its codec.
+            if let transcoder = other.transcoder, !transcoder.receiver.isIdle { transcoder.receiver.pause() }
             return false
         case .noise:
             guard let transcoder = other.transcoder, !transcoder.receiver.isIdle else { return false }
@@ -174,14 +181,16 @@ extension MediaEngine {
         return true
     }
 
-    /// A press goes one way as a whole (RFC 4733 §2.2.1), whatever becomes of the sound beside it meanwhile: as it is where the sound does so, too.
+    /// A press goes one way as a whole (RFC 4733 §2.2.1), whatever becomes of the sound beside it meanwhile: as it is where the sound does
+    /// so, too.
     private func converts(_ header: RTPHeader, over other: MediaLeg) -> Bool {
         if other.stream.payloadTypes[header.payloadType] == nil || other.converter?.knows(header) == true { return true }
         return other.isTranscoding && (other.transcoder?.receiver.isIdle == false || !other.stream.follows(header.ssrc))
     }
 
     /// Keys go over with the other side's number, clock and timestamps.
-    private func convert(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant) {
+    private func convert(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, from leg: MediaLeg, over other: MediaLeg, at now: Instant)
+    {
         guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
         guard let agreed = other.plan.audio.telephoneEvent(for: other.plan.audio.primary.codec), agreed.sendPayloadType < 128 else {
             return leg.refused.payloadType += 1   // it hears them as sound, from `heard`
@@ -207,7 +216,8 @@ extension MediaEngine {
     }
 
     private func relay(
-        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg, at now: Instant
+        _ packet: UnsafeMutableRawBufferPointer, _ header: RTPHeader, _ role: PayloadRole, from leg: MediaLeg, over other: MediaLeg,
+        at now: Instant
     ) {
         guard other.canSend, !other.isSendingKey else { return leg.refused.noReceiver += 1 }
         if let rate = role.clockRate { other.turn(to: rate) }
@@ -225,7 +235,9 @@ extension MediaEngine {
         guard leg.canSend else { return }
         if let tap = leg.tap { noteSent(UnsafeRawBufferPointer(packet), on: leg, tap, at: now) }
         guard transmit(UnsafeRawBufferPointer(packet), .rtp, over: leg.rtpSocket, of: leg) else { return leg.refused.sendFailed += 1 }
-        leg.rtcp.sender.sent(timestamp, sequence: UInt16(bigEndian: packet.loadUnaligned(fromByteOffset: 2, as: UInt16.self)), octets: octets, timed: timed, at: now)
+        leg.rtcp.sender.sent(
+            timestamp, sequence: UInt16(bigEndian: packet.loadUnaligned(fromByteOffset: 2, as: UInt16.self)), octets: octets, timed: timed,
+            at: now)
         if leg.sent.count == 0 { report(.firstSent(now), of: leg) }
         leg.sent.note(now)
     }
@@ -251,8 +263,11 @@ extension MediaEngine {
         leg.rtcpSocket?.aim(at: sender)
     }
 
-    /// On the RTP port the latch decides; from a port of its own RTCP must come from the address of the RTP or from where signalling said, which may take over.
-    private func admitsRTCP(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel) -> Bool {
+    /// On the RTP port the latch decides; from a port of its own RTCP must come from the address of the RTP or from where signalling said,
+    /// which may take over.
+    private func admitsRTCP(
+        _ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel
+    ) -> Bool {
         guard channel == .rtcp || leg.mixesPorts && leg.connectivity == nil else {
             switch leg.latch.admit(UnsafeRawBufferPointer(packet), from: sender) {
             case .refused: return false

@@ -93,7 +93,8 @@ extension MediaEngine {
         arm(leg, .frame, at: leg.nextFrame)
     }
 
-    /// False when no key is to be heard. What the leg's transcoder has meanwhile goes by unheard. While the far end does not listen the keys wait.
+    /// False when no key is to be heard. What the leg's transcoder has meanwhile goes by unheard. While the far end does not listen the
+    /// keys wait.
     private func playKey(_ leg: MediaLeg, at now: Instant) -> Bool {
         guard let player = leg.keyPlayer else { return false }
         leg.transcoder?.skip(at: now)
@@ -133,7 +134,8 @@ extension MediaEngine {
         case .noise(let count) where !isPressing:
             guard let noise = leg.plan.audio.comfortNoise(for: leg.plan.audio.primary.codec) else { return true }
             leg.turn(to: leg.plan.audio.primary.codec.clockRate)
-            let header = leg.stream.originateNoise(payloadType: noise.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
+            let header = leg.stream.originateNoise(
+                payloadType: noise.sendPayloadType & 0x7F, samples: transcoder.timestampStep, payloadCount: count, at: now)
             sendMade(header, count, on: leg, at: now)
         case .silence where !isPressing: leg.stream.leaveOut(samples: transcoder.timestampStep, at: now)
         case .nothing where transcoder.receiver.isIdle:
@@ -144,10 +146,12 @@ extension MediaEngine {
         return true
     }
 
-    /// Sends a frame that was made here, whose payload stands in `outgoing` behind the place of a header: in the clock of our codec, whatever was relayed before.
+    /// Sends a frame that was made here, whose payload stands in `outgoing` behind the place of a header: in the clock of our codec,
+    /// whatever was relayed before.
     func sendFrame(_ count: Int, lasting samples: UInt32, on leg: MediaLeg, at now: Instant) {
         leg.turn(to: leg.plan.audio.primary.codec.clockRate)
-        let header = leg.stream.originate(payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: samples, payloadCount: count, at: now)
+        let header = leg.stream.originate(
+            payloadType: leg.plan.audio.primary.sendPayloadType & 0x7F, samples: samples, payloadCount: count, at: now)
         sendMade(header, count, on: leg, at: now)
     }
 

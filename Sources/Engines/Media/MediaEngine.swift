@@ -60,7 +60,8 @@ public final class MediaEngine {
         let slot = nextSlot()
         var state = LegMediaState()
         try state.apply(.configure)
-        let leg = try MediaLeg(id: id, slot: slot, plan: plan, opus: opus, sockets: try bind(reservation, plan, slot), random: &random, at: now)
+        let leg = try MediaLeg(
+            id: id, slot: slot, plan: plan, opus: opus, sockets: try bind(reservation, plan, slot), random: &random, at: now)
         try state.apply(.open)
         leg.state = state
         try seat(leg, at: now)
@@ -138,7 +139,9 @@ public final class MediaEngine {
     public func unlink(_ id: MediaLegID) throws(MediaError) { separate(try leg(id)) }
 
     /// Without a time there is no verdict on whether a running leg is heard.
-    public func statistics(of id: MediaLegID, at now: Instant = .zero) throws(MediaError) -> MediaStatistics { try leg(id).statistics(at: now) }
+    public func statistics(of id: MediaLegID, at now: Instant = .zero) throws(MediaError) -> MediaStatistics {
+        try leg(id).statistics(at: now)
+    }
 
     @discardableResult
     public func close(_ id: MediaLegID) throws(MediaError) -> MediaStatistics {
@@ -164,7 +167,8 @@ public final class MediaEngine {
         return leg
     }
 
-    /// Takes a leg that has left another lane, as it is. Where its sockets cannot be watched it is here all the same, to be stopped and closed.
+    /// Takes a leg that has left another lane, as it is. Where its sockets cannot be watched it is here all the same, to be stopped and
+    /// closed.
     func join(_ leg: MediaLeg, at now: Instant) throws(MediaError) {
         add(leg, at: nextSlot())
         try seat(leg, at: now)
@@ -256,7 +260,9 @@ public final class MediaEngine {
     }
 
     /// Sockets for a reservation, one where RTCP shares that of RTP: all or none.
-    private func bind(_ ports: PortReservation, _ plan: MediaPlan, _ slot: MediaSlot) throws(MediaError) -> (rtp: any MediaSocket, rtcp: (any MediaSocket)?) {
+    private func bind(_ ports: PortReservation, _ plan: MediaPlan, _ slot: MediaSlot) throws(MediaError) -> (
+        rtp: any MediaSocket, rtcp: (any MediaSocket)?
+    ) {
         do throws(SocketError) {
             let rtp = try binder.bind(SocketAddress(plan.localAddress, port: ports.rtp), token: slot.token(.rtp))
             guard !plan.audio.rtcpMux, let rtcp = ports.rtcp else { return (rtp, nil) }
@@ -276,7 +282,8 @@ public final class MediaEngine {
         }
     }
 
-    /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they have
+    /// What turns the partner's packets that cannot be passed on into this leg's codec; nil where all can. Without memory for a codec they
+    /// have
     /// nowhere to go, and are counted as such.
     func transcoder(of leg: MediaLeg) -> Transcoder? {
         if leg.transcoder == nil, let format = leg.transcoderFormat?.value { leg.transcoder = try? Transcoder(format) }
@@ -293,7 +300,9 @@ public final class MediaEngine {
             leg.transcoder = nil
             leg.stream.pause()
         }
-        guard let format, let partner, let codec = AudioCodec(partner.plan.audio.primary.codec), format.incoming.contains(codec) else { return }
+        guard let format, let partner, let codec = AudioCodec(partner.plan.audio.primary.codec), format.incoming.contains(codec) else {
+            return
+        }
         _ = transcoder(of: leg)
     }
 

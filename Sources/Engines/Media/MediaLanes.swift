@@ -56,7 +56,9 @@ public final class MediaLanes: MediaPlane {
     ) throws(PollerError) {
         precondition(settings.lanes > 0, "media needs a lane")
         var lanes: [any MediaLaneDoor] = []
-        for number in 0..<settings.lanes { lanes.append(try KernelMediaLane(number: number, batch: settings.batch, opus: settings.opus, report: report)) }
+        for number in 0..<settings.lanes {
+            lanes.append(try KernelMediaLane(number: number, batch: settings.batch, opus: settings.opus, report: report))
+        }
         self.init(settings: settings, random: random, lanes: lanes)
     }
 
@@ -76,7 +78,9 @@ public final class MediaLanes: MediaPlane {
         for lane in lanes { lane.close() }
     }
 
-    public func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(demand, using: &random, at: now) }
+    public func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation {
+        try pool.reserve(demand, using: &random, at: now)
+    }
 
     public func open(
         _ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant
@@ -151,7 +155,9 @@ public final class MediaLanes: MediaPlane {
 
     public func release(_ reservation: PortReservation, at now: Instant) throws(MediaError) { try pool.release(reservation, at: now) }
 
-    public func releaseTaken(_ reservation: PortReservation, at now: Instant) throws(MediaError) { try pool.releaseTaken(reservation, at: now) }
+    public func releaseTaken(_ reservation: PortReservation, at now: Instant) throws(MediaError) {
+        try pool.releaseTaken(reservation, at: now)
+    }
 
     public func counts(at now: Instant) -> MediaCounts {
         pool.advance(to: now)
@@ -162,12 +168,17 @@ public final class MediaLanes: MediaPlane {
 
     private func seat(_ leg: MediaLegID, in conference: UInt64?) {
         guard let home = homes[leg], home.conference != conference else { return }
-        if let old = home.conference, let seats = conferences[old] { conferences[old] = seats.legs > 1 ? (seats.lane, seats.legs - 1) : nil }
-        if let conference { conferences[conference] = (conferences[conference]?.lane ?? home.lane, (conferences[conference]?.legs ?? 0) + 1) }
+        if let old = home.conference, let seats = conferences[old] {
+            conferences[old] = seats.legs > 1 ? (seats.lane, seats.legs - 1) : nil
+        }
+        if let conference {
+            conferences[conference] = (conferences[conference]?.lane ?? home.lane, (conferences[conference]?.legs ?? 0) + 1)
+        }
         homes[leg]?.conference = conference
     }
 
-    /// From now on `takePacing` tells how late the frames made here left, and the legs' frames are spread over their 20 ms: for load tests, which
+    /// From now on `takePacing` tells how late the frames made here left, and the legs' frames are spread over their 20 ms: for load tests,
+    /// which
     /// must be in time themselves, and know whether they were.
     public func measurePacing() {
         for lane in lanes { lane.turn { ($0.measuresPacing, $0.spreadsFrames) = (true, true) } }
@@ -232,8 +243,11 @@ extension MediaLaneDoor {
     }
 }
 
-/// A turn of a lane with an answer. No method of the door: it would not be compiled for the type of the answer, which would be looked up in every turn.
-private func enter<Value: Sendable, Failure: Error>(_ lane: any MediaLaneDoor, _ work: (MediaEngine) throws(Failure) -> Value) throws(Failure) -> Value {
+/// A turn of a lane with an answer. No method of the door: it would not be compiled for the type of the answer, which would be looked up in
+/// every turn.
+private func enter<Value: Sendable, Failure: Error>(_ lane: any MediaLaneDoor, _ work: (MediaEngine) throws(Failure) -> Value)
+    throws(Failure) -> Value
+{
     var answer: Result<Value, Failure>?
     lane.turn { engine in
         do throws(Failure) { answer = .success(try work(engine)) } catch { answer = .failure(error) }

@@ -9,10 +9,14 @@ extension MediaLeg {
     func judge(_ statistics: inout MediaStatistics) {
         let trip = statistics.roundTrip.map { $0 / 2 }
         statistics.sendingQuality = CallQuality(sendingImpairment, loss: statistics.sending.lossFraction, delay: trip)
-        let late = statistics.playout.map { Double($0.packets.late) / Double(max(1, statistics.receiving.packets + (statistics.receiving.lost ?? 0))) } ?? 0
+        let late =
+            statistics.playout.map {
+                Double($0.packets.late) / Double(max(1, statistics.receiving.packets + (statistics.receiving.lost ?? 0)))
+            } ?? 0
         let delay = trip.map { $0 + .milliseconds(statistics.playout?.wait ?? 0) }
         statistics.receivingQuality = CallQuality(
-            receivingImpairment, loss: statistics.receiving.lossFraction.map { $0 + late }, burstRatio: rtcp.receiver.bursts.burstRatio, delay: delay)
+            receivingImpairment, loss: statistics.receiving.lossFraction.map { $0 + late }, burstRatio: rtcp.receiver.bursts.burstRatio,
+            delay: delay)
     }
 
     /// The same as the far end is told (RFC 3611); nil before anything came.
@@ -29,7 +33,9 @@ extension MediaLeg {
         metrics.roundTrip = statistics.roundTrip.map { Int($0.wholeMilliseconds) } ?? 0
         metrics.rFactor = statistics.receivingQuality.map { Int($0.rFactor.rounded()) }
         metrics.conversation = statistics.receivingQuality?.meanOpinionScore
-        metrics.listening = CallQuality(receivingImpairment, loss: loss + metrics.discardRate, burstRatio: rtcp.receiver.bursts.burstRatio, delay: nil)?.meanOpinionScore
+        metrics.listening =
+            CallQuality(receivingImpairment, loss: loss + metrics.discardRate, burstRatio: rtcp.receiver.bursts.burstRatio, delay: nil)?
+            .meanOpinionScore
         if receiver != nil, let wait = statistics.playout?.wait {
             (metrics.endSystemDelay, metrics.bufferNominal, metrics.bufferMaximum) = (wait, wait, wait)
             metrics.bufferLimit = 200

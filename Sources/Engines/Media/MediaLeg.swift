@@ -7,7 +7,8 @@ import SDP
 ///
 /// Knows no timers and no other leg but its partner; `MediaEngine` drives it.
 final class MediaLeg {
-    // What a packet touches comes first and in as few cache lines as it can: between two packets of a leg its memory goes cold, and that costs more
+    // What a packet touches comes first and in as few cache lines as it can: between two packets of a leg its memory goes cold, and that
+    // costs more
     // than all instructions do.
 
     /// Its place in the engine.
@@ -131,7 +132,8 @@ final class MediaLeg {
     /// The far end has a port for RTCP and we have none (it was given up for rtcp-mux): its reports come to our RTP port.
     var mixesPorts: Bool { rtcpSocket == nil && !plan.audio.rtcpMux }
 
-    /// RTCP goes between other ports than RTP does: it has one of ours of its own, or the far end has one. Checks have found one place alone.
+    /// RTCP goes between other ports than RTP does: it has one of ours of its own, or the far end has one. Checks have found one place
+    /// alone.
     private var separatesControl: Bool {
         guard !plan.audio.rtcpMux else { return false }
         return rtcpSocket != nil || plan.audio.ice == nil && plan.audio.remoteRTCP.map { $0 != plan.audio.remoteRTP } == true

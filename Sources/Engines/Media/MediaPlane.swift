@@ -51,7 +51,8 @@ public enum MediaError: Error, Hashable, Sendable {
 ///
 /// Called from the signalling lane alone, and synchronous: when a call returns, its effect is there. After `stop` has returned no
 /// packet of that leg leaves; after `close` has returned its sockets are gone. Steps out of order throw (`LegMediaState`).
-/// What media has to say comes back as a `MediaEvent` through the callback that the implementation was made with, and not before the call has returned.
+/// What media has to say comes back as a `MediaEvent` through the callback that the implementation was made with, and not before the call
+/// has returned.
 public protocol MediaPlane: AnyObject {
     /// Takes numbers out of the pool. Binds nothing. Throws `.portsExhausted`.
     func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation
@@ -61,7 +62,8 @@ public protocol MediaPlane: AnyObject {
     /// - Parameter near: the leg that this one will be linked to, when it is open already: both come to one media lane.
     /// - Returns: what the leg keeps, to be released later. Where RTCP shares the port of RTP the other number goes back to the pool.
     /// - Throws: `.cannotBind`, `.unsupportedPlan`, `.notReserved`, `.knownLeg`. The reservation then is what it was: release it.
-    func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError) -> PortReservation
+    func open(_ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant) throws(MediaError)
+        -> PortReservation
 
     /// `didActivate` of the audio session reached this leg; `start` is allowed from here on.
     func activate(_ leg: MediaLegID) throws(MediaError)
@@ -69,8 +71,10 @@ public protocol MediaPlane: AnyObject {
     /// Packets flow: those of the source are sent where the plan lets us send, those received are used where it lets us receive.
     func start(_ leg: MediaLegID, at now: Instant) throws(MediaError)
 
-    /// No packet of media leaves after this returns, RTCP neither; connectivity checks of the far end are answered on (RFC 7675), for without it would
-    /// give the call up. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the interval since `start`.
+    /// No packet of media leaves after this returns, RTCP neither; connectivity checks of the far end are answered on (RFC 7675), for
+    /// without it would
+    /// give the call up. Digits that wait are dropped; what was recorded comes as a last event. The figures are of the interval since
+    /// `start`.
     ///
     /// - Parameter ending: for good, not for a hold: the last packet that leaves is an RTCP BYE.
     @discardableResult
@@ -135,7 +139,9 @@ extension MediaPlane {
     public func reserve(at now: Instant) throws(MediaError) -> PortReservation { try reserve(.two, at: now) }
 
     /// Keys as long as usual.
-    public func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError) { try send(digits, lasting: nil, on: leg, at: now) }
+    public func send(_ digits: [DTMFDigit], on leg: MediaLegID, at now: Instant) throws(MediaError) {
+        try send(digits, lasting: nil, on: leg, at: now)
+    }
 
     /// Stops for a while.
     @discardableResult

@@ -41,7 +41,9 @@ public struct PlayoutFigures: Hashable, Sendable {
     /// Milliseconds that sound waits at present for slower packets.
     public var wait: Int
 
-    public init(packets: JitterBuffer.Counters, concealed: UInt64, wait: Int) { (self.packets, self.concealed, self.wait) = (packets, concealed, wait) }
+    public init(packets: JitterBuffer.Counters, concealed: UInt64, wait: Int) {
+        (self.packets, self.concealed, self.wait) = (packets, concealed, wait)
+    }
 
     init(_ receiver: AudioReceiver) { self.init(packets: receiver.counters, concealed: receiver.concealed, wait: receiver.wait) }
 
@@ -76,7 +78,9 @@ public struct RefusedPackets: Hashable, Sendable {
 
     public init() {}
 
-    public var total: UInt64 { notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + checks + sendFailed }
+    public var total: UInt64 {
+        notStarted + stranger + malformed + payloadType + outOfSequence + noReceiver + forged + replayed + checks + sendFailed
+    }
 }
 
 /// What passed between one `start` and its `stop`.

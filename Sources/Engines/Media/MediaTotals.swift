@@ -31,7 +31,8 @@ extension RefusedPackets {
     /// Each cause by its name.
     public var byCause: [(cause: String, count: UInt64)] {
         [
-            ("not-started", notStarted), ("stranger", stranger), ("malformed", malformed), ("payload-type", payloadType), ("out-of-sequence", outOfSequence),
+            ("not-started", notStarted), ("stranger", stranger), ("malformed", malformed), ("payload-type", payloadType),
+            ("out-of-sequence", outOfSequence),
             ("no-receiver", noReceiver), ("forged", forged), ("replayed", replayed), ("checks", checks), ("send-failed", sendFailed),
         ]
     }

@@ -54,7 +54,9 @@ final class Mixer {
         var count: Int?
         var listeners = 0
 
-        init(_ format: Format) throws(CodecError) { encoder = try FrameEncoder(format.codec, sampleRate: Mixer.sampleRate, opus: format.opus) }
+        init(_ format: Format) throws(CodecError) {
+            encoder = try FrameEncoder(format.codec, sampleRate: Mixer.sampleRate, opus: format.opus)
+        }
 
         deinit { payload.deallocate() }
     }
@@ -132,7 +134,9 @@ final class Mixer {
         return count
     }
 
-    private func silent(_ count: Int?, _ format: Format) -> Int? { format.opus.discontinuous && format.codec == .opus && count ?? 0 <= 2 ? count.map { _ in 0 } : count }
+    private func silent(_ count: Int?, _ format: Format) -> Int? {
+        format.opus.discontinuous && format.codec == .opus && count ?? 0 <= 2 ? count.map { _ in 0 } : count
+    }
 
     private func encode(by encoder: FrameEncoder, into room: UnsafeMutableRawBufferPointer) -> Int? {
         var bytes = room.bindMemory(to: UInt8.self).mutableSpan

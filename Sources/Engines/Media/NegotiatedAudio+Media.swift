@@ -18,7 +18,9 @@ extension AudioCodec {
 
 extension NegotiatedAudio {
     /// Where RTP goes; nil while the far end has no address, and where connectivity checks are to find it.
-    var destination: SocketAddress? { ice != nil || remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP }
+    var destination: SocketAddress? {
+        ice != nil || remoteHold == .zeroAddress || remoteRTP.address.isAny || remoteRTP.port == 0 ? nil : remoteRTP
+    }
 
     /// Nothing may leave: by either side's wish, or because the far end has no address.
     var isSilenced: Bool { !sends || remoteHold == .zeroAddress }
@@ -35,7 +37,8 @@ extension NegotiatedAudio {
     /// The clock of telephone-event timestamps.
     var keyRate: UInt32 { max(1, telephoneEvent(for: primary.codec)?.codec.clockRate ?? primary.codec.clockRate) }
 
-    /// Under which number each payload type that comes here leaves on `other`: same codec to same codec, keys to keys and noise to noise of the same clock.
+    /// Under which number each payload type that comes here leaves on `other`: same codec to same codec, keys to keys and noise to noise of
+    /// the same clock.
     func payloadTypes(towards other: NegotiatedAudio) -> PayloadTypeMap {
         var map = PayloadTypeMap()
         func add(_ mine: [NegotiatedCodec], _ theirs: [NegotiatedCodec]) {

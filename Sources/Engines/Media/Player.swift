@@ -59,7 +59,8 @@ final class Player {
         return try? encoder.encode(frame.span, into: &room)
     }
 
-    /// Plays all of these keys behind those that wait; false, and then none, when there is no room. Without a length the last is held until `release`.
+    /// Plays all of these keys behind those that wait; false, and then none, when there is no room. Without a length the last is held until
+    /// `release`.
     func press(_ digits: [DTMFDigit], lasting length: Duration?) -> Bool {
         guard case .keys(var tones) = sound else { return false }
         for digit in digits where !tones.press(digit, lasting: length) { return false }

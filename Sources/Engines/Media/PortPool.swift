@@ -3,7 +3,8 @@ import Primitives
 /// The port numbers that media may use: one for a leg whose RTCP comes on the port of its RTP, else an even one and the odd one above it.
 ///
 /// Numbers only; nothing is bound here. Every operation takes constant time and the memory is fixed by the range. A number that was
-/// released stays in quarantine, so that late packets of the old call cannot reach a new one. Single numbers are taken from broken pairs first.
+/// released stays in quarantine, so that late packets of the old call cannot reach a new one. Single numbers are taken from broken pairs
+/// first.
 public struct PortPool: Sendable {
     public enum State: UInt8, Hashable, Sendable {
         case free, reserved, open, quarantined
@@ -60,11 +61,15 @@ public struct PortPool: Sendable {
     }
 
     /// How many numbers a pool of that range has.
-    public static func size(of range: ClosedRange<UInt16>) -> Int { max(0, (Int(range.upperBound) + 1) / 2 * 2 - (Int(range.lowerBound) + 1) / 2 * 2) }
+    public static func size(of range: ClosedRange<UInt16>) -> Int {
+        max(0, (Int(range.upperBound) + 1) / 2 * 2 - (Int(range.lowerBound) + 1) / 2 * 2)
+    }
 
     /// Draws by chance, so that a stranger cannot guess the next number.
     /// Throws `.portsExhausted` with the time until the next number leaves quarantine, if one is there.
-    public mutating func reserve(_ demand: Demand = .two, using random: inout some RandomNumberGenerator, at now: Instant) throws(MediaError) -> PortReservation {
+    public mutating func reserve(_ demand: Demand = .two, using random: inout some RandomNumberGenerator, at now: Instant)
+        throws(MediaError) -> PortReservation
+    {
         advance(to: now)
         if demand != .one, let pair = pairs.draw(using: &random) {
             move(pair, to: .reserved)
@@ -80,7 +85,9 @@ public struct PortPool: Sendable {
 
     /// Its sockets were bound.
     public mutating func opened(_ reservation: PortReservation) throws(MediaError) {
-        guard let numbers = numbers(of: reservation), numbers.allSatisfy({ states[$0] == .reserved }) else { throw .notReserved(reservation) }
+        guard let numbers = numbers(of: reservation), numbers.allSatisfy({ states[$0] == .reserved }) else {
+            throw .notReserved(reservation)
+        }
         for number in numbers { move(number, to: .open) }
     }
 

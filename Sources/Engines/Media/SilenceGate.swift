@@ -1,6 +1,7 @@
 import Audio
 
-/// Says which frames need not be sent: after a fifth of a second of quiet, comfort noise in their place, and its level anew every two fifths (RFC 3389 §3).
+/// Says which frames need not be sent: after a fifth of a second of quiet, comfort noise in their place, and its level anew every two
+/// fifths (RFC 3389 §3).
 struct SilenceGate {
     enum Verdict: Hashable { case sound, silence, noise(ComfortNoise) }
 

@@ -2,7 +2,8 @@ import Primitives
 import SIP
 import UserAgent
 
-/// What the user agent tells, passed on to the gateway: an agent holds its delegate weakly, and what is held weakly is retained and let go the slow way
+/// What the user agent tells, passed on to the gateway: an agent holds its delegate weakly, and what is held weakly is retained and let go
+/// the slow way
 /// by everybody.
 final class AgentListener: UserAgentDelegate {
     /// Which keeps it.
@@ -10,7 +11,9 @@ final class AgentListener: UserAgentDelegate {
 
     init(_ gateway: Gateway) { self.gateway = gateway }
 
-    func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) { gateway.userAgent(agent, incoming: session, at: now) }
+    func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
+        gateway.userAgent(agent, incoming: session, at: now)
+    }
 
     func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
         gateway.userAgent(agent, admits: request, over: flow, at: now)

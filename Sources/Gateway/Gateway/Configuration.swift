@@ -26,7 +26,8 @@ public struct GatewayConfiguration: Sendable {
     public var callInfo: Text?
     /// `User-Agent` and `Server` of what we send.
     public var product: Text = "Hookswitch"
-    /// What passes between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a trunk's alone.
+    /// What passes between two lines, and between a line and a guest; where a trunk takes part, its own rules say it. `set` is a trunk's
+    /// alone.
     public var headers = HeaderRules.betweenLines
     public var sip = Signalling()
     public var devices = Devices()
@@ -52,7 +53,9 @@ public struct GatewayConfiguration: Sendable {
         public init() {}
 
         /// Both settings together.
-        var timerPolicy: SessionTimer.Policy? { sessionTimer.map { SessionTimer.Policy(interval: $0.interval, minimum: leastSessionInterval) } }
+        var timerPolicy: SessionTimer.Policy? {
+            sessionTimer.map { SessionTimer.Policy(interval: $0.interval, minimum: leastSessionInterval) }
+        }
     }
 
     /// The address that peers are told, when it is not the address of the socket that they reached.
@@ -136,10 +139,12 @@ public struct GatewayConfiguration: Sendable {
         public var callsPerSecond: Int?
         /// Requests outside of dialogs that one source may send in a second, twice as many at once; more get 503. Nil: no limit.
         public var requestsPerSource: Int?
-        /// Where all that comes over UDP has lain unread for longer, and has for as long, requests outside of dialogs are refused with 503, so that calls that
+        /// Where all that comes over UDP has lain unread for longer, and has for as long, requests outside of dialogs are refused with 503,
+        /// so that calls that
         /// are under way get on; zero: none is.
         public var backlog = Duration.milliseconds(200)
-        /// TCP and TLS connections at a time, and of those from one address that is neither trusted nor a trunk's; one more is closed at once.
+        /// TCP and TLS connections at a time, and of those from one address that is neither trusted nor a trunk's; one more is closed at
+        /// once.
         public var connections = 4_096, connectionsPerSource = 256
         /// `Retry-After` of a refusal for want of ports or while draining, in seconds.
         public var retryAfter = 5
@@ -173,7 +178,8 @@ public struct LineConfiguration: Sendable {
     public var ringTimeout: Duration? = .seconds(60)
     /// How long a call may last; nil: for ever. It ends as if a user had hung up, with `Q.850;cause=102`.
     public var maximumDuration: Duration?
-    /// How long nothing, neither RTP nor RTCP, may come from a far end that was heard and is not held before its call ends as failed; nil: for ever.
+    /// How long nothing, neither RTP nor RTCP, may come from a far end that was heard and is not held before its call ends as failed; nil:
+    /// for ever.
     public var mediaTimeout: Duration?
     /// The same where no sound was ever heard since an agreement first let the far end send.
     public var firstMediaTimeout: Duration?
@@ -239,7 +245,8 @@ public enum LineEndpoint: Sendable, Equatable {
         case conference
         /// Plays a recording: again and again, or once, and then hangs up.
         case playback(WAV, loops: Bool)
-        /// Takes a message: plays a greeting, where there is one, and a beep, and records the caller until it hangs up. Its line has a `recording`.
+        /// Takes a message: plays a greeting, where there is one, and a beep, and records the caller until it hangs up. Its line has a
+        /// `recording`.
         case record(greeting: WAV?)
 
         /// Of all, as a configuration file names them.

@@ -2,7 +2,8 @@ import Primitives
 import SIP
 import UserAgent
 
-/// The dialogs of ours that ended within 64·T1: who wants to take the place of one is told that it is over, and not that there was none (RFC 3891 §3).
+/// The dialogs of ours that ended within 64·T1: who wants to take the place of one is told that it is over, and not that there was none
+/// (RFC 3891 §3).
 ///
 /// Of each only a hash of what all dialogs of its INVITE have in common. The oldest are forgotten before there are too many.
 struct EndedDialogs {

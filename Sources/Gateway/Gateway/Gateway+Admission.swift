@@ -12,7 +12,8 @@ extension Gateway {
             refused(.stranger, source)
             return .ignored
         }
-        // What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). An OPTIONS asks whether we are alive.
+        // What is done too late is done twice: whoever waits for half a second sends it again (RFC 3261 §17.1.1.2). An OPTIONS asks whether
+        // we are alive.
         if doorkeeper.isBehind(at: now), request.method != .options {
             refused(.backlog, source)
             return .refused(retryAfter: configuration.limits.retryAfter)
@@ -101,7 +102,9 @@ extension Gateway {
     func note(_ guess: WrongPassword, at now: Instant) {
         guard guess.excess != .further else { return }
         let cause: JournalEvent.Value = guess.excess == .none ? "wrong-password" : "throttled"
-        journal.record(.accessRefused, at: now, [.cause: cause, .user: .init(guess.user), .remote: .init("\(guess.source)"), .count: .init(guess.count)])
+        journal.record(
+            .accessRefused, at: now,
+            [.cause: cause, .user: .init(guess.user), .remote: .init("\(guess.source)"), .count: .init(guess.count)])
         if guess.excess == .first { onGuessing?(guess) }
     }
 
@@ -110,7 +113,9 @@ extension Gateway {
         let asserted = configuration.access.believes(source) ? request.addresses(.pAssertedIdentity).first : nil
         let address = asserted ?? request.from
         var caller = CallerIdentity(user: routing.callerNumber(address.uri), host: address.uri.host, displayName: address.displayName)
-        let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map { Text($0).trimmed }
+        let privacy = request.headers.all(.privacy).flatMap { $0.lowercased.bytes.split(separator: UInt8(ascii: ";")) }.map {
+            Text($0).trimmed
+        }
         caller.isPrivate = privacy.contains { ["id", "user", "header"].contains($0) }
         return caller
     }

@@ -6,7 +6,8 @@ import SDP
 import SIP
 import UserAgent
 
-/// What comes in from outside of any dialog: which line it is for, and the report that makes it a call. Who may call is in `Gateway+Admission`.
+/// What comes in from outside of any dialog: which line it is for, and the report that makes it a call. Who may call is in
+/// `Gateway+Admission`.
 extension Gateway {
     func userAgent(_ agent: UserAgent, incoming session: InviteSession, at now: Instant) {
         guard !isDraining || isUnderWay(session.request) else { return refuseForNow(session) }
@@ -49,7 +50,8 @@ extension Gateway {
         }
     }
 
-    /// A registrar answers for its own domains (RFC 3261 §10.3 items 1 and 5). A telephone that is configured by address passes: we do not know each
+    /// A registrar answers for its own domains (RFC 3261 §10.3 items 1 and 5). A telephone that is configured by address passes: we do not
+    /// know each
     /// address that leads to us, such as that of a NAT before us.
     private func isResponsible(for register: Message) -> Bool {
         guard let aliases = configuration.aliases else { return true }
@@ -93,9 +95,12 @@ extension Gateway {
     }
 
     /// Back to the trunk that it came from: it would come again.
-    func isReturning(_ origin: Trunk?, to line: Line) -> Bool { origin.map { trunk(of: line) === $0 && !$0.configuration.isHairpin } ?? false }
+    func isReturning(_ origin: Trunk?, to line: Line) -> Bool {
+        origin.map { trunk(of: line) === $0 && !$0.configuration.isHairpin } ?? false
+    }
 
-    private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?, to dialled: Text, trunk origin: Trunk?) {
+    private func route(_ session: InviteSession, from caller: CallerIdentity, _ callingLine: Line?, to dialled: Text, trunk origin: Trunk?)
+    {
         let invite = session.request
         guard let index = routing.line(for: dialled, host: invite.requestURI?.host) else { return refuse(session, 404) }
         guard hasRoom(forCallTo: lines[index]) else {
@@ -109,9 +114,12 @@ extension Gateway {
         let line = lines[index]
         if isReturning(origin, to: line) { return refuse(session, 482) }
         if isSentRound(invite, to: line) { return refuse(session, 482) }
-        // Conversations that its devices began, or took for another line, count, too: those live at the lines that were called. Without any the line's own
+        // Conversations that its devices began, or took for another line, count, too: those live at the lines that were called. Without any
+        // the line's own
         // system counts.
-        if !(line.features.outgoing.isEmpty && line.features.taken.isEmpty), isFull(line) { return refuse(session, CallRefusal(.maximumCalls, line.features.statuses)) }
+        if !(line.features.outgoing.isEmpty && line.features.taken.isEmpty), isFull(line) {
+            return refuse(session, CallRefusal(.maximumCalls, line.features.statuses))
+        }
         if case .group = line.configuration.endpoint {
             return receive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled, callees: [], trunk: origin)
         }
@@ -154,7 +162,9 @@ extension Gateway {
         return FeatureCode.dialled(dialled)
     }
 
-    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) { session.refuse(refusal.cause, adding: refusal.headers, at: now) }
+    private func refuse(_ session: InviteSession, _ refusal: CallRefusal) {
+        session.refuse(refusal.cause, adding: refusal.headers, at: now)
+    }
 
     func refuse(_ session: InviteSession, _ status: Int, reason: Text? = nil) { session.respond(status: status, reason: reason, at: now) }
 
@@ -166,7 +176,8 @@ extension Gateway {
 
     /// reserve < report < 180 < answer transaction.
     func receive(
-        _ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line? = nil, dialled: Text = .empty, callees: [Destination],
+        _ session: InviteSession, on line: Line, from caller: CallerIdentity, callingLine: Line? = nil, dialled: Text = .empty,
+        callees: [Destination],
         announcement: Announcement? = nil, trunk: Trunk? = nil, replacing old: Leg? = nil
     ) {
         guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return }
@@ -194,7 +205,8 @@ extension Gateway {
         let policy = mediaPolicy(of: line, calledBy: caller)
         let leg = makeLeg(.incoming, line: line, session: session, destination: nil, flow: session.flow, policy)
         (leg.party, leg.mayTransfer) = (caller, caller.isKnown)
-        leg.origin = CallOrigin(line: callingLine, attempt: attempt, caller: caller, handle: Self.handle(of: caller), dialled: dialled, began: date)
+        leg.origin = CallOrigin(
+            line: callingLine, attempt: attempt, caller: caller, handle: Self.handle(of: caller), dialled: dialled, began: date)
         leg.scribe.trace(session.request, .received, false, over: leg.way, at: now)
         session.delegate = leg
         session.respond(status: 100, at: now)
@@ -233,11 +245,14 @@ extension Gateway {
         if room > 0 { provider.widen(by: -room) }
     }
 
-    /// Call groups of the line beyond its conversations: who took a call over has one beside that of whom it talks with, and who was transferred away from
+    /// Call groups of the line beyond its conversations: who took a call over has one beside that of whom it talks with, and who was
+    /// transferred away from
     /// the line goes on in one. Asked of a line that has as many groups as it may have conversations; of others it does not matter.
     private func surplusGroups(of line: Line) -> Int {
         // Each group has a leg at least, and legs are counted already.
-        guard line.legs.count >= line.configuration.maximumCalls, line.system.counts.groups >= line.configuration.maximumCalls else { return 0 }
+        guard line.legs.count >= line.configuration.maximumCalls, line.system.counts.groups >= line.configuration.maximumCalls else {
+            return 0
+        }
         var groups: [UUID: Set<Int>] = [:]
         for call in line.system.calls { if let bridge = leg(call.uuid)?.bridge { groups[bridge, default: []].insert(call.group) } }
         let others = conversationsHandedOn(by: line)
@@ -293,7 +308,8 @@ extension Gateway {
     }
 
     private func makeLeg(
-        _ direction: Leg.Direction, line: Line, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow, _ policy: LegMediaPolicy
+        _ direction: Leg.Direction, line: Line, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow,
+        _ policy: LegMediaPolicy
     ) -> Leg {
         let uuid = randomUUID()
         let scribe = LegScribe(journal: journal, call: CallUUID(uuid), line: line.configuration.number)
@@ -305,7 +321,8 @@ extension Gateway {
         let isOwn = session.map { userAgent.ownCall($0.request) != nil } ?? false
         if destination?.value.isToOurselves == true || isOwn || isOurs(flow) { local.targets.ownPorts = [] }
         let leg = Leg(
-            direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local, sessionID: randomNumber(),
+            direction, uuid: uuid, line: line, gateway: self, session: session, destination: destination, flow: flow, local: local,
+            sessionID: randomNumber(),
             media: LegMedia(id: nextMediaID(), plane: media, scribe: scribe), scribe: scribe)
         leg.party.displayName = destination.flatMap(name)
         return leg

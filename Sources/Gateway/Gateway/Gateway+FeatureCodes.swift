@@ -28,7 +28,9 @@ extension Gateway {
     func isDevice(_ session: InviteSession, of line: Line) -> Bool {
         guard line.configuration.endpoint == .devices else { return false }
         if line.configuration.password != nil { return true }
-        return registrar.contacts(of: line.configuration.number, at: now).contains { $0.origin.remote.address == session.flow.remote.address }
+        return registrar.contacts(of: line.configuration.number, at: now).contains {
+            $0.origin.remote.address == session.flow.remote.address
+        }
     }
 
     /// Does what was dialled. The number that is to be called instead, or nil when the call was dealt with.
@@ -49,7 +51,8 @@ extension Gateway {
         case .callBackLastCaller:
             guard let last = line.features.lastCaller else { return noLastCaller(session) }
             do throws(CallRequestError) { return try self.dialled(CallRequest(handle: last), of: line) } catch {
-                session.respond(status: error == .noRoute ? 404 : 403, reason: error == .noRoute ? nil : "Handle Type Not Supported", at: now)
+                session.respond(
+                    status: error == .noRoute ? 404 : 403, reason: error == .noRoute ? nil : "Handle Type Not Supported", at: now)
             }
         }
         return nil

@@ -2,7 +2,8 @@ import Primitives
 import SIP
 import UserAgent
 
-/// MESSAGE from one line to another (RFC 3428): to every device that is registered, and good where one of them takes it. In a call: to the other end of it.
+/// MESSAGE from one line to another (RFC 3428): to every device that is registered, and good where one of them takes it. In a call: to the
+/// other end of it.
 extension Gateway {
     func pass(_ request: Message, over flow: Flow, _ transaction: ServerTransactionID) {
         if let ours = request.to.tag, let theirs = request.from.tag {
@@ -13,7 +14,8 @@ extension Gateway {
             return pass(request, from: caller, to: number(dialledBy: request, from: trunk), trunk: trunk, transaction)
         }
         switch admission(of: request, from: flow.remote.address) {
-        case .admitted(let caller, _): pass(request, from: caller, to: request.requestURI.flatMap(routing.dialledNumber), trunk: nil, transaction)
+        case .admitted(let caller, _):
+            pass(request, from: caller, to: request.requestURI.flatMap(routing.dialledNumber), trunk: nil, transaction)
         case .challenged(let headers): userAgent.respond(to: transaction, status: 401, headers: headers, at: now)
         case .forbidden: userAgent.respond(to: transaction, status: 403, at: now)
         }
@@ -30,7 +32,9 @@ extension Gateway {
         }
     }
 
-    private func pass(_ request: Message, from caller: CallerIdentity, to dialled: Text?, trunk origin: Trunk?, _ transaction: ServerTransactionID) {
+    private func pass(
+        _ request: Message, from caller: CallerIdentity, to dialled: Text?, trunk origin: Trunk?, _ transaction: ServerTransactionID
+    ) {
         guard let dialled, let index = routing.line(for: dialled, host: request.requestURI?.host) else {
             userAgent.respond(to: transaction, status: 404, at: now)
             return
@@ -60,13 +64,16 @@ extension Gateway {
     private func answer(_ transaction: ServerTransactionID, _ status: Int, _ response: Message?, isDevice: Bool = false) {
         guard status >= 300 else { return _ = userAgent.respond(to: transaction, status: status, at: now) }
         if status == 415, let response {
-            let accepted = [HeaderName.accept, "Accept-Encoding", "Accept-Language"].flatMap { name in response.headers.all(name).map { (name, $0.printable) } }
+            let accepted = [HeaderName.accept, "Accept-Encoding", "Accept-Language"].flatMap { name in
+                response.headers.all(name).map { (name, $0.printable) }
+            }
             return _ = userAgent.respond(to: transaction, status: 415, headers: accepted, at: now)
         }
         // Texts are not for that device, and that is so of the address that was asked for (RFC 3261 §21.4.6).
         if status == 405, isDevice {
             let allowed = response?.headers.all(.allow).map { (HeaderName.allow, $0.printable) } ?? []
-            return _ = userAgent.respond(to: transaction, status: 405, headers: allowed.isEmpty ? [(.allow, "INVITE, ACK, CANCEL, BYE, OPTIONS")] : allowed, at: now)
+            return _ = userAgent.respond(
+                to: transaction, status: 405, headers: allowed.isEmpty ? [(.allow, "INVITE, ACK, CANCEL, BYE, OPTIONS")] : allowed, at: now)
         }
         // A 408 has no place here (RFC 4320 §4.2).
         let passed = EndCause.passing(status: status, response, isDevice: isDevice).status
@@ -75,7 +82,8 @@ extension Gateway {
 
     private func outgoing(_ request: Message, to receiver: Destination) -> OutgoingMessage {
         let from = receiver.caller.isPrivate ? Self.anonymous : name(of: receiver.caller, towards: receiver.trunk)
-        var message = OutgoingMessage(target: receiver.target, flow: receiver.flow, from: from, to: NameAddress(uri: receiver.addressOfRecord))
+        var message = OutgoingMessage(
+            target: receiver.target, flow: receiver.flow, from: from, to: NameAddress(uri: receiver.addressOfRecord))
         (message.routes, message.credentials, message.maxForwards) = (receiver.routes, receiver.credentials, receiver.maxForwards)
         (message.headers, message.body) = (request.passedWithText, request.body)
         (message.alternatives, message.onHop) = (receiver.alternatives, receiver.onHop)
@@ -87,7 +95,8 @@ extension Message {
     /// What says what a text is, how long it is worth something and since when (RFC 3428 §4, §8).
     fileprivate var passedWithText: [(HeaderName, Text)] {
         let names: [HeaderName] = [.contentDisposition, "Content-Language", .subject, "Priority", .date, .expires]
-        let type: [(HeaderName, Text)] = content.isEmpty && headers[.contentType] == nil ? [] : [(.contentType, headers[.contentType]?.printable ?? "text/plain")]
+        let type: [(HeaderName, Text)] =
+            content.isEmpty && headers[.contentType] == nil ? [] : [(.contentType, headers[.contentType]?.printable ?? "text/plain")]
         return type + names.flatMap { name in headers.all(name).map { (name, $0.printable) } }
     }
 }

@@ -26,7 +26,8 @@ extension Gateway {
         let domain = line.configuration.domain ?? configuration.domain
         let target = routing.line(for: dialled, host: domain).map { lines[$0] }
         let caller = CallerIdentity(user: dialled, host: configuration.domain, displayName: target?.configuration.name)
-        let devices = line.configuration.endpoint == .devices ? destinations(of: line, dialled: number, caller: caller, maxForwards: 70) : []
+        let devices =
+            line.configuration.endpoint == .devices ? destinations(of: line, dialled: number, caller: caller, maxForwards: 70) : []
         let own = CallerIdentity(user: number, host: configuration.domain, displayName: line.configuration.name)
         guard let destination = toOurselves(dialled, at: domain, from: own), !devices.isEmpty else { throw .noDevice }
         let id = randomUUID()
@@ -38,7 +39,8 @@ extension Gateway {
         return first
     }
 
-    /// What the request dials, where the line's provider takes its type. What it does not take is in the journal: a telephone would say nothing.
+    /// What the request dials, where the line's provider takes its type. What it does not take is in the journal: a telephone would say
+    /// nothing.
     func dialled(_ request: CallRequest, of line: Line) throws(CallRequestError) -> Text {
         guard !request.isVideo else { throw .video }
         let handle = request.handle
@@ -86,7 +88,9 @@ extension Gateway {
     /// An outgoing leg has its 2xx: its bridge hears of it, or the call that it was rung for goes on.
     func connected(_ leg: Leg) {
         guard let id = leg.origination else { return tell(leg.bridge, .calleeConnected(leg.uuid)) }
-        guard let origination = originations.removeValue(forKey: id) else { return leg.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true) }
+        guard let origination = originations.removeValue(forKey: id) else {
+            return leg.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
+        }
         for other in origination.candidates where other != leg.uuid {
             self.leg(other)?.endOutOfBand(.answeredElsewhere, cause: .answeredElsewhere, tellsPeer: true)
         }

@@ -48,15 +48,19 @@ extension Gateway {
         guard let origin = leg.origin, let line = origin.line else { return }
         line.features.outgoing.remove(leg.uuid)
         let outcome = RecentCall.Outcome(outgoing: cause, wasAnswered: origin.connected != nil)
-        add(outcome, .outgoing, of: leg, Self.handle(dialled: origin.dialled), leg.line.configuration.name?.description, to: line, reason: reason)
+        add(
+            outcome, .outgoing, of: leg, Self.handle(dialled: origin.dialled), leg.line.configuration.name?.description, to: line,
+            reason: reason)
     }
 
     private func add(
-        _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line, reason: Text
+        _ outcome: RecentCall.Outcome, _ direction: RecentCall.Direction, of leg: Leg, _ handle: CXHandle, _ name: String?, to line: Line,
+        reason: Text
     ) {
         guard line.keepsRecents, let origin = leg.origin, origin.isInRecents else { return }
         let call = RecentCall(
-            id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value, name: name,
+            id: leg.uuid, line: line.configuration.number.description, direction: direction, handleType: handle.type, handle: handle.value,
+            name: name,
             began: origin.began, connected: origin.connected, ended: date, outcome: outcome, reason: reason.description)
         line.features.recents.add(call)
         store?.keep(.recent(call))

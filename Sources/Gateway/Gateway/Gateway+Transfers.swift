@@ -32,7 +32,9 @@ extension Gateway {
 
     /// Blind: the number is called as if the one who stays had dialled it.
     private func call(_ request: TransferRequest, for staying: Leg, in bridge: UUID, by leg: Leg) {
-        guard let dialled = routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else { return fail(leg, 404) }
+        guard let dialled = routing.dialledNumber(request.target), let index = routing.line(for: dialled, host: request.target.host) else {
+            return fail(leg, 404)
+        }
         guard legCount < configuration.limits.legs else { return fail(leg, 503) }
         guard !staying.isToOurselves || lines[index].rings else { return fail(leg, 480) }
         if let refusal = refusal(by: lines[index], ofTransferOf: staying, in: bridge) { return transferFailed(leg, refusal.cause) }
@@ -64,7 +66,8 @@ extension Gateway {
         }
     }
 
-    /// Devices and trunks are called as they are; an application, a script, a group and a line whose devices all sleep take calls of ours as anybody's.
+    /// Devices and trunks are called as they are; an application, a script, a group and a line whose devices all sleep take calls of ours
+    /// as anybody's.
     /// Whom such a call rings need not be reached over TLS, so where that is wanted it is not made.
     private func destinations(ofTransferTo dialled: Text, _ target: Line, for staying: Leg, isSecure: Bool) -> [Destination] {
         let found = destinations(of: target, dialled: dialled, caller: staying.party, maxForwards: 70, isSecure: isSecure)
@@ -134,7 +137,9 @@ extension Gateway {
 
     /// Whoever asked for the transfer hears of the first target that rings.
     func tellTransferor(ofTarget leg: Leg, _ status: Int) {
-        guard let bridge = leg.bridge, case .transferring(let transfer) = bridges[bridge]?.state, transfer.targets.contains(leg.uuid) else { return }
+        guard let bridge = leg.bridge, case .transferring(let transfer) = bridges[bridge]?.state, transfer.targets.contains(leg.uuid) else {
+            return
+        }
         guard !transfer.targets.contains(where: { $0 != leg.uuid && self.leg($0)?.state == .early }) else { return }
         guard let leaving = transfer.leaving.flatMap({ self.leg($0) }), let request = leaving.transfer else { return }
         leaving.session?.report(request, status: status, at: now)
@@ -175,9 +180,12 @@ extension Gateway {
 
     // MARK: INVITE with Replaces
 
-    /// A new call in the place of one that is up (mapping I14, RFC 3891 §3): of the same line or party, and by somebody who proved who it is.
+    /// A new call in the place of one that is up (mapping I14, RFC 3891 §3): of the same line or party, and by somebody who proved who it
+    /// is.
     func replace(_ session: InviteSession, _ values: [Text], from caller: CallerIdentity, _ callingLine: Line?) {
-        guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else { return refuse(session, 400, reason: "Bad Replaces") }
+        guard values.count == 1, let dialog = DialogIdentifier(parsing: values[0]) else {
+            return refuse(session, 400, reason: "Bad Replaces")
+        }
         guard let old = leg(in: dialog) else { return refuse(session, endedDialogs.contains(dialog, at: now) ? 603 : 481) }
         if old.direction == .outgoing, old.state == .early { return pickUp(session, old, from: caller, callingLine) }
         let isOwn = old.party.user == caller.user || old.line.configuration.number == caller.user
@@ -199,7 +207,8 @@ extension Gateway {
 
     // MARK: From code
 
-    /// Asks the far end of a call to call somebody else (REFER): in the place of another call of ours where `other` names one, which was made
+    /// Asks the far end of a call to call somebody else (REFER): in the place of another call of ours where `other` names one, which was
+    /// made
     /// to consult (RFC 5589). The call ends as by a user when the far end did it.
     /// - Returns: false when there is no such call that is connected, or another transfer is under way.
     @discardableResult

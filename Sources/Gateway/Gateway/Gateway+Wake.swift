@@ -5,12 +5,14 @@ import Primitives
 import SIP
 import UserAgent
 
-/// A call that waits for devices that sleep: pushes are on their way to them. While none of its line is awake it is no call yet as far as CallKit knows.
+/// A call that waits for devices that sleep: pushes are on their way to them. While none of its line is awake it is no call yet as far as
+/// CallKit knows.
 struct WakingCall {
     /// What it waits for of one line: its own, or a member of a ring group.
     struct Wait {
         let line: Line
-        /// Devices that were called for it, by their names: one that rings and registers anew, from another port perhaps, is not called twice.
+        /// Devices that were called for it, by their names: one that rings and registers anew, from another port perhaps, is not called
+        /// twice.
         var called: [Text]
         /// Those that were pushed to and have not registered since; without those whose push nobody took.
         var sleepers: [PushBinding]
@@ -27,7 +29,8 @@ struct WakingCall {
     func place(of line: Line) -> Int? { waits.firstIndex { $0.line === line } }
 }
 
-/// Wake-up push (RFC 8599): a call waits until a device has registered, within a limit of its own; only then it is reported and rings. Where others of
+/// Wake-up push (RFC 8599): a call waits until a device has registered, within a limit of its own; only then it is reported and rings.
+/// Where others of
 /// the line are awake, or of the ring group that was called, it rings those meanwhile.
 extension Gateway {
     /// Sends a push to each sleeping device of the line and lets the call wait; false where nobody can be woken.
@@ -46,7 +49,8 @@ extension Gateway {
         return waking[leg.uuid] != nil || waking.count < configuration.push.calls || doorkeeper.refuse(.wakes)
     }
 
-    /// A call rings at the devices that are awake: it wakes the others of these lines, where there are some and the call does not wait for them already.
+    /// A call rings at the devices that are awake: it wakes the others of these lines, where there are some and the call does not wait for
+    /// them already.
     func wakeOthers(of lines: [Line], for leg: Leg, than called: [Destination]) {
         let lines = lines.filter { waking[leg.uuid]?.place(of: $0) == nil }
         if mayWake(lines, for: leg) { wake(lines, for: leg, than: called, isReported: true) }
@@ -97,7 +101,9 @@ extension Gateway {
             journal.record(.pushFailed, line: Text(push.line), at: self.now, details)
         }
         if let place = line(numbered: Text(push.line)).flatMap({ waking[push.call]?.place(of: $0) }) {
-            waking[push.call]?.waits[place].sleepers.removeAll { $0.provider == Text(push.provider) && $0.identifier == Text(push.identifier) }
+            waking[push.call]?.waits[place].sleepers.removeAll {
+                $0.provider == Text(push.provider) && $0.identifier == Text(push.identifier)
+            }
         }
         if waking[push.call]?.isOver == true { stopWaiting(push.call, "push-failed") }
         settle()
@@ -134,11 +140,13 @@ extension Gateway {
 
     /// `Feature-Caps` of the 200 to a REGISTER that asks for pushes (RFC 8599 §4.1.2).
     func pushCapability(for request: Message) -> Text? {
-        guard configuration.push.isOn, let provider = request.contacts.lazy.compactMap({ $0.uri.parameters.value(of: "pn-provider") }).first else { return nil }
+        guard configuration.push.isOn, let provider = request.contacts.lazy.compactMap({ $0.uri.parameters.value(of: "pn-provider") }).first
+        else { return nil }
         return "*;+sip.pns=\"" + provider + "\""
     }
 
-    /// No further device wakes, or none did in time. A call that rings goes on ringing with those that are awake, and ends when none of them is left and
+    /// No further device wakes, or none did in time. A call that rings goes on ringing with those that are awake, and ends when none of
+    /// them is left and
     /// none comes after them.
     func stopWaiting(_ call: UUID, _ cause: Text) {
         guard let leg = waking[call]?.leg else { return }

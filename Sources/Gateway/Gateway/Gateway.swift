@@ -47,7 +47,8 @@ public final class Gateway: SignallingEndpoint {
 
         public init(
             network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
-            hash: @escaping DigestHash, addressTowards: @escaping (IPAddress) -> IPAddress?, listeners: [Transports.Listener], journal: Journal, epoch: Date
+            hash: @escaping DigestHash, addressTowards: @escaping (IPAddress) -> IPAddress?, listeners: [Transports.Listener],
+            journal: Journal, epoch: Date
         ) {
             self.network = network
             self.media = media
@@ -65,7 +66,10 @@ public final class Gateway: SignallingEndpoint {
         public var legs = 0, bridges = 0, calls = 0, timers = 0
         public var agent: UserAgent.Counts
         public var media: MediaCounts
-        public var isIdle: Bool { legs + bridges + calls + timers == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0 && media.isIdle }
+        public var isIdle: Bool {
+            legs + bridges + calls + timers == 0 && agent.sessions + agent.clientTransactions + agent.serverTransactions == 0
+                && media.isIdle
+        }
     }
 
     private var trunks: [Int: Trunk] = [:]
@@ -157,9 +161,11 @@ public final class Gateway: SignallingEndpoint {
         let services = configuration.featureCodes ? [Self.serviceLine] : []
         lines = (configuration.lines + services).enumerated().map { index, line in
             let features = LineFeatures(
-                line, statuses: configuration.refusals, recents: configuration.limits.recents, kept: environment.kept[line.number.description]
+                line, statuses: configuration.refusals, recents: configuration.limits.recents,
+                kept: environment.kept[line.number.description]
             ) { clock.date(at: clock.now) }
-            return Line(line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
+            return Line(
+                line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
         }
         systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
         var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
@@ -173,7 +179,9 @@ public final class Gateway: SignallingEndpoint {
         var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
         registrarConfiguration.algorithms = configuration.access.digests
         registrarConfiguration.guesses = configuration.access.guesses
-        (registrarConfiguration.keepAlive, registrarConfiguration.asksAll) = (configuration.devices.keepAlive, configuration.devices.asksAll)
+        (registrarConfiguration.keepAlive, registrarConfiguration.asksAll) = (
+            configuration.devices.keepAlive, configuration.devices.asksAll
+        )
         registrarConfiguration.forgetsSilent = configuration.limits.dropsDeadContacts
         registrar = Registrar(
             configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
@@ -321,7 +329,8 @@ public final class Gateway: SignallingEndpoint {
 
     public func counts(at now: Instant) -> Counts {
         Counts(
-            legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count, calls: lines.reduce(0) { $0 + $1.system.calls.count },
+            legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count,
+            calls: lines.reduce(0) { $0 + $1.system.calls.count },
             timers: timers.count - lines.count { $0.timer != nil }, agent: userAgent.counts, media: media.counts(at: now))
     }
 
@@ -344,7 +353,8 @@ public final class Gateway: SignallingEndpoint {
         journal.flush()
     }
 
-    /// Lets those go whose last answer came. Nobody is looked at while no session ends: of legs that wait for theirs there may be thousands.
+    /// Lets those go whose last answer came. Nobody is looked at while no session ends: of legs that wait for theirs there may be
+    /// thousands.
     private func sweep() {
         guard userAgent.endedSessions != sweptSessions else { return }
         sweptSessions = userAgent.endedSessions
@@ -374,7 +384,8 @@ public final class Gateway: SignallingEndpoint {
         let authenticator = registrar.authenticator, agent = userAgent.refusals
         return Doorkeeper.Cause.allCases.map { ($0.rawValue, doorkeeper.counts[$0] ?? 0) } + [
             ("wrong-password", authenticator.guessCount), ("throttled", authenticator.throttledCount), ("users", registrar.refusedUsers),
-            ("contacts", registrar.refusedContacts), ("unreadable", agent.unreadable), ("malformed", agent.malformed), ("transactions", agent.transactions),
+            ("contacts", registrar.refusedContacts), ("unreadable", agent.unreadable), ("malformed", agent.malformed),
+            ("transactions", agent.transactions),
             ("sessions", agent.sessions), ("forks", agent.forks),
         ]
     }
@@ -384,8 +395,10 @@ public final class Gateway: SignallingEndpoint {
     ///   - file: where the journal goes.
     func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
         GatewayFigures(
-            now: counts(at: now), registrar: registrar.counts, transports: transports, watchedSources: doorkeeper.sourceCount, isDraining: isDraining,
-            questions: questions.count, refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now), events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.name.description, $0.value) }),
+            now: counts(at: now), registrar: registrar.counts, transports: transports, watchedSources: doorkeeper.sourceCount,
+            isDraining: isDraining,
+            questions: questions.count, refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now),
+            events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.name.description, $0.value) }),
             media: mediaTotals, violations: journal.violations, journal: file)
     }
 

@@ -32,7 +32,9 @@ extension GatewayServer {
     }
 
     /// nil when there is no such line.
-    public func isDoNotDisturbOn(ofLine number: Text) -> Bool? { lane.sync { host, now in host.endpoint.isDoNotDisturbOn(ofLine: number, at: now) } ?? nil }
+    public func isDoNotDisturbOn(ofLine number: Text) -> Bool? {
+        lane.sync { host, now in host.endpoint.isDoNotDisturbOn(ofLine: number, at: now) } ?? nil
+    }
 
     /// False when there is no such line.
     @discardableResult

@@ -91,7 +91,9 @@ public final class GatewayServer: Sendable {
         let file = try Self.openJournal(settings, notice)
         (journalFile, tls, self.notice) = (file, settings.tls, notice)
         (directories, sources) = (settings.callDirectories, settings.directories)
-        lane = try Lane(label: "signalling", hasPoller: true) { lane, now throws(StartError) in try Self.host(settings, file, on: lane, at: now, notice) }
+        lane = try Lane(label: "signalling", hasPoller: true) { lane, now throws(StartError) in
+            try Self.host(settings, file, on: lane, at: now, notice)
+        }
         listeners = lane.sync { host, _ in host.transports.listeners } ?? []
         directories.load(settings.directories) { notice(.directory($0)) }
     }
@@ -107,7 +109,8 @@ public final class GatewayServer: Sendable {
     /// Takes no new call from now on.
     public func drain() { lane.post { host, now in host.endpoint.drain(at: now) } }
 
-    /// Loads the call directories anew, and reads the certificates again, for the connections that come; those that stand, and the calls on them, keep what they have. Where the files are
+    /// Loads the call directories anew, and reads the certificates again, for the connections that come; those that stand, and the calls on
+    /// them, keep what they have. Where the files are
     /// wrong now, everything stays as it was.
     public func reload() {
         directories.load(sources) { [notice] in notice(.directory($0)) }
@@ -147,10 +150,13 @@ public final class GatewayServer: Sendable {
         return violations
     }
 
-    private static func openJournal(_ settings: Settings, _ notice: @escaping @Sendable (Notice) -> Void) throws(StartError) -> JournalFile? {
+    private static func openJournal(_ settings: Settings, _ notice: @escaping @Sendable (Notice) -> Void) throws(StartError) -> JournalFile?
+    {
         guard let path = settings.journalFile else { return nil }
         do throws(JournalFileError) {
-            return try JournalFile(path: path, settings: .init(rotationBytes: settings.journalRotation, isClaimed: true)) { notice(.journal($0)) }
+            return try JournalFile(path: path, settings: .init(rotationBytes: settings.journalRotation, isClaimed: true)) {
+                notice(.journal($0))
+            }
         } catch {
             throw .journal(path: path, error)
         }
@@ -170,7 +176,8 @@ public final class GatewayServer: Sendable {
             if settings.violationsAreFatal { preconditionFailure("\(violation)") }
         }
         var environment = Gateway.Environment(
-            network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip, addressTowards: LocalAddresses.used(towards:),
+            network: transports, media: media, random: SystemRandom(), hash: OpenSSLDigest.sip,
+            addressTowards: LocalAddresses.used(towards:),
             listeners: transports.listeners, journal: journal, epoch: Date(timeIntervalSince1970: epoch - Double(now.nanoseconds) / 1e9))
         environment.ownAddresses = LocalAddresses.all.map(\.address)
         var names = DNSResolver.Settings()
@@ -213,7 +220,9 @@ public final class GatewayServer: Sendable {
     private static func configuration(_ settings: Settings) -> Transports.Configuration {
         let gateway = settings.gateway
         var configuration = Transports.Configuration(listeners: settings.listeners)
-        (configuration.maximumConnections, configuration.maximumConnectionsPerSource) = (gateway.limits.connections, gateway.limits.connectionsPerSource)
+        (configuration.maximumConnections, configuration.maximumConnectionsPerSource) = (
+            gateway.limits.connections, gateway.limits.connectionsPerSource
+        )
         configuration.trusted = gateway.access.trusted
         for case .trunk(let trunk) in gateway.lines.map(\.endpoint) { configuration.trusted += trunk.sources }
         return configuration

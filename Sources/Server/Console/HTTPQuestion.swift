@@ -10,7 +10,8 @@ public struct HTTPQuestion: Sendable {
         case incomplete
         /// `isHead`: the answer has no body. Without a query.
         case get(path: String, isHead: Bool)
-        /// To be answered with that status: 400 what is no request, 405 another method, 431 a head too long, 501 a method that HTTP does not know,
+        /// To be answered with that status: 400 what is no request, 405 another method, 431 a head too long, 501 a method that HTTP does
+        /// not know,
         /// 505 another version.
         case refused(status: Int)
     }
@@ -29,15 +30,21 @@ public struct HTTPQuestion: Sendable {
         guard let end = head.firstIndex(of: 0x0A) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
         let line = String(decoding: head[..<end], as: UTF8.self), verdict = Self.read(line)
         guard case .get = verdict else { return verdict }
-        guard let fields = Self.fields(behind: end, of: head) else { return bytes.count > Self.longest ? .refused(status: 431) : .incomplete }
+        guard let fields = Self.fields(behind: end, of: head) else {
+            return bytes.count > Self.longest ? .refused(status: 431) : .incomplete
+        }
         // One Host, which HTTP/1.0 alone may leave out (RFC 9112 §3.2).
-        guard let hosts = Self.hosts(among: fields), hosts == 1 || hosts == 0 && line.contains("HTTP/1.0") else { return .refused(status: 400) }
+        guard let hosts = Self.hosts(among: fields), hosts == 1 || hosts == 0 && line.contains("HTTP/1.0") else {
+            return .refused(status: 400)
+        }
         return verdict
     }
 
     /// The lines of the head behind its first; nil before the empty line at its end has come.
     private static func fields(behind first: Int, of head: ArraySlice<UInt8>) -> ArraySlice<ArraySlice<UInt8>>? {
-        let lines = head[(first + 1)...].split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { $0.last == 0x0D ? $0.dropLast() : $0 }
+        let lines = head[(first + 1)...].split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map {
+            $0.last == 0x0D ? $0.dropLast() : $0
+        }
         guard let end = lines.firstIndex(where: \.isEmpty) else { return nil }
         return lines[..<end]
     }
@@ -47,7 +54,8 @@ public struct HTTPQuestion: Sendable {
         var count = 0
         for field in fields {
             // Nothing stands between a name and its colon (RFC 9112 §5.1).
-            guard let colon = field.firstIndex(of: UInt8(ascii: ":")), colon > field.startIndex, field[..<colon].allSatisfy(token.contains) else { return nil }
+            guard let colon = field.firstIndex(of: UInt8(ascii: ":")), colon > field.startIndex, field[..<colon].allSatisfy(token.contains)
+            else { return nil }
             guard String(decoding: field[..<colon], as: UTF8.self).lowercased() == "host" else { continue }
             let value = field[(colon + 1)...].drop(while: blanks.contains)
             guard value.drop(while: host.contains).allSatisfy(blanks.contains) else { return nil }
@@ -67,7 +75,9 @@ public struct HTTPQuestion: Sendable {
 
     private static func read(_ line: String) -> Verdict {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map { $0.hasSuffix("\r") ? $0.dropLast() : $0 }
-        guard words.count == 3, !words[0].isEmpty, let target = path(of: words[1]), words[2].hasPrefix("HTTP/") else { return .refused(status: 400) }
+        guard words.count == 3, !words[0].isEmpty, let target = path(of: words[1]), words[2].hasPrefix("HTTP/") else {
+            return .refused(status: 400)
+        }
         guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { return .refused(status: 505) }
         guard words[0] == "GET" || words[0] == "HEAD" else { return .refused(status: methods.contains(words[0]) ? 405 : 501) }
         return .get(path: String(target.prefix { $0 != "?" }), isHead: words[0] == "HEAD")
@@ -88,14 +98,17 @@ public struct HTTPAnswer: Hashable, Sendable {
     public var type = "text/plain; charset=utf-8"
     public var text: String
 
-    public init(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") { (self.status, self.text, self.type) = (status, text, type) }
+    public init(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") {
+        (self.status, self.text, self.type) = (status, text, type)
+    }
 
     /// - Parameters:
     ///   - date: of the answer (RFC 9110 §6.6.1).
     ///   - withoutBody: for HEAD: the length is told all the same.
     public func serialized(at date: Date, withoutBody: Bool = false) -> [UInt8] {
         let allow = status == 405 ? "Allow: GET, HEAD\r\n" : ""
-        let head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Error")\r\nDate: \(date.header)\r\n\(allow)Content-Type: \(type)\r\nContent-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+        let head =
+            "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Error")\r\nDate: \(date.header)\r\n\(allow)Content-Type: \(type)\r\nContent-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
         return Array((withoutBody ? head : head + text).utf8)
     }
 

@@ -11,13 +11,17 @@ public final class MonitorServer: Sendable {
 
     /// - Parameter figures: called on the server's lane; nil before the gateway runs, and when it has stopped.
     public init(listening address: SocketAddress, figures: @escaping @Sendable () -> GatewayFigures?) throws(SocketError) {
-        lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in try MonitorDesk(address, on: lane) { Self.answer(to: $0, figures) } }
+        lane = try Lane(label: "monitor") { lane, _ throws(SocketError) in
+            try MonitorDesk(address, on: lane) { Self.answer(to: $0, figures) }
+        }
     }
 
     deinit { lane.close() }
 
     private static func answer(to path: String, _ figures: () -> GatewayFigures?) -> HTTPAnswer {
-        guard ["/metrics", "/health/live", "/health/ready"].contains(path) else { return HTTPAnswer(404, "There are /metrics, /health/live and /health/ready.\n") }
+        guard ["/metrics", "/health/live", "/health/ready"].contains(path) else {
+            return HTTPAnswer(404, "There are /metrics, /health/live and /health/ready.\n")
+        }
         guard let figures = figures() else { return HTTPAnswer(503, "not running\n") }
         switch path {
         case "/metrics": return HTTPAnswer(200, PrometheusText(figures).text, type: "text/plain; version=0.0.4; charset=utf-8")

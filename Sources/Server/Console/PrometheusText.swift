@@ -24,14 +24,18 @@ public struct PrometheusText: Sendable {
     }
 
     /// A family with several labels, a line for each set of their values.
-    package mutating func add(_ name: String, _ kind: Kind, _ help: String, _ values: [(labels: KeyValuePairs<String, String>, value: some MetricValue)]) {
+    package mutating func add(
+        _ name: String, _ kind: Kind, _ help: String, _ values: [(labels: KeyValuePairs<String, String>, value: some MetricValue)]
+    ) {
         head(name, kind, help)
         for (labels, value) in values {
             text += "\(name){\(labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ","))} \(value)\n"
         }
     }
 
-    private mutating func head(_ name: String, _ kind: Kind, _ help: String) { text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n" }
+    private mutating func head(_ name: String, _ kind: Kind, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
 
     private static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")

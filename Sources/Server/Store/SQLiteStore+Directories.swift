@@ -21,7 +21,8 @@ extension SQLiteStore: CallDirectoryStore {
         try database.write { database in
             try database.execute(sql: "DELETE FROM directoryPiece WHERE directory = ?", arguments: [identifier])
             try database.execute(
-                sql: "INSERT OR REPLACE INTO directory (identifier, loaded) VALUES (?, ?)", arguments: [identifier, date.timeIntervalSince1970])
+                sql: "INSERT OR REPLACE INTO directory (identifier, loaded) VALUES (?, ?)",
+                arguments: [identifier, date.timeIntervalSince1970])
             var blocked = PieceWriter(database, directory: identifier, list: "block")
             try data.forEachBlocked { try blocked.add($0, label: nil) }
             try blocked.finish()
@@ -45,7 +46,8 @@ extension SQLiteStore: CallDirectoryStore {
 
     private static func failure(_ row: Row) -> CallDirectoryFailure? {
         guard let domain: String = row["failureDomain"] else { return nil }
-        return CallDirectoryFailure(domain: domain, code: row["failureCode"] ?? 0, message: row["failureMessage"] ?? "", date: date(row, "failureDate"))
+        return CallDirectoryFailure(
+            domain: domain, code: row["failureCode"] ?? 0, message: row["failureMessage"] ?? "", date: date(row, "failureDate"))
     }
 
     private static func data(of identifier: String, _ limits: CallDirectoryLimits, _ database: Database) throws -> CallDirectoryData {
@@ -87,7 +89,9 @@ private struct PieceWriter {
     /// Each piece begins from zero, so that it can be read by itself.
     mutating func finish() throws {
         guard !bytes.isEmpty else { return }
-        try database.cachedStatement(sql: "INSERT INTO directoryPiece VALUES (?, ?, ?, ?)").execute(arguments: [directory, list, position, Data(bytes)])
+        try database.cachedStatement(sql: "INSERT INTO directoryPiece VALUES (?, ?, ?, ?)").execute(arguments: [
+            directory, list, position, Data(bytes),
+        ])
         position += 1
         bytes.removeAll(keepingCapacity: true)
         last = 0

@@ -11,7 +11,8 @@ extension SQLiteStore {
         case .recent(let call): try write(call, to: database, recents: recents)
         case .doNotDisturb(let line, let state):
             try database.execute(
-                sql: "INSERT OR REPLACE INTO doNotDisturb VALUES (?, ?, ?)", arguments: [line, state.isOn, state.pausedUntil?.timeIntervalSince1970])
+                sql: "INSERT OR REPLACE INTO doNotDisturb VALUES (?, ?, ?)",
+                arguments: [line, state.isOn, state.pausedUntil?.timeIntervalSince1970])
         case .blocked(let line, let caller, true):
             try database.execute(sql: "INSERT OR IGNORE INTO blocked VALUES (?, ?)", arguments: [line, caller])
         case .blocked(let line, let caller, false):
@@ -25,7 +26,8 @@ extension SQLiteStore {
         try database.execute(
             sql: "INSERT OR REPLACE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
-                call.id.uuidString, call.line, call.direction.rawValue, call.handleType.rawValue, call.handle, call.name, call.began.timeIntervalSince1970,
+                call.id.uuidString, call.line, call.direction.rawValue, call.handleType.rawValue, call.handle, call.name,
+                call.began.timeIntervalSince1970,
                 call.connected?.timeIntervalSince1970, call.ended.timeIntervalSince1970, call.outcome.rawValue, call.reason,
             ])
         try database.execute(
@@ -52,7 +54,8 @@ extension SQLiteStore {
             try database.execute(
                 sql: "INSERT INTO registration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
-                    user, position, saved.contact, saved.path, saved.transport, saved.local, saved.remote, saved.userAgent, saved.callID, saved.cseq,
+                    user, position, saved.contact, saved.path, saved.transport, saved.local, saved.remote, saved.userAgent, saved.callID,
+                    saved.cseq,
                     saved.refreshed.timeIntervalSince1970, saved.expiry.timeIntervalSince1970,
                 ])
         }
@@ -65,14 +68,16 @@ extension SQLiteStore {
         try readRecents(in: database, limit: recents, into: &kept)
         for row in try Row.fetchAll(database, sql: "SELECT * FROM doNotDisturb") {
             let paused: Double? = row["pausedUntil"]
-            kept[row["line"]].doNotDisturb = DoNotDisturbState(isOn: row["isOn"], pausedUntil: paused.map(Date.init(timeIntervalSince1970:)))
+            kept[row["line"]].doNotDisturb = DoNotDisturbState(
+                isOn: row["isOn"], pausedUntil: paused.map(Date.init(timeIntervalSince1970:)))
         }
         for row in try Row.fetchAll(database, sql: "SELECT * FROM blocked") { kept[row["line"]].blocked.insert(row["caller"]) }
         for row in try Row.fetchAll(database, sql: "SELECT * FROM pushBinding ORDER BY line, position") {
             let (parameter, device): (String?, String?) = (row["parameter"], row["device"])
             kept[row["line"]].pushBindings.append(
                 PushBinding(
-                    provider: Text(row["provider"] as String), identifier: Text(row["identifier"] as String), parameter: parameter.map { Text($0) },
+                    provider: Text(row["provider"] as String), identifier: Text(row["identifier"] as String),
+                    parameter: parameter.map { Text($0) },
                     keptUntil: date(row, "keptUntil"), device: device.map { Text($0) }))
         }
         kept.registrations = try Row.fetchAll(database, sql: "SELECT * FROM registration ORDER BY user, position").map(registration)
@@ -94,14 +99,17 @@ extension SQLiteStore {
         else { return nil }
         let connected: Double? = row["connected"]
         return RecentCall(
-            id: id, line: row["line"], direction: direction, handleType: type, handle: row["handle"], name: row["name"], began: date(row, "began"),
+            id: id, line: row["line"], direction: direction, handleType: type, handle: row["handle"], name: row["name"],
+            began: date(row, "began"),
             connected: connected.map(Date.init(timeIntervalSince1970:)), ended: date(row, "ended"), outcome: outcome, reason: row["reason"])
     }
 
     private static func registration(_ row: Row) -> SavedRegistration {
         SavedRegistration(
-            user: row["user"], contact: row["contact"], path: row["path"], transport: row["transport"], local: row["local"], remote: row["remote"],
-            userAgent: row["userAgent"], callID: row["callID"], cseq: row["cseq"], refreshed: date(row, "refreshed"), expiry: date(row, "expiry"))
+            user: row["user"], contact: row["contact"], path: row["path"], transport: row["transport"], local: row["local"],
+            remote: row["remote"],
+            userAgent: row["userAgent"], callID: row["callID"], cseq: row["cseq"], refreshed: date(row, "refreshed"),
+            expiry: date(row, "expiry"))
     }
 
     static func date(_ row: Row, _ column: String) -> Date { Date(timeIntervalSince1970: row[column]) }

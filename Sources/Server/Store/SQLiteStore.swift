@@ -6,7 +6,8 @@ import Synchronization
 
 /// What lines remember, in one SQLite file: recents, block lists, Do Not Disturb, registrations, push bindings, call directories.
 ///
-/// `keep` returns at once; changes are written behind it, in order, all that have gathered in one transaction. A write that fails is counted
+/// `keep` returns at once; changes are written behind it, in order, all that have gathered in one transaction. A write that fails is
+/// counted
 /// and told once until one succeeds; nothing else stops for it.
 public final class SQLiteStore: LineStore, Sendable {
     /// What an operator should see in the log.
@@ -53,9 +54,13 @@ public final class SQLiteStore: LineStore, Sendable {
                 _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
             }
             database = try DatabaseQueue(path: path, configuration: configuration)
-            guard try !database.read(Schema.migrator.hasBeenSuperseded) else { throw OpenError(description: "it was written by a later version of hookswitch") }
+            guard try !database.read(Schema.migrator.hasBeenSuperseded) else {
+                throw OpenError(description: "it was written by a later version of hookswitch")
+            }
             try Schema.migrator.migrate(database)
-            try database.write { try $0.execute(sql: "INSERT OR REPLACE INTO opened (id, date) VALUES (1, ?)", arguments: [Date().timeIntervalSince1970]) }
+            try database.write {
+                try $0.execute(sql: "INSERT OR REPLACE INTO opened (id, date) VALUES (1, ?)", arguments: [Date().timeIntervalSince1970])
+            }
         } catch { throw OpenError(description: "the database \(path): \(Self.cause(error))") }
     }
 

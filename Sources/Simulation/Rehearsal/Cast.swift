@@ -20,7 +20,8 @@ enum Cast {
 
     /// Two that are trusted, one of them over connections, and two that have to prove who they are.
     static let callers = [
-        CallerRole(address: callerAddress(1), transport: .udp, line: nil), CallerRole(address: callerAddress(2), transport: .tcp, line: nil),
+        CallerRole(address: callerAddress(1), transport: .udp, line: nil),
+        CallerRole(address: callerAddress(2), transport: .tcp, line: nil),
         CallerRole(address: callerAddress(129), transport: .udp, line: ("1003", password)),
         CallerRole(address: callerAddress(130), transport: .tcp, line: ("1003", password)),
     ]

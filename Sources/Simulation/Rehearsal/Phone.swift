@@ -47,7 +47,8 @@ final class Phone: Inhabitant, UserAgentDelegate {
 
     func register(line: Text, password: Text, domain: Text, at gateway: SocketAddress) {
         let flow = Flow(transport: .udp, local: address, remote: gateway)
-        var request = OutgoingRegistration(registrar: URI(host: domain), flow: flow, address: NameAddress(uri: URI(user: line, host: domain)))
+        var request = OutgoingRegistration(
+            registrar: URI(host: domain), flow: flow, address: NameAddress(uri: URI(user: line, host: domain)))
         request.contactUser = user
         request.expires = 3_600
         request.credentials = Credentials(username: line, password: password)
@@ -56,7 +57,9 @@ final class Phone: Inhabitant, UserAgentDelegate {
         }
     }
 
-    func call(_ script: CallerScript, as line: (number: Text, password: Text)?, domain: Text, over transport: Transport, at gateway: SocketAddress) {
+    func call(
+        _ script: CallerScript, as line: (number: Text, password: Text)?, domain: Text, over transport: Transport, at gateway: SocketAddress
+    ) {
         tally.calls += 1
         let call = PhoneCall(caller: script, phone: self, local: makeMedia(), sessionID: random.next())
         let flow = Flow(transport: transport, local: address, remote: gateway)

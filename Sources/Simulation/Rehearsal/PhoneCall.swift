@@ -54,7 +54,8 @@ final class PhoneCall: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
         case .traced(let direction, let message, _): notice(direction, message)
-        case .transferProgress(let status): if status >= 200 { status < 300 ? (phone.tally.transfers += 1) : (phone.tally.failedTransfers += 1) }
+        case .transferProgress(let status):
+            if status >= 200 { status < 300 ? (phone.tally.transfers += 1) : (phone.tally.failedTransfers += 1) }
         case .provisional, .looking, .foundNobody, .info, .transferRequested, .retryDue: break
         case .accepted(let response): accepted(response, session)
         case .acknowledged(let body): acknowledged(body)
@@ -63,7 +64,8 @@ final class PhoneCall: InviteSessionDelegate {
             session.bye(at: now)
         case .offered(let offer): offered(offer, session)
         case .offerWithdrawn: negotiation.rollback()
-        case .reanswered(let response): if negotiation.state == .haveLocalOffer, (try? negotiation.receive(answer: response.body)) == nil { negotiation.rollback() }
+        case .reanswered(let response):
+            if negotiation.state == .haveLocalOffer, (try? negotiation.receive(answer: response.body)) == nil { negotiation.rollback() }
         case .refused(let status):
             negotiation.rollback()
             if InviteSession.endsDialog(status) { session.bye(at: now) }
@@ -121,7 +123,9 @@ final class PhoneCall: InviteSessionDelegate {
             guard (try? negotiation.receive(answer: response.body)) != nil else { return session.bye(at: now) }
             session.acknowledge(at: now)
         } else {
-            guard (try? negotiation.receive(offer: response.body)) != nil, let (answer, _) = try? negotiation.answer() else { return session.bye(at: now) }
+            guard (try? negotiation.receive(offer: response.body)) != nil, let (answer, _) = try? negotiation.answer() else {
+                return session.bye(at: now)
+            }
             session.acknowledge(body: answer.serialized(), at: now)
         }
         talk(script.steps[...])
@@ -173,7 +177,9 @@ final class PhoneCall: InviteSessionDelegate {
         var body: [UInt8] = []
         if session.request.body.isEmpty {
             body = negotiation.offer().serialized()
-        } else if (try? negotiation.receive(offer: session.request.body)) != nil, let (answer, audio) = try? negotiation.answer(), audio != nil {
+        } else if (try? negotiation.receive(offer: session.request.body)) != nil, let (answer, audio) = try? negotiation.answer(),
+            audio != nil
+        {
             body = answer.serialized()
         }
         described = body
@@ -213,7 +219,8 @@ final class PhoneCall: InviteSessionDelegate {
     private func beginTalking() {
         (isTalking, talkingSince, voice) = (true, now, phone.makeVoice())
         let address = phone.address.address, port = negotiation.local.port
-        voice?.speak(from: SocketAddress(address, port: port), agreed: { [weak self] in self.flatMap { $0.isTalking ? $0.negotiation.audio : nil } })
+        voice?.speak(
+            from: SocketAddress(address, port: port), agreed: { [weak self] in self.flatMap { $0.isTalking ? $0.negotiation.audio : nil } })
     }
 
     private func take(_ action: TalkStep.Action, _ session: InviteSession) {

@@ -90,8 +90,10 @@ public final class Rehearsal {
         media = VirtualMediaPlane(ports: configuration.media.ports, quarantine: configuration.media.quarantine, seed: random.next())
         let journal = Journal(lane: "rehearsal", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
         let environment = Gateway.Environment(
-            network: network, media: media, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
-            listeners: [Transports.Listener(.udp, Cast.gateway), Transports.Listener(.tcp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
+            network: network, media: media, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip,
+            addressTowards: { _ in nil },
+            listeners: [Transports.Listener(.udp, Cast.gateway), Transports.Listener(.tcp, Cast.gateway)], journal: journal,
+            epoch: Date(timeIntervalSince1970: 1_790_000_000))
         gateway = Gateway(configuration, environment, at: start)
         stage = GatewayStage(gateway)
         world.add(stage)
@@ -154,7 +156,9 @@ public final class Rehearsal {
             phone.register(line: device.line, password: Cast.password, domain: Cast.domain, at: Cast.gateway)
         }
         while world.step(until: world.now + .seconds(5)) {}
-        for (device, phone) in zip(Cast.devices, devices) where !phone.isRegistered { verdict.leaks.append("\(device.user) could not register") }
+        for (device, phone) in zip(Cast.devices, devices) where !phone.isRegistered {
+            verdict.leaks.append("\(device.user) could not register")
+        }
     }
 
     private func scheduleCalls() {
@@ -184,22 +188,28 @@ public final class Rehearsal {
     }
 
     private var isOver: Bool {
-        world.pending == 0 && gateway.counts(at: world.now).isIdle && (callers.map(\.phone) + devices).allSatisfy { $0.agent.counts.isQuiet && $0.openCalls == 0 }
+        world.pending == 0 && gateway.counts(at: world.now).isIdle
+            && (callers.map(\.phone) + devices).allSatisfy { $0.agent.counts.isQuiet && $0.openCalls == 0 }
     }
 
     /// The wire's witness: no more legs with sockets than dialogs that are answered and not ended.
     private func checkMedia() {
         guard media.openLegs > witness.answeredDialogs, verdict.leaks.count < 10 else { return }
-        verdict.leaks.append("at \(world.now.nanoseconds) ns \(media.openLegs) legs are open, but only \(witness.answeredDialogs) dialogs are answered")
+        verdict.leaks.append(
+            "at \(world.now.nanoseconds) ns \(media.openLegs) legs are open, but only \(witness.answeredDialogs) dialogs are answered")
     }
 
     // MARK: After
 
     private func judge() {
         let counts = gateway.counts(at: world.now)
-        if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 { verdict.leaks.append("the gateway holds \(counts)") }
+        if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 {
+            verdict.leaks.append("the gateway holds \(counts)")
+        }
         for phone in callers.map(\.phone) + devices {
-            if !phone.agent.counts.isQuiet || phone.openCalls > 0 { verdict.leaks.append("\(phone.user) holds \(phone.openCalls) calls and \(phone.agent.counts)") }
+            if !phone.agent.counts.isQuiet || phone.openCalls > 0 {
+                verdict.leaks.append("\(phone.user) holds \(phone.openCalls) calls and \(phone.agent.counts)")
+            }
             verdict.tally.add(phone.tally)
         }
         _ = gateway.finish(at: world.now)

@@ -4,7 +4,8 @@ import RTP
 import Runtime
 import SDP
 
-/// Media without sockets: numbers come from the real pool, steps out of order throw, binding fails at random, and packets are counted as if one
+/// Media without sockets: numbers come from the real pool, steps out of order throw, binding fails at random, and packets are counted as if
+/// one
 /// left every 20 ms.
 final class VirtualMediaPlane: MediaPlane {
     private struct Leg {
@@ -47,7 +48,9 @@ final class VirtualMediaPlane: MediaPlane {
     /// Legs whose packets may leave.
     var sendingLegs: Int { legs.values.count { $0.state == .started && $0.plan.audio.sends } }
 
-    func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation { try pool.reserve(demand, using: &random, at: now) }
+    func reserve(_ demand: PortPool.Demand, at now: Instant) throws(MediaError) -> PortReservation {
+        try pool.reserve(demand, using: &random, at: now)
+    }
 
     func open(
         _ leg: MediaLegID, reservation: PortReservation, plan: MediaPlan, near: MediaLegID?, at now: Instant
@@ -97,7 +100,9 @@ final class VirtualMediaPlane: MediaPlane {
         return interval
     }
 
-    func deactivate(_ leg: MediaLegID) throws(MediaError) { try change(leg) { (leg) throws(MediaError) in try leg.state.apply(.deactivate) } }
+    func deactivate(_ leg: MediaLegID) throws(MediaError) {
+        try change(leg) { (leg) throws(MediaError) in try leg.state.apply(.deactivate) }
+    }
 
     func update(_ leg: MediaLegID, plan: MediaPlan, at now: Instant) throws(MediaError) {
         if let old = legs[leg]?.plan, !old.audio.primary.codec.matches(plan.audio.primary.codec) { codecChanges += 1 }
@@ -117,7 +122,9 @@ final class VirtualMediaPlane: MediaPlane {
 
     private func noteCodecs(of leg: MediaLegID) {
         guard let one = legs[leg], let partner = one.partner, let other = legs[partner] else { return }
-        if !one.plan.audio.codecs.contains(where: { mine in other.plan.audio.codecs.contains { $0.codec.matches(mine.codec) } }) { transcoded += 1 }
+        if !one.plan.audio.codecs.contains(where: { mine in other.plan.audio.codecs.contains { $0.codec.matches(mine.codec) } }) {
+            transcoded += 1
+        }
     }
 
     func unlink(_ leg: MediaLegID) throws(MediaError) {

@@ -65,7 +65,9 @@ final class VirtualNetwork: SignallingNetwork {
 
         /// Both ends of it, each as its inhabitant knows it.
         func ends(_ flow: Flow) -> [Flow] {
-            [(opener, listener), (listener, source)].map { Flow(transport: flow.transport, local: $0, remote: $1, connection: flow.connection) }
+            [(opener, listener), (listener, source)].map {
+                Flow(transport: flow.transport, local: $0, remote: $1, connection: flow.connection)
+            }
         }
 
         /// Who gets what is sent over the flow, and over which he gets it.

@@ -1,7 +1,8 @@
 import Primitives
 import SIP
 
-/// The second witness: it reads the datagrams of the virtual wire, knows nothing of the gateway's code, and says how many answered dialogs the
+/// The second witness: it reads the datagrams of the virtual wire, knows nothing of the gateway's code, and says how many answered dialogs
+/// the
 /// gateway has. More legs with bound sockets than these is media outside of answer and end.
 struct WireWitness {
     private let gateway: SocketAddress
@@ -36,7 +37,11 @@ struct WireWitness {
 
     mutating func sent(_ bytes: [UInt8], from source: SocketAddress) {
         guard source == gateway, let message = try? Message(parsing: bytes) else { return }
-        if message.isRequest, message.method == .bye, message.reasons.contains(where: { $0.isSIP && $0.cause == 408 && $0.text == "Session timer expired" }) { expiredSessions += 1 }
+        if message.isRequest, message.method == .bye,
+            message.reasons.contains(where: { $0.isSIP && $0.cause == 408 && $0.text == "Session timer expired" })
+        {
+            expiredSessions += 1
+        }
         if message.isRequest, message.method == .cancel { cancelled.insert(Text(Array(message.callID.bytes))) }
         note(message, isOurs: true)
     }
@@ -49,7 +54,9 @@ struct WireWitness {
 
     /// - Parameter isOurs: whether it leaves the gateway, or reaches it.
     private mutating func note(_ message: Message, isOurs: Bool) {
-        guard let from = message.from.tag.map({ Text(Array($0.bytes)) }), let to = message.to.tag.map({ Text(Array($0.bytes)) }) else { return }
+        guard let from = message.from.tag.map({ Text(Array($0.bytes)) }), let to = message.to.tag.map({ Text(Array($0.bytes)) }) else {
+            return
+        }
         messages += 1
         let dialog = Dialog(callID: Text(Array(message.callID.bytes)), tags: [from, to])
         if let status = message.status, (200..<300).contains(status), message.cseq.method == .invite {
@@ -65,6 +72,8 @@ struct WireWitness {
 
     private mutating func noteFork(_ dialog: Dialog) {
         guard let known = first[dialog.callID] else { return first[dialog.callID] = dialog }
-        if known != dialog, !answered.contains(where: { $0.dialog == dialog }), !ended.contains(where: { $0.dialog == dialog }) { secondAcceptances += 1 }
+        if known != dialog, !answered.contains(where: { $0.dialog == dialog }), !ended.contains(where: { $0.dialog == dialog }) {
+            secondAcceptances += 1
+        }
     }
 }

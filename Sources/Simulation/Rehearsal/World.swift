@@ -41,7 +41,9 @@ final class World {
 
     /// Does the next thing, unless it is later than the limit. False when nothing was done; the time is the limit's then.
     func step(until limit: Instant) -> Bool {
-        let alarm = inhabitants.compactMap { inhabitant in inhabitant.deadline.map { (due: $0, inhabitant: inhabitant) } }.min { $0.due < $1.due }
+        let alarm = inhabitants.compactMap { inhabitant in inhabitant.deadline.map { (due: $0, inhabitant: inhabitant) } }.min {
+            $0.due < $1.due
+        }
         let next = [alarm?.due, agenda.deadline].compactMap(\.self).min()
         guard let due = next, due <= limit else {
             if limit != .distantFuture { now = max(now, limit) }

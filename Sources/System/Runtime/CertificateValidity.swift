@@ -13,7 +13,8 @@ public struct CertificateValidity: Hashable, Sendable {
         defer { BIO_free(file) }
         guard let certificate = PEM_read_bio_X509(file, nil, nil, nil) else { return nil }
         defer { X509_free(certificate) }
-        guard let start = Self.seconds(to: X509_get0_notBefore(certificate)), let end = Self.seconds(to: X509_get0_notAfter(certificate)) else { return nil }
+        guard let start = Self.seconds(to: X509_get0_notBefore(certificate)), let end = Self.seconds(to: X509_get0_notAfter(certificate))
+        else { return nil }
         (self.start, self.end) = (start, end)
     }
 

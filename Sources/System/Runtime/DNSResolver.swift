@@ -4,7 +4,8 @@ public import Primitives
 
 /// Asks the DNS, on a lane of its own: no caller ever waits.
 ///
-/// c-ares speaks the protocol, the lane's poller watches its sockets and the lane's alarm its timeouts. Bounded: a query takes seconds at most, and
+/// c-ares speaks the protocol, the lane's poller watches its sockets and the lane's alarm its timeouts. Bounded: a query takes seconds at
+/// most, and
 /// their number is limited. Thread-safe.
 public final class DNSResolver: Sendable {
     public struct Settings: Hashable, Sendable {
@@ -119,13 +120,15 @@ private final class DNSWorker: LaneResident {
         underWay += 1
         let pending = Unmanaged.passRetained(Pending(self, question, completion)).toOpaque()
         let query = question.isSearched ? ares_search : ares_query
-        query(channel, question.name.description, 1, question.type, { argument, status, _, bytes, count in
-            guard let argument else { return }
-            let pending = Unmanaged<Pending>.fromOpaque(argument).takeRetainedValue()
-            let answer = DNSWorker.answer(to: pending.question, status, bytes, count)
-            pending.worker.underWay -= 1
-            pending.completion(answer)
-        }, pending)
+        query(
+            channel, question.name.description, 1, question.type,
+            { argument, status, _, bytes, count in
+                guard let argument else { return }
+                let pending = Unmanaged<Pending>.fromOpaque(argument).takeRetainedValue()
+                let answer = DNSWorker.answer(to: pending.question, status, bytes, count)
+                pending.worker.underWay -= 1
+                pending.completion(answer)
+            }, pending)
         setDeadline(at: now)
     }
 
@@ -152,7 +155,8 @@ private final class DNSWorker: LaneResident {
     func ready(_ descriptor: ares_socket_t, _ events: Poller.Events, at now: Instant) {
         let isOver = !events.isDisjoint(with: [.hungUp, .failed])
         process(
-            readable: isOver || events.contains(.readable) ? descriptor : ARES_SOCKET_BAD, writable: events.contains(.writable) ? descriptor : ARES_SOCKET_BAD,
+            readable: isOver || events.contains(.readable) ? descriptor : ARES_SOCKET_BAD,
+            writable: events.contains(.writable) ? descriptor : ARES_SOCKET_BAD,
             at: now)
     }
 
@@ -190,7 +194,9 @@ private final class ResolverSocket: LaneSocket {
 
 // What comes back.
 extension DNSWorker {
-    private static func answer(to question: DNSQuestion, _ status: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> DNSAnswer {
+    private static func answer(to question: DNSQuestion, _ status: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32)
+        -> DNSAnswer
+    {
         if status == ccares_no_data || status == ccares_not_found { return DNSAnswer(.nothing) }
         guard status == ccares_success, let bytes else { return DNSAnswer(.failed) }
         let (records, seconds) = parse(question, bytes, count)
@@ -247,7 +253,8 @@ extension DNSWorker {
         while let record = next?.pointee, records.count < 64 {
             records.append(
                 .naptr(
-                    order: record.order, preference: record.preference, flags: text(record.flags), service: text(record.service), replacement: name(record.replacement)))
+                    order: record.order, preference: record.preference, flags: text(record.flags), service: text(record.service),
+                    replacement: name(record.replacement)))
             next = record.next
         }
         return records

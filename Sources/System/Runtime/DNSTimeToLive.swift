@@ -1,6 +1,7 @@
 /// Reads of a DNS message what c-ares 1.18 keeps to itself of SRV and NAPTR records: how long they hold (RFC 1035 §4.1).
 enum DNSTimeToLive {
-    /// The smallest time to live of the answer section, in seconds; zero where the message is broken or has none. Bounded by the bytes there are.
+    /// The smallest time to live of the answer section, in seconds; zero where the message is broken or has none. Bounded by the bytes
+    /// there are.
     static func smallest(in message: UnsafeBufferPointer<UInt8>) -> UInt32 {
         var reader = Reader(message)
         guard message.count >= 12 else { return 0 }

@@ -24,7 +24,8 @@ extension DNSAnswer {
     /// How long what the file says holds: it may be changed.
     private static var timeToLive: Duration { .seconds(60) }
 
-    /// What nobody is asked: localhost is this machine (RFC 6761 §6.3), and a name of the hosts file has the addresses that it has there, of one family or both.
+    /// What nobody is asked: localhost is this machine (RFC 6761 §6.3), and a name of the hosts file has the addresses that it has there,
+    /// of one family or both.
     init?(local question: DNSQuestion, hostsFile: String) {
         let name = question.name.description.lowercased(), host = name.hasSuffix(".") ? String(name.dropLast()) : name
         let isLocalhost = host == "localhost" || host.hasSuffix(".localhost"), family: IPAddress.Family

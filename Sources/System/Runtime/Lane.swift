@@ -29,7 +29,8 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     /// The alarm of a lane without a poller.
     private var timer: LaneTimer?
     private var resident: Resident?
-    /// What the alarm is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call per message).
+    /// What the alarm is set to. It may be earlier than the resident's deadline (a turn for nothing is cheaper than a system call per
+    /// message).
     private var armed: Instant?
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -39,10 +40,12 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
     ///
     /// The resident may keep the lane it is given, weakly or unowned, to post to itself and to make sockets.
     ///
-    /// - Parameter hasPoller: whether the lane's poller, which is also its alarm, starts with the lane and not with its first socket. Cheaper than a
+    /// - Parameter hasPoller: whether the lane's poller, which is also its alarm, starts with the lane and not with its first socket.
+    ///   Cheaper than a
     ///   Dispatch timer where something is often due, as on a server's signalling lane.
     public init<Failure: Error>(
-        label: String, hasPoller: Bool = false, make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
+        label: String, hasPoller: Bool = false,
+        make: @escaping @Sendable (_ lane: Lane<Resident>, _ now: Instant) throws(Failure) -> Resident
     ) throws(Failure) {
         let queue = DispatchQueue(label: label)
         executor = QueueExecutor(queue: queue)
@@ -164,7 +167,8 @@ public actor Lane<Resident: LaneResident>: LaneDoor {
 
     private static var shortestWait: Duration { .microseconds(100) }
 
-    /// - Parameter now: the time of this turn. The distance is floored, so that a resident whose deadline does not move cannot spin the lane.
+    /// - Parameter now: the time of this turn. The distance is floored, so that a resident whose deadline does not move cannot spin the
+    ///   lane.
     private func setAlarm(_ now: Instant) {
         guard let deadline = resident?.deadline, deadline < armed ?? .distantFuture else { return }
         armed = deadline
@@ -189,7 +193,9 @@ private struct LaneTimer: @unchecked Sendable {
     }
 
     /// It rings up to half a millisecond later.
-    func set(after time: Duration) { source.schedule(deadline: .now() + .nanoseconds(Int(time.wholeNanoseconds)), leeway: .microseconds(500)) }
+    func set(after time: Duration) {
+        source.schedule(deadline: .now() + .nanoseconds(Int(time.wholeNanoseconds)), leeway: .microseconds(500))
+    }
 
     func cancel() { source.cancel() }
 }

@@ -18,7 +18,8 @@ struct ReadySockets: @unchecked Sendable {
 
 /// The sockets of one lane and the poller that waits for all of them, and for the lane's alarm.
 ///
-/// The poller, with its thread, is made for the first socket, or at the start of a lane that wants one. Held by the lane; used on the lane's queue.
+/// The poller, with its thread, is made for the first socket, or at the start of a lane that wants one. Held by the lane; used on the
+/// lane's queue.
 ///
 /// Unchecked: the queue keeps threads apart, and each call asks for it.
 public final class LaneSockets: @unchecked Sendable {

@@ -2,7 +2,8 @@ import CLinux
 import Dispatch
 import Synchronization
 
-/// Work that may wait, done in its order by a thread of its own that all others go before (nice 19): what is measured beside it is not disturbed by it.
+/// Work that may wait, done in its order by a thread of its own that all others go before (nice 19): what is measured beside it is not
+/// disturbed by it.
 ///
 /// Where the machine is full that thread gets next to nothing: who waits for the work does it.
 /// What is left when the last reference goes is not done.

@@ -5,14 +5,17 @@ import Synchronization
 
 /// The thread that waits for all sockets of one lane and hands what is ready to it, in batches.
 ///
-/// It waits in epoll, without waking while there is nothing to do and nothing is due, and calls `drain` with the ready sockets; `drain` enters the
-/// lane, does the work and says when it wants to be called at the latest. Under load the poller lets packets gather for a moment before it looks
+/// It waits in epoll, without waking while there is nothing to do and nothing is due, and calls `drain` with the ready sockets; `drain`
+/// enters the
+/// lane, does the work and says when it wants to be called at the latest. Under load the poller lets packets gather for a moment before it
+/// looks
 /// again: a wake-up costs more than a packet.
 ///
 /// The poller owns no socket. A closed socket leaves the set by itself; its token may still come in a batch that was read before, so
 /// the lane must be able to tell an old token from a new one.
 ///
-/// No Dispatch source watches a socket: when a TCP peer resets its connection, libdispatch frees the source's note on one thread while its manager
+/// No Dispatch source watches a socket: when a TCP peer resets its connection, libdispatch frees the source's note on one thread while its
+/// manager
 /// thread may still read it (swift-corelibs-libdispatch issue 949), and the process dies.
 public final class Poller: Sendable {
     /// The conditions of a socket that the kernel reports (epoll(7)).
@@ -44,7 +47,8 @@ public final class Poller: Sendable {
         case immediate
         /// At most one batch in this time, whatever the load.
         case every(Duration)
-        /// What is due is done to the microsecond, and not to the millisecond, before other threads where the system permits that (`urgency`);
+        /// What is due is done to the microsecond, and not to the millisecond, before other threads where the system permits that
+        /// (`urgency`);
         /// packets may gather for less than a millisecond before it.
         case punctual
     }
@@ -113,7 +117,9 @@ public final class Poller: Sendable {
     }
 
     /// Wants other events of a watched socket. From any thread.
-    public func change(_ socket: Int32, token: UInt64, to events: Events) throws(PollerError) { try control(EPOLL_CTL_MOD, socket, token, events) }
+    public func change(_ socket: Int32, token: UInt64, to events: Events) throws(PollerError) {
+        try control(EPOLL_CTL_MOD, socket, token, events)
+    }
 
     private func control(_ operation: Int32, _ socket: Int32, _ token: UInt64, _ events: Events) throws(PollerError) {
         var event = epoll_event()
@@ -131,7 +137,8 @@ public final class Poller: Sendable {
         _ = Glibc.send(wakeUpPipe.writing, &ring, 1, Int32(MSG_NOSIGNAL))
     }
 
-    /// Has `drain` called at this time, in place of the one that was set before: for a poller whose `drain` never says when. From any thread.
+    /// Has `drain` called at this time, in place of the one that was set before: for a poller whose `drain` never says when. From any
+    /// thread.
     func ring(at instant: Instant) { _ = clinux_set_alarm(alarm, max(1, instant.nanoseconds)) }
 
     /// Lets the thread end. It does not wait for it: one more `drain` may come.
@@ -165,7 +172,8 @@ public final class Poller: Sendable {
 
     /// Copies what is said of sockets, and empties the wake-up pipe.
     private func collect(
-        _ events: UnsafeMutableBufferPointer<epoll_event>, reported: Int, into ready: UnsafeMutableBufferPointer<Ready>, _ rings: inout Instant?
+        _ events: UnsafeMutableBufferPointer<epoll_event>, reported: Int, into ready: UnsafeMutableBufferPointer<Ready>,
+        _ rings: inout Instant?
     ) -> Int {
         var count = 0
         for index in 0..<reported {
@@ -259,10 +267,12 @@ func startThread(_ work: @escaping @Sendable () -> Void) throws(PollerError) {
     }
     let box = Unmanaged.passRetained(Work(work))
     var thread = pthread_t()
-    let code = pthread_create(&thread, nil, { context in
-        Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().body()
-        return nil
-    }, box.toOpaque())
+    let code = pthread_create(
+        &thread, nil,
+        { context in
+            Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().body()
+            return nil
+        }, box.toOpaque())
     guard code == 0 else {
         box.release()
         throw PollerError(code: code)

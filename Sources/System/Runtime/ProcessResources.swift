@@ -10,13 +10,15 @@ public enum ProcessResources {
         public var peakMemory: UInt64
     }
 
-    /// Allows as many open descriptors as the system lets this process have; a call takes two to four of them, and the usual soft limit is 1024.
+    /// Allows as many open descriptors as the system lets this process have; a call takes two to four of them, and the usual soft limit is
+    /// 1024.
     ///
     /// - Returns: the limit that is in force now; 0 when the kernel does not tell.
     @discardableResult
     public static func raiseDescriptorLimit() -> Int { Int(clamping: clinux_raise_descriptor_limit()) }
 
-    /// Has all threads allocate from one arena. What calls live on is the signalling lane's: a thread with an arena of its own gives pages back and
+    /// Has all threads allocate from one arena. What calls live on is the signalling lane's: a thread with an arena of its own gives pages
+    /// back and
     /// asks for them again with each call, and keeps pages that nobody else gets. To be called before there are threads.
     public static func shareMemory() { clinux_use_one_arena() }
 
@@ -24,7 +26,8 @@ public enum ProcessResources {
         var figures = clinux_usage()
         clinux_get_usage(&figures)
         return Usage(
-            user: .microseconds(Int64(clamping: figures.user_microseconds)), system: .microseconds(Int64(clamping: figures.system_microseconds)),
+            user: .microseconds(Int64(clamping: figures.user_microseconds)),
+            system: .microseconds(Int64(clamping: figures.system_microseconds)),
             peakMemory: figures.peak_kilobytes * 1024)
     }
 }

@@ -5,7 +5,8 @@ import Synchronization
 
 /// Turns the signals that stop and reload a server into calls of a closure.
 ///
-/// The first SIGTERM or SIGINT asks for a drain, a later one for an immediate stop; SIGHUP asks for a reload. Those that come together are one:
+/// The first SIGTERM or SIGINT asks for a drain, a later one for an immediate stop; SIGHUP asks for a reload. Those that come together are
+/// one:
 /// `timeout` signals its child and then the group that the child is in. Make one and keep it: the signals are
 /// reported as long as the trap lives, and end the process no more.
 public final class SignalTrap {
@@ -27,7 +28,10 @@ public final class SignalTrap {
     ///   - together: what comes within this time of the first says nothing new.
     ///   - leavesIgnoredHangup: a SIGHUP that was ignored, as `nohup` has it, stays ignored.
     ///   - handler: must not block the queue for long.
-    public init(on queue: DispatchQueue, together: Duration = .milliseconds(300), leavesIgnoredHangup: Bool = false, handler: @escaping @Sendable (Request) -> Void) {
+    public init(
+        on queue: DispatchQueue, together: Duration = .milliseconds(300), leavesIgnoredHangup: Bool = false,
+        handler: @escaping @Sendable (Request) -> Void
+    ) {
         let stops = Stops(together: together)
         for number in [SIGTERM, SIGINT] {
             watch(number) { @Sendable in
@@ -47,7 +51,8 @@ public final class SignalTrap {
 
     deinit { sources.forEach { $0.cancel() } }
 
-    /// Dispatch sets a signal handler of its own when it registers the source, which happens on another thread: ignoring the signal before would lose
+    /// Dispatch sets a signal handler of its own when it registers the source, which happens on another thread: ignoring the signal before
+    /// would lose
     /// one that comes in between, and ignoring it afterwards loses them all.
     private func watch(_ number: Int32, handler: @escaping @Sendable () -> Void) {
         let source = DispatchSource.makeSignalSource(signal: number, queue: watched)

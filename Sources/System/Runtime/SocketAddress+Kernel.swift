@@ -16,7 +16,10 @@ extension SocketAddress {
         case AF_INET6:
             let v6 = withUnsafeBytes(of: storage) { $0.loadUnaligned(as: sockaddr_in6.self) }
             let halves = withUnsafeBytes(of: v6.sin6_addr) { bytes in
-                (UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)), UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+                (
+                    UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+                )
             }
             self.init(IPAddress(v6High: halves.0, low: halves.1), port: UInt16(bigEndian: v6.sin6_port))
         default: return nil

@@ -32,9 +32,11 @@ public enum SocketError: Error, Hashable, Sendable, CustomStringConvertible {
         case .addressInUse(let kind, let address): "\(kind.rawValue) \(address) is already in use by another program"
         case .permissionDenied(let kind, let address): "no permission to use \(kind.rawValue) \(address)"
         case .noSuchAddress(let kind, let address): "cannot use \(kind.rawValue) \(address): this machine has no address \(address.address)"
-        case .familyUnavailable(let kind, let address): "cannot use \(kind.rawValue) \(address): this machine has no \(address.address.family == .v6 ? "IPv6" : "IPv4")"
+        case .familyUnavailable(let kind, let address):
+            "cannot use \(kind.rawValue) \(address): this machine has no \(address.address.family == .v6 ? "IPv6" : "IPv4")"
         case .tooManyDescriptors: "too many open files: raise the limit of open files (ulimit -n)"
-        case .failed(let operation, let kind, let address, let code): "cannot \(operation) \(kind.rawValue) \(address): \(String(cString: strerror(code)))"
+        case .failed(let operation, let kind, let address, let code):
+            "cannot \(operation) \(kind.rawValue) \(address): \(String(cString: strerror(code)))"
         }
     }
 }

@@ -9,7 +9,8 @@ public final class TCPConnection: LaneSocket {
     public struct Limits: Hashable, Sendable {
         /// How long a connection may take to stand.
         public var connectTimeout: Duration = .seconds(5)
-        /// How long nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a translator the connection is the only way.
+        /// How long nothing may arrive and nothing leave. A call can be silent for long, and to a peer behind a translator the connection
+        /// is the only way.
         public var idleTimeout: Duration = .seconds(3_600)
         /// How long bytes may wait for a peer that does not read.
         public var writeTimeout: Duration = .seconds(30)
@@ -40,7 +41,8 @@ public final class TCPConnection: LaneSocket {
         case connected
         /// Never empty.
         case received([UInt8])
-        /// The peer sent its last byte: it has closed the connection, or this half of it. What is sent now still leaves; `finish` ends the other half.
+        /// The peer sent its last byte: it has closed the connection, or this half of it. What is sent now still leaves; `finish` ends the
+        /// other half.
         case peerFinished
         /// The last event of a connection. Not told for a `close()` of ours.
         case ended(End)
@@ -102,12 +104,14 @@ public final class TCPConnection: LaneSocket {
     ) throws(SocketError) {
         let owner = try FileDescriptorOwner.tcp(connecting: remote, from: local)
         let address = owner.localAddress ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0)
-        self.init(owner, remote: remote, local: address, state: .connecting(since: now), limits: limits, lane: lane, at: now, receive: receive)
+        self.init(
+            owner, remote: remote, local: address, state: .connecting(since: now), limits: limits, lane: lane, at: now, receive: receive)
         do throws(PollerError) { try watch() } catch { throw .failed(operation: "watch", .tcp, remote, code: error.code) }
     }
 
     private init(
-        _ owner: consuming FileDescriptorOwner, remote: SocketAddress, local: SocketAddress, state: State, limits: Limits, lane: any LaneDoor,
+        _ owner: consuming FileDescriptorOwner, remote: SocketAddress, local: SocketAddress, state: State, limits: Limits,
+        lane: any LaneDoor,
         at now: Instant, receive: @escaping (TCPConnection, Event, Instant) -> Void
     ) {
         // Messages are written whole; Nagle would hold back the second of two until the peer has acknowledged the first.
@@ -129,7 +133,8 @@ public final class TCPConnection: LaneSocket {
     /// How many bytes wait for the peer.
     public var unsentCount: Int { unsent.count - unsentStart }
 
-    /// Sends, or keeps what the peer does not take yet. Failures come as `.ended`, possibly before this returns. Nothing after `finish` and the end.
+    /// Sends, or keeps what the peer does not take yet. Failures come as `.ended`, possibly before this returns. Nothing after `finish` and
+    /// the end.
     public func send(_ bytes: [UInt8], at now: Instant) {
         guard !isClosed, !isFinishing, !bytes.isEmpty else { return }
         guard unsentCount + bytes.count <= limits.unsentBytes else { return end(.stalled, at: now) }
@@ -143,8 +148,10 @@ public final class TCPConnection: LaneSocket {
         flush(at: now)
     }
 
-    /// Sends what waits and then the end of the stream. What the peer still sends is thrown away, because closing over it would reset the connection
-    /// and could take our last words with it. `.ended` follows when the peer has finished too, possibly before this returns, or after `lingerTimeout`.
+    /// Sends what waits and then the end of the stream. What the peer still sends is thrown away, because closing over it would reset the
+    /// connection
+    /// and could take our last words with it. `.ended` follows when the peer has finished too, possibly before this returns, or after
+    /// `lingerTimeout`.
     public func finish(at now: Instant) {
         switch state {
         case .open, .peerFinished:

@@ -79,7 +79,9 @@ public final class TCPListener: LaneSocket {
         timesFull += 1
         want([])
         let confined = Confined(self, to: sockets.queue)
-        sockets.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.pauseWhenFull.wholeNanoseconds))) { confined.open()?.want(.readable) }
+        sockets.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.pauseWhenFull.wholeNanoseconds))) {
+            confined.open()?.want(.readable)
+        }
     }
 
     private func want(_ events: Poller.Events) {

@@ -22,7 +22,8 @@ public final class TLSConnection: StreamConnection {
 
     /// Takes over a connection that a listener accepted.
     public init(
-        _ accepted: consuming TCPListener.Accepted, session: consuming TLSSession, limits: TCPConnection.Limits, on lane: any LaneDoor, at now: Instant,
+        _ accepted: consuming TCPListener.Accepted, session: consuming TLSSession, limits: TCPConnection.Limits, on lane: any LaneDoor,
+        at now: Instant,
         receive: @escaping (TLSConnection, TCPConnection.Event, Instant) -> Void
     ) {
         remote = accepted.remote
@@ -36,14 +37,17 @@ public final class TLSConnection: StreamConnection {
     ///
     /// - Throws: as that of TCP.
     public init(
-        to remote: SocketAddress, from local: IPAddress?, session: consuming TLSSession, limits: TCPConnection.Limits, on lane: any LaneDoor, at now: Instant,
+        to remote: SocketAddress, from local: IPAddress?, session: consuming TLSSession, limits: TCPConnection.Limits,
+        on lane: any LaneDoor, at now: Instant,
         receive: @escaping (TLSConnection, TCPConnection.Event, Instant) -> Void
     ) throws(SocketError) {
         self.remote = remote
         self.session = session
         (self.limits, self.receive) = (limits, receive)
         handshakeDeadline = now + Self.handshakeTimeout
-        tcp = try TCPConnection(to: remote, from: local, limits: limits, on: lane, at: now) { [weak self] _, event, now in self?.tcp(did: event, at: now) }
+        tcp = try TCPConnection(to: remote, from: local, limits: limits, on: lane, at: now) { [weak self] _, event, now in
+            self?.tcp(did: event, at: now)
+        }
     }
 
     public var isEstablished: Bool { session.isEstablished }
@@ -91,7 +95,11 @@ public final class TLSConnection: StreamConnection {
         case .connected: apply(session.start(), at: now)
         case .received(let bytes): apply(session.receive(bytes), at: now)
         case .peerFinished:
-            if session.isEstablished { receive(self, .peerFinished, now) } else { end(.tls(.broken(reason: "the peer went away")), at: now) }
+            if session.isEstablished {
+                receive(self, .peerFinished, now)
+            } else {
+                end(.tls(.broken(reason: "the peer went away")), at: now)
+            }
         case .ended(let reason): end(reason, at: now)
         }
     }

@@ -76,7 +76,9 @@ public final class TLSContexts: Sendable {
 
     /// The session of a connection of ours.
     /// - Parameter peer: the SIP domain, host name or address that the server's certificate must name.
-    public func connect(to peer: String, naming: TLSNaming = .sip) -> TLSSession { TLSSession(client, of: self, peer: peer, naming: naming) }
+    public func connect(to peer: String, naming: TLSNaming = .sip) -> TLSSession {
+        TLSSession(client, of: self, peer: peer, naming: naming)
+    }
 }
 
 /// Owns an `SSL_CTX`.

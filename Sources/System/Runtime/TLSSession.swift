@@ -31,7 +31,9 @@ public struct TLSSession: ~Copyable {
     private var isOver = false
 
     init(_ context: TLSContext, of contexts: TLSContexts, peer: String?, naming: TLSNaming = .sip) {
-        guard let raw = SSL_new(context.raw), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else { preconditionFailure("out of memory") }
+        guard let raw = SSL_new(context.raw), let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+            preconditionFailure("out of memory")
+        }
         // The dot of a whole name is neither asked for nor certified (RFC 6066 §3).
         let peer = peer.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
         (self.raw, self.input, self.output, self.peer, self.naming, self.contexts) = (raw, input, output, peer, naming, contexts)

@@ -8,8 +8,10 @@ public struct TimerToken: Hashable, Sendable {
 
 /// Many timers for one lane: setting and cancelling cost the same however many there are.
 ///
-/// Sans-I/O: the owner calls `advance(to:)` when `nextDeadline` has come. Deadlines are kept to the nanosecond and never fire early. A wheel of
-/// 4096 slots of 10 ms holds the next 40 seconds; a second one of 4096 turns of the first holds the rest. The memory (40 bytes and the identifier for
+/// Sans-I/O: the owner calls `advance(to:)` when `nextDeadline` has come. Deadlines are kept to the nanosecond and never fire early. A
+/// wheel of
+/// 4096 slots of 10 ms holds the next 40 seconds; a second one of 4096 turns of the first holds the rest. The memory (40 bytes and the
+/// identifier for
 /// each timer) is that of the largest number that was ever set at once.
 public struct TimerWheel<ID> {
     // Only the identifiers are generic: the rest is compiled once, and not for each step through the identifier's metadata.
@@ -22,7 +24,8 @@ public struct TimerWheel<ID> {
     /// - Parameter now: no later than the first use. One that is much earlier only makes the first announcement early.
     @inlinable public init(at now: Instant = .zero) { slab = TimerSlab(at: now) }
 
-    /// No later than the earliest timer; nil when none is set. At most one announcement in 40 s is earlier than the timer, and then `advance` finds
+    /// No later than the earliest timer; nil when none is set. At most one announcement in 40 s is earlier than the timer, and then
+    /// `advance` finds
     /// nothing due.
     @inlinable public var nextDeadline: Instant? { slab.nextDeadline }
 
@@ -40,7 +43,8 @@ public struct TimerWheel<ID> {
         slab.cancel(token) ? ids[Int(token.index)].take() : nil
     }
 
-    /// Everything that is due, by deadline, and where that is equal in the order of arming. Time does not go back: an earlier `now` finds what is left.
+    /// Everything that is due, by deadline, and where that is equal in the order of arming. Time does not go back: an earlier `now` finds
+    /// what is left.
     @inlinable public mutating func advance(to now: Instant) -> [ID] {
         let due = slab.advance(to: now)
         guard !due.isEmpty else { return [] }
@@ -221,7 +225,8 @@ extension TimerSlab {
     }
 }
 
-/// 4096 lists, a bit for each that is not empty, and a bit for each 64 of those that are not all zero: the next list is found in three steps.
+/// 4096 lists, a bit for each that is not empty, and a bit for each 64 of those that are not all zero: the next list is found in three
+/// steps.
 private struct Ring: Sendable {
     private(set) var heads = [Int32](repeating: .nowhere, count: Int(slotCount))
     private var occupied = [UInt64](repeating: 0, count: Int(slotCount) / 64)

@@ -57,7 +57,8 @@ public final class UDPSocket: LaneSocket {
     /// - Parameters:
     ///   - address: IPv6 sockets take IPv6 only; port 0 lets the kernel choose.
     ///   - receive: called on the lane, once for each datagram; it may `close` the socket.
-    ///   - undelivered: called on the lane with the beginning of a datagram of which the network (ICMP) says that it was not delivered. Anybody can send such
+    ///   - undelivered: called on the lane with the beginning of a datagram of which the network (ICMP) says that it was not delivered.
+    /// Anybody can send such
     ///     a message: what it quotes is to be believed only where nobody else can know it. It may `close` the socket.
     public init(
         bound address: SocketAddress, on lane: any LaneDoor, undelivered: @escaping (_ beginning: [UInt8], Instant) -> Void = { _, _ in },

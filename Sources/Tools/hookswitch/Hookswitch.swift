@@ -9,7 +9,10 @@ import Foundation
         commandName: "hookswitch",
         abstract: "A SIP/RTP gateway that sets media up only after answer and takes it down only after end.",
         version: version,
-        subcommands: [Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self, LadderCommand.self, Ping.self])
+        subcommands: [
+            Serve.self, Check.self, Call.self, Answer.self, Load.self, Doctor.self, Probe.self, Torture.self, Demo.self, AuditCommand.self,
+            LadderCommand.self, Ping.self,
+        ])
 
     /// Like `ParsableCommand.main`, with our exit codes, and with every setting as a flag of its own.
     static func main() {
@@ -57,7 +60,9 @@ import Foundation
     /// - Throws: what a mistyped command was meant to be, alone or after `help`.
     static func checkCommand(_ arguments: [String]) throws {
         let names = configuration.subcommands.map { command in command._commandName } + ["help"]
-        guard let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first, !word.hasPrefix("-"), !names.contains(word) else { return }
+        guard let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first, !word.hasPrefix("-"),
+            !names.contains(word)
+        else { return }
         throw Failure.usage("there is no command '\(word)'\(Nearest.hint(for: word, among: names)) (see 'hookswitch --help')")
     }
 
@@ -92,7 +97,8 @@ struct Failure: Error {
     static func cannotRun(_ message: String) -> Failure { Failure(message: message, exitCode: 3) }
 }
 
-/// Every setting is a flag too: `--media-ports 20000-20099` is read as `--set --media-ports=20000-20099`, and so keeps its name in what is said of it.
+/// Every setting is a flag too: `--media-ports 20000-20099` is read as `--set --media-ports=20000-20099`, and so keeps its name in what is
+/// said of it.
 enum SettingFlags {
     /// - Throws: a `Failure` for a flag without its value, and for one that is near to another and none itself.
     static func expand(_ arguments: [String]) throws -> [String] {
@@ -110,14 +116,17 @@ enum SettingFlags {
                 expanded.append(argument)
                 continue
             }
-            guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else { throw Failure.usage("\(flag) takes a value: <\(setting.takes)>") }
+            guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+                throw Failure.usage("\(flag) takes a value: <\(setting.takes)>")
+            }
             expanded.append("--set=\(flag)=\(value)")
         }
         return expanded
     }
 
     private static func refuseMistyped(_ name: String, of command: String) throws {
-        let others = ["--config", "--set", "--json", "--help", "--version"] + (command == "doctor" ? ["--compose"] : []), hint = Nearest.hint(for: name, among: all + others)
+        let others = ["--config", "--set", "--json", "--help", "--version"] + (command == "doctor" ? ["--compose"] : []),
+            hint = Nearest.hint(for: name, among: all + others)
         guard name.hasPrefix("--"), !others.contains(name), !hint.isEmpty else { return }
         throw Failure.usage("there is no option '\(name)'\(hint) (see 'hookswitch \(command) --help')")
     }
@@ -131,13 +140,16 @@ enum SettingFlags {
 
 /// The options of every command that reads the configuration.
 struct ConfigurationOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The configuration file (YAML). Without one: lines 1001-1009 and echo on loopback.", valueName: "file"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The configuration file (YAML). Without one: lines 1001-1009 and echo on loopback.", valueName: "file"))
     var config: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "One setting, as media.ports=20000-20099; each once. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).", valueName: "key=value"))
+            "One setting, as media.ports=20000-20099; each once. Each is also a flag (--media-ports) and a variable (HOOKSWITCH_MEDIA_PORTS).",
+            valueName: "key=value"))
     var set: [String] = []
 
     func load() throws -> ServeConfiguration {

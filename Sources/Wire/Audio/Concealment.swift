@@ -46,7 +46,8 @@ struct Concealment {
         let bend = length / 4
         for index in 0..<length {
             let sample = Int(heard[end - length + index]), into = index - (length - bend)
-            period[index] = into < 0 ? Int16(sample) : Int16((sample * (bend - into) + Int(heard[end - 2 * length + index]) * into) / max(1, bend))
+            period[index] =
+                into < 0 ? Int16(sample) : Int16((sample * (bend - into) + Int(heard[end - 2 * length + index]) * into) / max(1, bend))
         }
     }
 

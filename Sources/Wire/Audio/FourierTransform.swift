@@ -55,7 +55,8 @@ enum FourierTransform {
         }
     }
 
-    private static func butterflies(_ real: UnsafeMutableBufferPointer<Float>, _ imaginary: UnsafeMutableBufferPointer<Float>, _ half: Int) {
+    private static func butterflies(_ real: UnsafeMutableBufferPointer<Float>, _ imaginary: UnsafeMutableBufferPointer<Float>, _ half: Int)
+    {
         for offset in 0..<half {
             let angle = -Double.pi * Double(offset) / Double(half)
             let (c, s) = (Float(cos(angle)), Float(sin(angle)))

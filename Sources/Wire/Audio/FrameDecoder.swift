@@ -1,6 +1,8 @@
-/// Turns a leg's incoming payloads into PCM: the codec, concealment of losses, and a resampler where the codec cannot run at the wanted rate.
+/// Turns a leg's incoming payloads into PCM: the codec, concealment of losses, and a resampler where the codec cannot run at the wanted
+/// rate.
 ///
-/// Mono. Holds all its memory from `init` on (Opus 18 kB); decoding allocates nothing and never traps on what a peer sends. Belongs to one lane.
+/// Mono. Holds all its memory from `init` on (Opus 18 kB); decoding allocates nothing and never traps on what a peer sends. Belongs to one
+/// lane.
 public final class FrameDecoder {
     public let codec: AudioCodec
     /// Of the PCM that comes out, in Hz.
@@ -40,7 +42,8 @@ public final class FrameDecoder {
         try throughResampler(into: &samples) { (decoder, room) throws(CodecError) in try decoder.decodeNative(payload, into: &room) }
     }
 
-    /// Samples in the place of a lost packet, 20 ms where no count is given: Opus's own concealment, or for the G codecs the last period of the
+    /// Samples in the place of a lost packet, 20 ms where no count is given: Opus's own concealment, or for the G codecs the last period of
+    /// the
     /// voice again, fading out over 60 ms.
     ///
     /// - Parameter count: samples of the PCM that comes out, at most 120 ms; Opus rounds down to whole 2.5 ms.

@@ -19,17 +19,21 @@ public final class FrameEncoder {
     private var resampler: Resampler?
     private var resampled: [Int16]
 
-    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz or a length that is none of `lengths(of:)` nor 20 ms,
+    /// - Throws: `.unsupported` for a rate that is not 8,000, 16,000, 24,000 or 48,000 Hz or a length that is none of `lengths(of:)` nor 20
+    ///   ms,
     ///   `.library` when libopus has no memory.
     public init(
         _ codec: AudioCodec, sampleRate: Int, milliseconds: Int = frameMilliseconds, opus settings: OpusSettings = OpusSettings()
     ) throws(CodecError) {
-        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate), Self.lengths(of: codec).contains(milliseconds) || milliseconds == frameMilliseconds else { throw .unsupported }
+        guard [8_000, 16_000, 24_000, 48_000].contains(sampleRate),
+            Self.lengths(of: codec).contains(milliseconds) || milliseconds == frameMilliseconds
+        else { throw .unsupported }
         self.milliseconds = milliseconds
         self.codec = codec
         self.sampleRate = sampleRate
         samplesPerFrame = sampleRate / 1_000 * milliseconds
-        largestPayload = codec == .opus ? OpusEncoder.largestPacket : Int(codec.timestampStep(milliseconds: milliseconds)) * codec.bytesPerTick
+        largestPayload =
+            codec == .opus ? OpusEncoder.largestPacket : Int(codec.timestampStep(milliseconds: milliseconds)) * codec.bytesPerTick
         opus = codec == .opus ? try OpusEncoder(sampleRate: sampleRate, settings: settings) : nil
         resampler = codec.runsNatively(at: sampleRate) ? nil : try Resampler(from: sampleRate, to: codec.nativeSampleRate)
         resampled = resampler == nil ? [] : Array(repeating: 0, count: codec.nativeSampleRate * milliseconds / 1_000)
@@ -38,7 +42,9 @@ public final class FrameEncoder {
     /// The lengths of a frame that a codec can have, in milliseconds: tens up to 120 of which the payload fits an Ethernet packet whole.
     public static func lengths(of codec: AudioCodec) -> [Int] {
         if codec == .opus { return [10, 20, 40, 60, 80, 100, 120] }
-        return stride(from: 10, through: 120, by: 10).filter { Int(codec.timestampStep(milliseconds: $0)) * codec.bytesPerTick <= wholePayload }
+        return stride(from: 10, through: 120, by: 10).filter {
+            Int(codec.timestampStep(milliseconds: $0)) * codec.bytesPerTick <= wholePayload
+        }
     }
 
     /// Bytes that fit a packet beside the headers, also of IPv6 and SRTP.

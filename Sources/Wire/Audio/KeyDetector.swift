@@ -86,7 +86,8 @@ public struct KeyDetector: Sendable {
 
     /// Of a full-scale sine: 1.
     private func power(_ filter: Int) -> Float {
-        let magnitude = first[filter] * first[filter] + second[filter] * second[filter] - coefficients[filter] * first[filter] * second[filter]
+        let magnitude =
+            first[filter] * first[filter] + second[filter] * second[filter] - coefficients[filter] * first[filter] * second[filter]
         return 4 * max(0, magnitude) / Float(Self.block * Self.block)
     }
 

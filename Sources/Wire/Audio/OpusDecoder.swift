@@ -30,7 +30,9 @@ public struct OpusDecoder: ~Copyable {
         let state = state, room = Int32(clamping: samples.count / channels)
         guard room > 0 else { throw .bufferTooSmall }
         let result = packet.withUnsafeBufferPointer { packet in
-            samples.withUnsafeMutableBufferPointer { opus_decode(state, packet.baseAddress!, Int32(packet.count), $0.baseAddress!, room, 0) }
+            samples.withUnsafeMutableBufferPointer {
+                opus_decode(state, packet.baseAddress!, Int32(packet.count), $0.baseAddress!, room, 0)
+            }
         }
         return try Self.count(result)
     }
@@ -45,7 +47,8 @@ public struct OpusDecoder: ~Copyable {
         return try Self.count(samples.withUnsafeMutableBufferPointer { opus_decode(state, nil, 0, $0.baseAddress!, Int32(length), 0) })
     }
 
-    /// Fills the place of a lost packet of `length` samples per channel from the copy in the packet after it, or conceals when that carries none.
+    /// Fills the place of a lost packet of `length` samples per channel from the copy in the packet after it, or conceals when that carries
+    /// none.
     ///
     /// `next` is still to be decoded in its own right.
     public mutating func recover(_ length: Int, from next: Span<UInt8>, into samples: inout MutableSpan<Int16>) throws(CodecError) -> Int {

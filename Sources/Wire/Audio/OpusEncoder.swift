@@ -30,7 +30,8 @@ public struct OpusSettings: Hashable, Sendable {
     }
 
     public init(
-        bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 0, discontinuous: Bool = false
+        bitrate: Int32 = 24_000, complexity: Int32 = 5, forwardErrorCorrection: Bool = true, expectedLossPercent: Int32 = 0,
+        discontinuous: Bool = false
     ) {
         self.bitrate = bitrate
         self.complexity = complexity
@@ -87,7 +88,9 @@ public struct OpusEncoder: ~Copyable {
     }
 
     /// So much of what is sent is lost on its way, in percent: the more, the more of the bit rate goes into copies of the sound before.
-    public mutating func expect(lossPercent: Int32) { _ = hs_opus_encoder_set(state, OPUS_SET_PACKET_LOSS_PERC_REQUEST, min(max(lossPercent, 0), 100)) }
+    public mutating func expect(lossPercent: Int32) {
+        _ = hs_opus_encoder_set(state, OPUS_SET_PACKET_LOSS_PERC_REQUEST, min(max(lossPercent, 0), 100))
+    }
 
     /// As it was after `init`, with the settings kept.
     public mutating func reset() { _ = hs_opus_encoder_reset(state) }
@@ -95,7 +98,9 @@ public struct OpusEncoder: ~Copyable {
     private static func open(_ sampleRate: Int, _ channels: Int, _ settings: OpusSettings) throws(CodecError) -> OpaquePointer {
         guard AudioCodec.opus.runsNatively(at: sampleRate), channels == 1 || channels == 2 else { throw .unsupported }
         var code: Int32 = 0
-        guard let state = opus_encoder_create(Int32(sampleRate), Int32(channels), settings.application.code, &code) else { throw .library(code) }
+        guard let state = opus_encoder_create(Int32(sampleRate), Int32(channels), settings.application.code, &code) else {
+            throw .library(code)
+        }
         code = apply(settings, to: state)
         guard code == OPUS_OK else {
             opus_encoder_destroy(state)
@@ -114,7 +119,8 @@ extension OpusSettings {
     /// - Returns: the first code that is none of success, or that.
     func apply(_ set: (Int32, Int32) -> Int32) -> Int32 {
         let requests = [
-            (OPUS_SET_BITRATE_REQUEST, bitrate), (OPUS_SET_COMPLEXITY_REQUEST, complexity), (OPUS_SET_INBAND_FEC_REQUEST, forwardErrorCorrection ? 1 : 0),
+            (OPUS_SET_BITRATE_REQUEST, bitrate), (OPUS_SET_COMPLEXITY_REQUEST, complexity),
+            (OPUS_SET_INBAND_FEC_REQUEST, forwardErrorCorrection ? 1 : 0),
             (OPUS_SET_PACKET_LOSS_PERC_REQUEST, expectedLossPercent), (OPUS_SET_DTX_REQUEST, discontinuous ? 1 : 0),
             (OPUS_SET_VBR_REQUEST, constantBitrate ? 0 : 1), (OPUS_SET_MAX_BANDWIDTH_REQUEST, bandwidth),
         ]

@@ -1,7 +1,8 @@
 import Glibc
 
 extension Resampler {
-    /// A Kaiser-windowed sinc at `up` times the input rate, taken apart into `up` phases of equal length, each scaled to pass a constant unchanged.
+    /// A Kaiser-windowed sinc at `up` times the input rate, taken apart into `up` phases of equal length, each scaled to pass a constant
+    /// unchanged.
     static func polyphase(up: Int, down: Int) -> (filter: [Float], taps: Int) {
         guard up != down else { return ([], 8) }
         let passband = 0.85, attenuation = 66.0

@@ -1,6 +1,7 @@
 /// Changes the sample rate of one mono stream: a polyphase windowed-sinc filter of linear phase.
 ///
-/// Flat within 0.1 dB up to 0.85 of the lower of the two Nyquist frequencies, 60 dB down from that frequency on (3.4 and 4.0 kHz when one side
+/// Flat within 0.1 dB up to 0.85 of the lower of the two Nyquist frequencies, 60 dB down from that frequency on (3.4 and 4.0 kHz when one
+/// side
 /// is 8 kHz). Any two rates whose ratio in lowest terms has no number above 480 will do. A value: a copy goes on from the same state.
 public struct Resampler: Sendable {
     public let inputRate: Int
@@ -13,7 +14,8 @@ public struct Resampler: Sendable {
     private let filter: [Float]
     /// The last `taps - 1` samples, then room for `chunk` new ones.
     private var window: [Float]
-    /// Where between input samples the next output lies, in units of one input sample divided by `up`; may lie ahead of the input by whole samples.
+    /// Where between input samples the next output lies, in units of one input sample divided by `up`; may lie ahead of the input by whole
+    /// samples.
     private var phase = 0
 
     private static let chunk = 480
@@ -88,7 +90,9 @@ private func dotProduct(_ left: UnsafePointer<Float>, _ right: UnsafePointer<Flo
     let left = UnsafeRawPointer(left), right = UnsafeRawPointer(right)
     var sums = SIMD8<Float>.zero
     for offset in stride(from: 0, to: count * 4, by: 32) {
-        sums += left.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self) * right.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
+        sums +=
+            left.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
+            * right.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
     }
     return sums.sum()
 }

@@ -1,14 +1,17 @@
 /// How alike two recordings are: did what was sent arrive?
 ///
-/// The delay is found over the whole, by a Fourier transform; then the sent signal is taken in half seconds, each of which may lie up to 40 ms off that delay
-/// (a jitter buffer that stretched, a clock that drifts) and is compared as a waveform at 8 kHz. A piece that is not there but surely lies within 400 ms of it
+/// The delay is found over the whole, by a Fourier transform; then the sent signal is taken in half seconds, each of which may lie up to 40
+/// ms off that delay
+/// (a jitter buffer that stretched, a clock that drifts) and is compared as a waveform at 8 kHz. A piece that is not there but surely lies
+/// within 400 ms of it
 /// (a machine stood still for a tenth of a second, and all that follows is late) counts as well. Silent pieces do not count.
 ///
 /// A codec leaves the score above 0.8, loss of a tenth of the packets above 0.6; other speech stays below 0.2.
 public struct SignalCorrelation: Hashable, Sendable {
     /// How much later the received signal is, in milliseconds; negative when the sent recording starts before the call's audio did.
     public let delayMilliseconds: Double
-    /// 0…1: the mean of the pieces' normalised correlation, weighted by the energy of the sent pieces. 0 when one of the two is silent or missing.
+    /// 0…1: the mean of the pieces' normalised correlation, weighted by the energy of the sent pieces. 0 when one of the two is silent or
+    /// missing.
     public let score: Double
 
     /// A score from which on the two are the same sound.
@@ -85,7 +88,9 @@ public struct SignalCorrelation: Hashable, Sendable {
     }
 
     /// The highest normalised correlation of `piece` with any part of `place`; between two samples by a parabola through three.
-    private static func bestCorrelation(_ piece: ArraySlice<Float>, _ energy: Double, _ place: ArraySlice<Float>, _ running: ArraySlice<Double>) -> Double {
+    private static func bestCorrelation(
+        _ piece: ArraySlice<Float>, _ energy: Double, _ place: ArraySlice<Float>, _ running: ArraySlice<Double>
+    ) -> Double {
         let products = FourierTransform.crossCorrelation(Array(piece), Array(place)), first = running.startIndex
         let values = (0...place.count - piece.count).map { shift -> Double in
             let other = running[first + shift + piece.count] - running[first + shift]

@@ -28,7 +28,8 @@ public enum TimeStretch {
     private static func period(_ samples: Span<Int16>, _ count: Int, _ sampleRate: Int) -> Int? {
         let longest = sampleRate * greatestMilliseconds / 1_000
         guard count >= 2 * longest, longest > 0 else { return nil }
-        return PitchSearch.bestLag(samples, start: longest, count: count - longest, lags: sampleRate / 400...longest, sampleRate: sampleRate)
+        return PitchSearch.bestLag(
+            samples, start: longest, count: count - longest, lags: sampleRate / 400...longest, sampleRate: sampleRate)
     }
 
     /// From `first` to `second`, `index` of `length` steps on the way.

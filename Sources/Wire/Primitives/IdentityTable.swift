@@ -1,6 +1,8 @@
-/// A dictionary for what is named by 128 bits, as calls, actions and transactions are: looking one up costs a multiplication and not a hash.
+/// A dictionary for what is named by 128 bits, as calls, actions and transactions are: looking one up costs a multiplication and not a
+/// hash.
 ///
-/// Open addressing with linear probing, at most two thirds full; the places hold names and numbers alone, and the values lie close together beside them.
+/// Open addressing with linear probing, at most two thirds full; the places hold names and numbers alone, and the values lie close together
+/// beside them.
 /// Names that collide make it slow: it is for names that are made here or that an app gives, and not for what a network peer chooses.
 public struct IdentityTable<Value> {
     @usableFromInline var keys: [UInt128] = []
@@ -89,7 +91,8 @@ public struct IdentityTable<Value> {
         return Int32(entries.count)
     }
 
-    /// Both halves, spread over the high bits by a multiplication with the golden ratio (Fibonacci hashing): also names that only count are spread.
+    /// Both halves, spread over the high bits by a multiplication with the golden ratio (Fibonacci hashing): also names that only count are
+    /// spread.
     @inlinable func home(of name: UInt128) -> Int {
         let bits = UInt64(truncatingIfNeeded: name) ^ UInt64(truncatingIfNeeded: name >> 64)
         return Int(truncatingIfNeeded: bits &* 0x9E37_79B9_7F4A_7C15 >> 32) & (numbers.count - 1)

@@ -33,7 +33,8 @@ public enum SRTPSuite: String, Hashable, Sendable, CaseIterable {
 
 /// A suite with the master key and the master salt of one direction.
 ///
-/// The bytes are wiped when the last reference goes. They have no description, reflection shows none of them, and comparing two takes the same time wherever
+/// The bytes are wiped when the last reference goes. They have no description, reflection shows none of them, and comparing two takes the
+/// same time wherever
 /// they differ.
 public final class SRTPKey: Sendable {
     public let suite: SRTPSuite
@@ -64,7 +65,9 @@ public final class SRTPKey: Sendable {
     }
 
     /// Key, then salt, for whoever writes them into a description or makes a transform of them.
-    public func withMaterial<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value { try body(UnsafeRawBufferPointer(bytes)) }
+    public func withMaterial<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        try body(UnsafeRawBufferPointer(bytes))
+    }
 }
 
 extension SRTPKey: Hashable {

@@ -88,7 +88,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
             guard let groups = groupList(bytes), groups.count == 8 else { return nil }
             return groups
         }
-        guard let head = groupList(bytes.prefix(gap)), let tail = groupList(bytes.dropFirst(gap + 2)), head.count + tail.count <= 7 else { return nil }
+        guard let head = groupList(bytes.prefix(gap)), let tail = groupList(bytes.dropFirst(gap + 2)), head.count + tail.count <= 7 else {
+            return nil
+        }
         return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
     }
 

@@ -1,4 +1,5 @@
-/// Tells losses that come together (bursts) from single ones in what lies between (gaps), with the transition counts of RFC 3611 §4.7.2 and its
+/// Tells losses that come together (bursts) from single ones in what lies between (gaps), with the transition counts of RFC 3611 §4.7.2 and
+/// its
 /// appendix A.2: losses belong to one burst while fewer than sixteen packets arrive between them.
 public struct BurstMetrics: Hashable, Sendable {
     public static let gmin = 16

@@ -45,7 +45,9 @@ public struct JitterBuffer: Sendable {
         public static func + (one: Self, other: Self) -> Self {
             var sum = one
             (sum.played, sum.lost, sum.late) = (one.played + other.played, one.lost + other.lost, one.late + other.late)
-            (sum.duplicate, sum.reordered, sum.overflowed) = (one.duplicate + other.duplicate, one.reordered + other.reordered, one.overflowed + other.overflowed)
+            (sum.duplicate, sum.reordered, sum.overflowed) = (
+                one.duplicate + other.duplicate, one.reordered + other.reordered, one.overflowed + other.overflowed
+            )
             (sum.strayed, sum.gaps) = (one.strayed + other.strayed, one.gaps + other.gaps)
             (sum.underruns, sum.restarts) = (one.underruns + other.underruns, one.restarts + other.restarts)
             return sum
@@ -258,7 +260,8 @@ public struct JitterBuffer: Sendable {
         return .taken
     }
 
-    /// What comes too late when nothing waits, and so does what follows it at the usual pace, says that the way has grown longer. Else all would be given up until
+    /// What comes too late when nothing waits, and so does what follows it at the usual pace, says that the way has grown longer. Else all
+    /// would be given up until
     /// the shorter one is forgotten. What a stall of the network held back comes all at once.
     private mutating func noteTransit(_ transit: Int64, ticks: Int64, isNews: Bool, at time: Int64) {
         let isTooLate = delays.base.map { transit - $0 > most } ?? false
@@ -307,9 +310,13 @@ public struct JitterBuffer: Sendable {
             written += Self.capacity - place
             place = 0
         }
-        bytes.withUnsafeMutableBytes { $0.baseAddress?.advanced(by: place).copyMemory(from: payload.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, byteCount: payload.count) }
+        bytes.withUnsafeMutableBytes {
+            $0.baseAddress?.advanced(by: place).copyMemory(
+                from: payload.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!, byteCount: payload.count)
+        }
         slots[index] = Slot(
-            sequence: sequence, timestamp: timestamp, ticks: Int64(ticks), start: written, count: payload.count, payloadType: payloadType, isWaiting: true)
+            sequence: sequence, timestamp: timestamp, ticks: Int64(ticks), start: written, count: payload.count, payloadType: payloadType,
+            isWaiting: true)
         written += payload.count
     }
 

@@ -4,6 +4,7 @@ public enum KeepAlive {
     public static func isOne(_ datagram: UnsafeRawBufferPointer) -> Bool {
         guard datagram.count > 4 else { return datagram.allSatisfy { $0 == 0 || $0 == 0x0D || $0 == 0x0A } }
         guard datagram.count >= STUNMessage.headerSize, datagram.bigEndian32(at: 4) == STUNMessage.cookie else { return false }
-        return [0x0001, 0x0011].contains(datagram.bigEndian16(at: 0)) && Int(datagram.bigEndian16(at: 2)) + STUNMessage.headerSize == datagram.count
+        return [0x0001, 0x0011].contains(datagram.bigEndian16(at: 0))
+            && Int(datagram.bigEndian16(at: 2)) + STUNMessage.headerSize == datagram.count
     }
 }

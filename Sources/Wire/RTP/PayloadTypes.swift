@@ -20,7 +20,8 @@ public struct PayloadTypeSet: Hashable, Sendable, ExpressibleByArrayLiteral {
 /// Which number each incoming payload type leaves under; those without one are dropped.
 public struct PayloadTypeMap: Sendable {
     @usableFromInline static let dropped: UInt8 = 0xFF
-    /// The one that was set first, which most packets have, is found without the table: a packet pays more for cold memory than for instructions.
+    /// The one that was set first, which most packets have, is found without the table: a packet pays more for cold memory than for
+    /// instructions.
     @usableFromInline var first: (incoming: UInt8, outgoing: UInt8) = (Self.dropped, Self.dropped)
     @usableFromInline var table: InlineArray<128, UInt8>
 

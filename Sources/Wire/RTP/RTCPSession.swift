@@ -101,7 +101,8 @@ public struct RTCPSession: Sendable {
         return [.reported]
     }
 
-    /// A sender report only when something was sent since the last one or in the interval before that, else a receiver report (RFC 3550 §6.4).
+    /// A sender report only when something was sent since the last one or in the interval before that, else a receiver report (RFC 3550
+    /// §6.4).
     private mutating func report(_ metrics: VoIPMetrics?, at now: Instant) -> [RTCPPacket] {
         let blocks = receiver.reportBlock(at: now).map { [$0] } ?? []
         let names = RTCPPacket.sourceDescription([.init(ssrc: ssrc, cname: cname)])

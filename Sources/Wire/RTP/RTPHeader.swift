@@ -111,8 +111,12 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    @inlinable func storeBigEndian(_ value: UInt16, at offset: Int) { storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt16.self) }
-    @inlinable func storeBigEndian(_ value: UInt32, at offset: Int) { storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt32.self) }
+    @inlinable func storeBigEndian(_ value: UInt16, at offset: Int) {
+        storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt16.self)
+    }
+    @inlinable func storeBigEndian(_ value: UInt32, at offset: Int) {
+        storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt32.self)
+    }
 }
 
 extension Instant {

@@ -72,7 +72,8 @@ public struct RTPRewriter: Sendable {
         (lastSequence, lastTimestamp) = (sequence &- 1, timestamp)
     }
 
-    /// A stream with random beginnings (RFC 3550 §5.1), in the lower half of the sequence: who joins an encrypted stream late could not know that it had
+    /// A stream with random beginnings (RFC 3550 §5.1), in the lower half of the sequence: who joins an encrypted stream late could not
+    /// know that it had
     /// wrapped already (RFC 3711 §3.3.1).
     public init(clockRate: UInt32, payloadTypes: PayloadTypeMap = .identity, using random: inout some RandomNumberGenerator) {
         // Bits as they are: a random number of a range costs as much as all the rest of a leg where the type of the source is not known.
@@ -138,7 +139,8 @@ public struct RTPRewriter: Sendable {
         return next(payloadType, timestamp: timestamp, marker: marker, payloadCount)
     }
 
-    /// The header of a packet of comfort noise, which says how the silence sounds that begins or goes on (RFC 3389): sound after it carries the marker.
+    /// The header of a packet of comfort noise, which says how the silence sounds that begins or goes on (RFC 3389): sound after it carries
+    /// the marker.
     public mutating func originateNoise(payloadType: UInt8, samples: UInt32, payloadCount: Int = 0, at now: Instant) -> RTPHeader {
         var header = originate(payloadType: payloadType, samples: samples, payloadCount: payloadCount, at: now)
         (header.marker, isSilent) = (false, true)

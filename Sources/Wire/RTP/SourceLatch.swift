@@ -37,7 +37,8 @@ public struct SourceLatch: Sendable {
     /// Where the peer's SDP says that it is; nil when not known.
     public var signalled: SocketAddress? { isTakenBack ? nil : told }
 
-    /// Where to send: the latched source, else the signalled address; the other way round while a new source is waited for that may be anywhere.
+    /// Where to send: the latched source, else the signalled address; the other way round while a new source is waited for that may be
+    /// anywhere.
     public var destination: SocketAddress? { isArmed && !isForReturn ? signalled ?? source : source ?? signalled }
 
     /// After a re-INVITE: the next valid packet latches anew; until it comes the signalled address is sent to.
@@ -52,15 +53,20 @@ public struct SourceLatch: Sendable {
         told = signalled
     }
 
-    /// After a hold: the peer is where it was, but a translator may have forgotten it and give it another port (RFC 4787 §4.3). The next valid packet
-    /// from its address latches anew; until it comes it is sent to as before. Of a peer that has taken its address back nobody new is let in.
+    /// After a hold: the peer is where it was, but a translator may have forgotten it and give it another port (RFC 4787 §4.3). The next
+    /// valid packet
+    /// from its address latches anew; until it comes it is sent to as before. Of a peer that has taken its address back nobody new is let
+    /// in.
     public mutating func rearm() {
         guard !isArmed, signalled != nil else { return }
         (isArmed, isForReturn) = (true, true)
     }
 
-    /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil, nobody's.
-    public mutating func follow(_ remote: SocketAddress?) { (told, isTakenBack, source, isArmed, isForReturn, lateOnes) = (remote, false, remote, false, false, 0) }
+    /// Whose packets are taken is decided elsewhere from here on, by connectivity checks: those of one address alone, or, while it is nil,
+    /// nobody's.
+    public mutating func follow(_ remote: SocketAddress?) {
+        (told, isTakenBack, source, isArmed, isForReturn, lateOnes) = (remote, false, remote, false, false, 0)
+    }
 
     /// Judges a datagram: RTP of a known payload type or RTCP, whole enough to be either.
     public mutating func admit(_ packet: UnsafeRawBufferPointer, from sender: SocketAddress) -> Admission {

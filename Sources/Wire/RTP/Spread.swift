@@ -1,6 +1,7 @@
 /// How a measure was spread: counts in steps that grow with the value, four to each doubling, so that each is right to a fifth.
 ///
-/// From 0 to about 260,000 of whatever unit its owner counts in; more counts as that much. All memory is its own: noting a value allocates nothing.
+/// From 0 to about 260,000 of whatever unit its owner counts in; more counts as that much. All memory is its own: noting a value allocates
+/// nothing.
 /// `Count` is as wide as a step may need: packets of days fit 32 bits, reports of four days 16. A step that is full stays so.
 public struct Spread<Count: FixedWidthInteger & UnsignedInteger & Sendable>: Hashable, Sendable {
     static var steps: Int { 68 }
@@ -80,7 +81,9 @@ public struct SpreadFigures: Hashable, Sendable, Codable {
     public init?<Count>(_ spread: Spread<Count>, unit: Double) {
         guard let median = spread.percentile(50), let p95 = spread.percentile(95), let p99 = spread.percentile(99) else { return nil }
         count = spread.count
-        (self.median, self.p95, self.p99, greatest) = (Double(median) * unit, Double(p95) * unit, Double(p99) * unit, Double(spread.greatest) * unit)
+        (self.median, self.p95, self.p99, greatest) = (
+            Double(median) * unit, Double(p95) * unit, Double(p99) * unit, Double(spread.greatest) * unit
+        )
         steps = spread.filled.map { Step(upTo: Double($0.upTo) * unit, count: $0.count) }
     }
 }

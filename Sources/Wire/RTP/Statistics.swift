@@ -25,7 +25,8 @@ public struct RTPFigures: Hashable, Sendable {
 /// Counts what comes from the peer: extended sequence, loss and jitter by RFC 3550 A.1, A.3 and A.8.
 ///
 /// The first packet is believed at once, for `SourceLatch` has judged its sender; a jump in the sequence is believed
-/// when two packets follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew. A report block counts copies as
+/// when two packets follow each other there. Totals go on over restarts and new SSRCs, report blocks begin anew. A report block counts
+/// copies as
 /// received (RFC 3550 A.3), `figures` do not.
 public struct ReceiverStatistics: Sendable {
     /// Ticks per second of what comes, which need not be those of what we send.
@@ -95,7 +96,8 @@ public struct ReceiverStatistics: Sendable {
         if timed { updateJitter(header, at: now) }
     }
 
-    /// Notes a packet of the present source that came and is not used, as while a call is held: it is no loss, and is not counted. The first of a source is none of those.
+    /// Notes a packet of the present source that came and is not used, as while a call is held: it is no loss, and is not counted. The
+    /// first of a source is none of those.
     @inlinable public mutating func passOver(_ header: RTPHeader) {
         guard let ssrc = epoch?.ssrc, ssrc == header.ssrc, updateSequence(header) else { return }
         epoch?.received += 1
@@ -244,7 +246,8 @@ public struct SenderStatistics: Sendable {
     func senderInfo(at now: Instant) -> RTCPPacket.SenderInfo? {
         guard let last else { return nil }
         return RTCPPacket.SenderInfo(
-            ntp: now.ntp, rtpTimestamp: last.timestamp &+ now.ticks(clockRate, since: last.at), packets: UInt32(truncatingIfNeeded: packets),
+            ntp: now.ntp, rtpTimestamp: last.timestamp &+ now.ticks(clockRate, since: last.at),
+            packets: UInt32(truncatingIfNeeded: packets),
             octets: UInt32(truncatingIfNeeded: octets))
     }
 

@@ -1,11 +1,13 @@
-/// Carries key presses from a stream of one clock to a stream of another, packet by packet: the press keeps its beginning, its length and its
+/// Carries key presses from a stream of one clock to a stream of another, packet by packet: the press keeps its beginning, its length and
+/// its
 /// three ends, and gets the timestamps of the other stream (RFC 4733 §2.5.1).
 public struct TelephoneEventConverter: Sendable {
     /// What leaves for one packet that came.
     public struct Packet: Hashable, Sendable {
         /// The first of a press: take a new timestamp (`RTPRewriter.beginEvent`) and set the marker.
         public var begins: Bool
-        /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full (§2.5.1.3).
+        /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full
+        /// (§2.5.1.3).
         public var segment: UInt32
         public var event: TelephoneEvent
     }

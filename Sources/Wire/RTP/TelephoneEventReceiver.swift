@@ -15,7 +15,8 @@ public struct TelephoneEventReceiver: Sendable {
     public static let timeout = Duration.milliseconds(500)
     /// An older timestamp than the last is a late packet unless this much time lies between: then the sender began anew.
     private static let lateness = Duration.seconds(2)
-    /// Packets of an event come 50 ms apart at most (RFC 4733 §2.5.1.2), and some senders send sound beside them: it runs ahead of them by that much.
+    /// Packets of an event come 50 ms apart at most (RFC 4733 §2.5.1.2), and some senders send sound beside them: it runs ahead of them by
+    /// that much.
     private static let soundAhead = Duration.milliseconds(60)
 
     private struct Press: Sendable {
@@ -63,7 +64,8 @@ public struct TelephoneEventReceiver: Sendable {
         return end()
     }
 
-    /// Whether sound under this header says that the key that is down is up again, though no end of it came: it lies behind all that was told of it.
+    /// Whether sound under this header says that the key that is down is up again, though no end of it came: it lies behind all that was
+    /// told of it.
     /// Only of sound with the events' own clock.
     public func isOver(at header: RTPHeader) -> Bool {
         guard let press, !press.isOver, press.ssrc == header.ssrc else { return false }

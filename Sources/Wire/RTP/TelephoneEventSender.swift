@@ -8,7 +8,8 @@ public struct TelephoneEventSender: Sendable {
     public struct Packet: Hashable, Sendable {
         /// The first of a press: take a new timestamp (`RTPRewriter.beginEvent`) and set the marker.
         public var begins: Bool
-        /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full (RFC 4733 §2.5.1.3).
+        /// Ticks behind that timestamp: a long press goes on in a new segment, after a packet that says that the last one is full (RFC 4733
+        /// §2.5.1.3).
         public var segment: UInt32 = 0
         public var event: TelephoneEvent
     }
@@ -74,7 +75,9 @@ public struct TelephoneEventSender: Sendable {
     /// Plays the digit now or behind those that wait; false when the queue is full.
     /// - Parameter length: how long the key is held, 40 ms to 5 s in steps of 20 ms; nil: as long as usual.
     public mutating func enqueue(_ digit: DTMFDigit, lasting length: Duration? = nil, at now: Instant) -> Bool {
-        enqueue(digit, packets: length.map { Int(min(max($0, .milliseconds(40)), .seconds(5)).wholeMilliseconds / 20) } ?? packetsPerPress, at: now)
+        enqueue(
+            digit, packets: length.map { Int(min(max($0, .milliseconds(40)), .seconds(5)).wholeMilliseconds / 20) } ?? packetsPerPress,
+            at: now)
     }
 
     /// The same with a key that is held until `release`, for 5 s at most.

@@ -23,11 +23,14 @@ public struct VoIPMetrics: Hashable, Sendable {
         (self.burstDensity, self.gapDensity) = (burstDensity, gapDensity)
     }
 
-    /// The 32 bytes behind the block's header. Levels and echo are not measured here (127); the configuration says that losses are concealed well
+    /// The 32 bytes behind the block's header. Levels and echo are not measured here (127); the configuration says that losses are
+    /// concealed well
     /// and that the jitter buffer adapts.
     var bytes: [UInt8] {
         func part(_ value: Double) -> UInt8 { UInt8(min(max(value, 0) * 256, 255)) }
-        func half(_ value: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: min(max(value, 0), 65_535) >> 8), UInt8(truncatingIfNeeded: min(max(value, 0), 65_535))] }
+        func half(_ value: Int) -> [UInt8] {
+            [UInt8(truncatingIfNeeded: min(max(value, 0), 65_535) >> 8), UInt8(truncatingIfNeeded: min(max(value, 0), 65_535))]
+        }
         func tenths(_ score: Double?) -> UInt8 { score.map { UInt8(min(max($0 * 10, 10), 50).rounded()) } ?? 127 }
         var bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: ssrc >> $0) }
         bytes += [part(lossRate), part(discardRate), part(burstDensity), part(gapDensity)]

@@ -65,7 +65,8 @@ public struct Codec: Hashable, Sendable {
         self.clockRate == clockRate && self.channels == channels && self.name.equalsIgnoringCase(name)
     }
 
-    /// The longest packet of it that fits an Ethernet frame whole, beside the headers of IPv6 and SRTP, in tens of milliseconds up to 120: only L16 is ever too long.
+    /// The longest packet of it that fits an Ethernet frame whole, beside the headers of IPv6 and SRTP, in tens of milliseconds up to 120:
+    /// only L16 is ever too long.
     var longestPacket: Int {
         guard name.equalsIgnoringCase(Self.linearName) else { return 120 }
         return max(10, min(120, 1_280 * 1_000 / (Int(clockRate) * 2 * Int(channels)) / 10 * 10))
@@ -79,7 +80,9 @@ public struct Codec: Hashable, Sendable {
 
     static func withStaticPayloadType(_ number: UInt8) -> Codec? { staticTypes.first { $0.number == number }?.codec }
 
-    private static let staticTypes: [(number: UInt8, codec: Codec)] = [(0, .pcmu), (8, .pcma), (9, .g722), (11, .l16(44_100)), (13, .comfortNoise(8_000))]
+    private static let staticTypes: [(number: UInt8, codec: Codec)] = [
+        (0, .pcmu), (8, .pcma), (9, .g722), (11, .l16(44_100)), (13, .comfortNoise(8_000)),
+    ]
 
     /// The dynamic number that we offer unless it is taken: those that most clients use.
     var customaryPayloadType: UInt8 {

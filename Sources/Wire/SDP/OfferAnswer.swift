@@ -28,7 +28,8 @@ public struct OfferAnswer: Sendable {
         public var startsICE: Bool
         /// A re-offer that removes the audio stream (port 0). Its answer agrees to that.
         public var removesAudio: Bool
-        /// Milliseconds of sound per packet that it likes to receive, 10 to 120, and the most that it takes: for the offer to the other leg of a bridge.
+        /// Milliseconds of sound per packet that it likes to receive, 10 to 120, and the most that it takes: for the offer to the other leg
+        /// of a bridge.
         public var ptime: Int
         public var maxptime: Int?
         /// Where it says that it takes RTP; nil where the stream is removed.
@@ -71,15 +72,19 @@ public struct OfferAnswer: Sendable {
         let security = local.security.offer(over: next.proto, after: session.audio?.security)
         let ice = local.ice.policy == .lite || session.ice != nil ? local.ice.offer(from: local) : []
         let ptime = min(local.ptime, local.maxptime ?? 120, formats.first?.codec.longestPacket ?? 120)
-        let stream = OutgoingStream(formats: formats, mux: local.offersMux, ptime: ptime, maxptime: local.maxptime, direction: direction, security: security, ice: ice)
+        let stream = OutgoingStream(
+            formats: formats, mux: local.offersMux, ptime: ptime, maxptime: local.maxptime, direction: direction, security: security,
+            ice: ice)
         next.stream = stream
         return opening(next)
     }
 
-    /// The open offer once more over the secure profile, for a peer that refused it over the plain one with keys in it (RFC 8643): so do telephones that are
+    /// The open offer once more over the secure profile, for a peer that refused it over the plain one with keys in it (RFC 8643): so do
+    /// telephones that are
     /// set to encrypt always. nil where the offer was no such one.
     public mutating func offerSecurely() -> SessionDescription? {
-        guard case .localOffer(var next)? = pending, !next.hasAgreed, next.proto == .plainProfile, next.stream?.security.isEmpty == false else { return nil }
+        guard case .localOffer(var next)? = pending, !next.hasAgreed, next.proto == .plainProfile, next.stream?.security.isEmpty == false
+        else { return nil }
         next.proto = local.security.secureProfile
         return opening(next)
     }
@@ -87,7 +92,8 @@ public struct OfferAnswer: Sendable {
     /// What our last description that is in force says of the direction; nil where it has no stream.
     public var direction: Direction? { session.stream?.direction }
 
-    /// Opens an exchange from our side after the peer has taken the stream away: its place stays empty (RFC 3264 §8). So does that of the answer, which is
+    /// Opens an exchange from our side after the peer has taken the stream away: its place stays empty (RFC 3264 §8). So does that of the
+    /// answer, which is
     /// `.refused`. As `offer` otherwise.
     public mutating func offerWithoutAudio() -> SessionDescription {
         precondition(state != .haveRemoteOffer, "an offer while the peer's is open")
@@ -113,7 +119,8 @@ public struct OfferAnswer: Sendable {
         let formatsAgreed = Self.agreed(answer: remote.formats, theirs: remote.formats, ours: stream.formats)
         guard formatsAgreed.contains(where: \.codec.isSound) else { throw .noCommonCodec }
         var hold = remote.hold
-        if stream.direction != .sendrecv, hold == .inactive { hold = session.audio?.remoteHold ?? .none }   // what we hold may be answered so, and says no more
+        // What we hold may be answered so, and says no more.
+        if stream.direction != .sendrecv, hold == .inactive { hold = session.audio?.remoteHold ?? .none }
         let mux = stream.mux && remote.offersMux
         let flow = stream.direction.limited(to: remote.direction.reversed)
         var audio = agreement(remote, formatsAgreed, mux: mux, flow: flow, hold: hold)
@@ -148,12 +155,15 @@ public struct OfferAnswer: Sendable {
     /// - Parameter codecs: the only ones to agree to, in the order to answer them, as what the other leg of a bridge
     ///   agreed. Their format parameters, then those of `local`, then for Opus those of the offer are answered.
     ///   nil: all of `local` that was offered, in the offer's order. Telephone-events do not depend on it.
-    /// - Parameter other: what the other leg of a bridge agreed. Packets go there as they come: how long they should be and may be is what it says.
+    /// - Parameter other: what the other leg of a bridge agreed. Packets go there as they come: how long they should be and may be is what
+    ///   it says.
     /// - Returns: the description to send, and the agreement, which is nil when the peer removed the stream.
     public mutating func answer(
         codecs allowed: [Codec]? = nil, direction wish: Direction = .sendrecv, passingTo other: NegotiatedAudio? = nil
     ) throws(NegotiationError) -> (description: SessionDescription, audio: NegotiatedAudio?) {
-        guard case .remoteOffer(let remote, let offered, let isBundled, let timing)? = pending else { preconditionFailure("an answer without an offer") }
+        guard case .remoteOffer(let remote, let offered, let isBundled, let timing)? = pending else {
+            preconditionFailure("an answer without an offer")
+        }
         var next = session
         next.timing = timing
         next.slots = offered.map { Session.Slot($0) }
@@ -216,7 +226,8 @@ extension OfferAnswer {
         var audio: NegotiatedAudio?
         /// There was an agreement; what removes the stream again says nothing new.
         var hasAgreed = false
-        /// The peer's name for the stream (RFC 5888), and whether it groups it with others on one transport (RFC 9143): browsers want both to be said again.
+        /// The peer's name for the stream (RFC 5888), and whether it groups it with others on one transport (RFC 9143): browsers want both
+        /// to be said again.
         var mid: Text?
         var isBundled = false
         /// What the peer's checks prove themselves with; nil while there are none.
@@ -251,7 +262,9 @@ extension OfferAnswer {
     /// The first stream that we can take, the one in use before others; nil where a re-offer removes the audio.
     private func acceptable(in offer: SessionDescription) throws(NegotiationError) -> RemoteAudio? {
         var places = offer.media.indices.filter { RemoteAudio.isAudio(offer.media[$0]) }
-        if session.audio != nil, places.contains(session.audioIndex) { places.sort { $1 != session.audioIndex && $0 == session.audioIndex } }
+        if session.audio != nil, places.contains(session.audioIndex) {
+            places.sort { $1 != session.audioIndex && $0 == session.audioIndex }
+        }
         var firstError: NegotiationError?
         for place in places where offer.media[place].port != 0 {
             do throws(NegotiationError) {
@@ -264,11 +277,15 @@ extension OfferAnswer {
             }
         }
         if let firstError { throw firstError }
-        // Fewer `m=` lines than before, though they are to stay (RFC 3264 §8), are taken while the sound is among them: who connects one phone after the
+        // Fewer `m=` lines than before, though they are to stay (RFC 3264 §8), are taken while the sound is among them: who connects one
+        // phone after the
         // other offers what each of them has.
-        // What offers another kind of stream in place of the sound, as fax, is refused and leaves the session as it was; nothing at all takes it away.
+        // What offers another kind of stream in place of the sound, as fax, is refused and leaves the session as it was; nothing at all
+        // takes it away.
         // A stream is taken away in its place (RFC 3264 §8).
-        guard session.hasAgreed, offer.media.indices.contains(session.audioIndex), offer.media.allSatisfy({ $0.port == 0 }) else { throw .noAudio }
+        guard session.hasAgreed, offer.media.indices.contains(session.audioIndex), offer.media.allSatisfy({ $0.port == 0 }) else {
+            throw .noAudio
+        }
         return nil
     }
 
@@ -278,7 +295,8 @@ extension OfferAnswer {
         let order = allowed ?? offered.map(\.codec)
         var chosen: [RemoteAudio.Format] = []
         for wanted in order {
-            guard let format = offered.first(where: { $0.codec.matches(wanted) }), !chosen.contains(where: { $0.codec.matches(wanted) }) else { continue }
+            guard let format = offered.first(where: { $0.codec.matches(wanted) }), !chosen.contains(where: { $0.codec.matches(wanted) })
+            else { continue }
             guard var codec = local.codecs.first(where: { $0.matches(wanted) }) else { continue }
             codec.fmtp = allowed == nil ? codec.fmtp : wanted.fmtp ?? codec.fmtp
             if codec.isOpus { codec.fmtp = codec.fmtp ?? format.codec.fmtp }
@@ -293,7 +311,9 @@ extension OfferAnswer {
         let clocks = Set(chosen.filter { !$0.codec.isOpus }.map(\.codec.clockRate))
         var noise: [RemoteAudio.Format] = []
         for format in remote.formats where format.codec.isComfortNoise && clocks.contains(format.codec.clockRate) {
-            if !noise.contains(where: { $0.codec.matches(format.codec) }) { noise.append(.init(payloadType: format.payloadType, codec: .comfortNoise(format.codec.clockRate))) }
+            if !noise.contains(where: { $0.codec.matches(format.codec) }) {
+                noise.append(.init(payloadType: format.payloadType, codec: .comfortNoise(format.codec.clockRate)))
+            }
         }
         return noise
     }
@@ -310,7 +330,8 @@ extension OfferAnswer {
     }
 
     /// The formats that both listed, in the answer's order, with the peer's numbers to send and ours to receive.
-    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> [NegotiatedCodec] {
+    private static func agreed(answer: [RemoteAudio.Format], theirs: [RemoteAudio.Format], ours: [RemoteAudio.Format]) -> [NegotiatedCodec]
+    {
         var agreed: [NegotiatedCodec] = []
         for format in answer where !agreed.contains(where: { $0.codec.matches(format.codec) }) {
             guard let own = ours.first(where: { $0.codec.matches(format.codec) }) else { continue }
@@ -335,7 +356,8 @@ extension OfferAnswer {
         return audio
     }
 
-    /// The peer's wish (RFC 8866 §6.4), else ours; whole tens of milliseconds from 10 to 120, within its maximum and what a packet of the codec can hold.
+    /// The peer's wish (RFC 8866 §6.4), else ours; whole tens of milliseconds from 10 to 120, within its maximum and what a packet of the
+    /// codec can hold.
     private func packetTime(_ remote: RemoteAudio, _ codec: Codec?) -> Int {
         let wished = remote.ptime ?? local.ptime
         return min(max(min(wished, remote.maxptime ?? 120) / 10 * 10, 10), codec?.longestPacket ?? 120)
@@ -352,7 +374,11 @@ extension OfferAnswer {
         if let audio {
             if audio.attribute(.iceUser) != nil { description.attributes += [.init("ice-lite"), .init("ice-options", "ice2")] }
             if session.isBundled, let mid = session.mid { description.attributes.append(.init("group", "BUNDLE " + mid)) }
-            if description.media.indices.contains(session.audioIndex) { description.media[session.audioIndex] = audio } else { description.media.append(audio) }
+            if description.media.indices.contains(session.audioIndex) {
+                description.media[session.audioIndex] = audio
+            } else {
+                description.media.append(audio)
+            }
         }
         let content = description.hashValue
         if content != lastSent { (version, lastSent) = (version + 1, content) }

@@ -23,7 +23,9 @@ struct OutgoingStream {
         for (format, place) in zip(formats, places) {
             media.formats.append(Text(text[place.number]))
             media.attributes.append(.init(.rtpmap, Text(text[place.map])))
-            if let fmtp = format.codec.fmtp { media.attributes.append(.init(.fmtp, Text(text[place.number.lowerBound...place.number.upperBound]) + fmtp)) }
+            if let fmtp = format.codec.fmtp {
+                media.attributes.append(.init(.fmtp, Text(text[place.number.lowerBound...place.number.upperBound]) + fmtp))
+            }
         }
         media.attributes.append(.init(.ptime, Text(ptime)))
         if let maxptime { media.attributes.append(.init(.maxptime, Text(maxptime))) }
@@ -68,7 +70,9 @@ struct PayloadNumbers: Sendable {
         let payloadType: UInt8
 
         init(_ format: RemoteAudio.Format) {
-            (name, clockRate, channels, payloadType) = (format.codec.name, format.codec.clockRate, format.codec.channels, format.payloadType)
+            (name, clockRate, channels, payloadType) = (
+                format.codec.name, format.codec.clockRate, format.codec.channels, format.payloadType
+            )
         }
 
         func matches(_ codec: Codec) -> Bool { codec.isEncoded(name, clockRate, channels) }

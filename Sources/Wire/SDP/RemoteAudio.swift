@@ -31,7 +31,9 @@ struct RemoteAudio: Sendable {
     /// - Parameters:
     ///   - local: the peer's address must be of the family of ours, or unspecified, and one that we may send to.
     ///   - usesICE: whether checks may say where the peer is; then its address need not be usable.
-    init(_ index: Int, of description: borrowing SessionDescription, for local: borrowing LocalMedia, usesICE: Bool) throws(NegotiationError) {
+    init(_ index: Int, of description: borrowing SessionDescription, for local: borrowing LocalMedia, usesICE: Bool)
+        throws(NegotiationError)
+    {
         let media = description.media[index]
         guard media.port != 0 else { throw .refused }
         guard let security = RemoteSecurity(media, of: description) else { throw .unsupportedProfile }
@@ -39,7 +41,8 @@ struct RemoteAudio: Sendable {
         ice = usesICE ? RemoteICE(media, of: description) : .none
         let written = description.connection(of: media)?.address.map { SocketAddress($0, port: media.port) }
         let usable = written.flatMap { Self.isUsable($0, for: local) ? $0 : nil }
-        guard let rtp = usable ?? (ice.findsAddress ? SocketAddress(local.address.family == .v4 ? .anyV4 : .anyV6, port: media.port) : nil) else {
+        guard let rtp = usable ?? (ice.findsAddress ? SocketAddress(local.address.family == .v4 ? .anyV4 : .anyV6, port: media.port) : nil)
+        else {
             throw .unusableAddress
         }
         self.index = index
@@ -65,10 +68,11 @@ struct RemoteAudio: Sendable {
 
     /// Whether it is in a BUNDLE. Looked up for the stream that is taken alone: groups may have thousands of names.
     func isBundled(in description: SessionDescription) -> Bool {
-        mid != nil && description.attributes.contains { attribute in
-            guard attribute.name == .group, let fields = attribute.value?.fields else { return false }
-            return fields.first == "BUNDLE" && fields.contains { $0 == mid }
-        }
+        mid != nil
+            && description.attributes.contains { attribute in
+                guard attribute.name == .group, let fields = attribute.value?.fields else { return false }
+                return fields.first == "BUNDLE" && fields.contains { $0 == mid }
+            }
     }
 
     static func isAudio(_ media: SessionDescription.Media) -> Bool { media.kind.equalsIgnoringCase(.audio) }
@@ -84,7 +88,9 @@ struct RemoteAudio: Sendable {
         for text in media.formats {
             guard let number = text.integer(UInt8.self), number < 128, !(64...95).contains(number) else { continue }
             let map = maps.first { $0.number == number }?.value
-            guard !found.contains(where: { $0.payloadType == number }), var codec = map.flatMap({ Codec(rtpmap: $0) }) ?? .withStaticPayloadType(number) else { continue }
+            guard !found.contains(where: { $0.payloadType == number }),
+                var codec = map.flatMap({ Codec(rtpmap: $0) }) ?? .withStaticPayloadType(number)
+            else { continue }
             codec.fmtp = wishes.first { $0.number == number }?.value
             found.append(Format(payloadType: number, codec: codec))
         }
@@ -110,7 +116,9 @@ extension SessionDescription.Media {
         for attribute in attributes where attribute.name == name {
             guard let value = attribute.value?.trimmed else { continue }
             let end = value.bytes.firstIndex { $0 == 0x20 || $0 == 0x09 } ?? value.bytes.endIndex
-            guard let number = Text(value.bytes[..<end]).integer(UInt8.self), !found.contains(where: { $0.number == number }) else { continue }
+            guard let number = Text(value.bytes[..<end]).integer(UInt8.self), !found.contains(where: { $0.number == number }) else {
+                continue
+            }
             let rest = Text(value.bytes[end...]).trimmed
             found.append((number, rest.isEmpty ? nil : rest))
         }
@@ -121,7 +129,9 @@ extension SessionDescription.Media {
 extension SessionDescription.Attribute {
     /// A positive number of milliseconds; a fraction, which RFC 8866 allows, is cut off.
     fileprivate var milliseconds: Int? {
-        guard let value = value?.trimmed, let whole = Text(value.bytes.prefix { $0 != UInt8(ascii: ".") }).integer(Int.self) else { return nil }
+        guard let value = value?.trimmed, let whole = Text(value.bytes.prefix { $0 != UInt8(ascii: ".") }).integer(Int.self) else {
+            return nil
+        }
         return whole > 0 && whole <= 1_000 ? whole : nil
     }
 }

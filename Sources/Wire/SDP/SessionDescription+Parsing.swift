@@ -36,7 +36,9 @@ extension SessionDescription {
     /// The lines are the session's own until the first `m=`.
     private mutating func take(_ line: ArraySlice<UInt8>, number: Int, _ seen: inout Seen) throws(ParseError) {
         let valueStart = line.startIndex + 2
-        guard line.count >= 2, line[line.startIndex + 1] == UInt8(ascii: "="), !line.withUnsafeBufferPointer({ $0.contains { $0 == 0 || $0 == 0x0D } }) else {
+        guard line.count >= 2, line[line.startIndex + 1] == UInt8(ascii: "="),
+            !line.withUnsafeBufferPointer({ $0.contains { $0 == 0 || $0 == 0x0D } })
+        else {
             throw seen.version ? .malformed(line: number) : .version
         }
         let (type, value) = (line[line.startIndex], Text(line[valueStart...]))

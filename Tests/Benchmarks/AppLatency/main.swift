@@ -7,8 +7,10 @@ import Media
 import Primitives
 import Runtime
 
-// app-latency CALLS: two Hotlines call each other on loopback, one call after the other. Prints two lines for each call: milliseconds from the
-// callee's answer to its first packet of sound, and from the caller's hang-up until its sockets are closed. A call that came to nothing, because
+// app-latency CALLS: two Hotlines call each other on loopback, one call after the other. Prints two lines for each call: milliseconds from
+// the
+// callee's answer to its first packet of sound, and from the caller's hang-up until its sockets are closed. A call that came to nothing,
+// because
 // another program had taken its port in the meantime, is made again; more than one in fifty of them is exit code 1.
 
 extension LiveAppLine: CallNetwork {}
@@ -48,7 +50,9 @@ extension LiveAppLine: CallNetwork {}
     private func heard(_ event: AppLineEvent) {
         switch event {
         case .incoming(let call, let caller):
-            delegate?.reportIncomingCall(uuid: call, handle: caller.handle) { @Sendable _ in DispatchQueue.main.async { MainActor.assumeIsolated { self.answer(call) } } }
+            delegate?.reportIncomingCall(uuid: call, handle: caller.handle) { @Sendable _ in
+                DispatchQueue.main.async { MainActor.assumeIsolated { self.answer(call) } }
+            }
         case .connecting(let call): delegate?.networkRings(uuid: call)
         case .connected(let call): delegate?.networkConnects(uuid: call)
         case .ended(let call, let reason):
@@ -67,12 +71,15 @@ extension LiveAppLine: CallNetwork {}
     }
 }
 
-/// Ports of this machine that nobody has, where neither the kernel takes any for others nor the tests do: above the kernel's range, else below 22,000.
+/// Ports of this machine that nobody has, where neither the kernel takes any for others nor the tests do: above the kernel's range, else
+/// below 22,000.
 func freePorts(_ count: Int) -> ClosedRange<UInt16> {
     let kernel = EphemeralPortRange.current ?? 32_768...60_999
-    for region in [min(65_535, Int(kernel.upperBound) + 1)...65_535, 10_000...max(10_000, min(21_999, Int(kernel.lowerBound) - 1))] where region.count > count {
+    for region in [min(65_535, Int(kernel.upperBound) + 1)...65_535, 10_000...max(10_000, min(21_999, Int(kernel.lowerBound) - 1))]
+    where region.count > count {
         for _ in 0..<50 {
-            let first = Int.random(in: region.lowerBound...region.upperBound - count) & ~1, block = UInt16(first)...UInt16(first + count - 1)
+            let first = Int.random(in: region.lowerBound...region.upperBound - count) & ~1,
+                block = UInt16(first)...UInt16(first + count - 1)
             if block.allSatisfy({ (try? FileDescriptorOwner.udp(bound: SocketAddress(.anyV4, port: $0))) != nil }) { return block }
         }
     }
@@ -111,7 +118,8 @@ callee.onReleased = released
         done += 1
     } else {
         again += 1
-        FileHandle.standardError.write(Data("a call came to nothing (\(caller.lastEnd.map { "\($0)" } ?? "no reason")) and is made again\n".utf8))
+        FileHandle.standardError.write(
+            Data("a call came to nothing (\(caller.lastEnd.map { "\($0)" } ?? "no reason")) and is made again\n".utf8))
         if again > max(2, calls / 50) { exit(1) }
     }
     (answered, ended) = (nil, nil)

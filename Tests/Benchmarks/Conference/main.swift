@@ -2,8 +2,10 @@
 //
 //   conference-bench MEMBERS SPEAKERS SECONDS
 //
-// All members have Opus and send a packet every 20 ms; SPEAKERS of them talk, the others send silence. Needed are a decode for each member, and
-// an encode for each speaker and one more for all listeners together. Time and sockets are virtual. Prints one line "BARE OURS": microseconds of
+// All members have Opus and send a packet every 20 ms; SPEAKERS of them talk, the others send silence. Needed are a decode for each member,
+// and
+// an encode for each speaker and one more for all listeners together. Time and sockets are virtual. Prints one line "BARE OURS":
+// microseconds of
 // processor time for one second of one member.
 import Audio
 import CLinux
@@ -37,7 +39,10 @@ print(Double(bare) / Double(members) / Double(frames) * 50, Double(ours) / Doubl
     return try (0..<500).map { frame in
         var samples = [Int16](repeating: 0, count: 320), bytes = [UInt8](repeating: 0, count: encoder.largestPayload)
         if speaks {
-            if frame % 9 == 0 { generator = ToneGenerator(Tone(.random(in: 120...300, using: &random), .random(in: 500...2_200, using: &random), level: -18), sampleRate: 16_000) }
+            if frame % 9 == 0 {
+                generator = ToneGenerator(
+                    Tone(.random(in: 120...300, using: &random), .random(in: 500...2_200, using: &random), level: -18), sampleRate: 16_000)
+            }
             var room = samples.mutableSpan
             generator.fill(&room)
             for index in samples.indices { samples[index] &+= .random(in: -200...200, using: &random) }
@@ -50,7 +55,8 @@ print(Double(bare) / Double(members) / Double(frames) * 50, Double(ours) / Doubl
 /// The decodes and encodes alone.
 @MainActor func bareFrames() throws -> Int {
     let decoders = try (0..<members).map { _ in try FrameDecoder(.opus, sampleRate: 16_000) }
-    let encoders = try (0..<speakers + (speakers < members ? 1 : 0)).map { _ in try FrameEncoder(.opus, sampleRate: 16_000, opus: settings) }
+    let encoders = try (0..<speakers + (speakers < members ? 1 : 0)).map { _ in try FrameEncoder(.opus, sampleRate: 16_000, opus: settings)
+    }
     var samples = [Int16](repeating: 0, count: 320 * 6), bytes = [UInt8](repeating: 0, count: OpusEncoder.largestPacket), begin = 0
     for frame in 0..<frames + 100 {
         if frame == 100 { begin = processorTime() }
@@ -81,7 +87,9 @@ final class Room {
 
     @MainActor init() throws {
         engine = MediaEngine(binder: binder, random: SeededRandom(seed: 1), opus: settings, at: now)
-        let opus = NegotiatedCodec(codec: Codec(name: "opus", clockRate: 48_000, channels: 2, fmtp: "useinbandfec=1"), receivePayloadType: 111, sendPayloadType: 111)
+        let opus = NegotiatedCodec(
+            codec: Codec(name: "opus", clockRate: 48_000, channels: 2, fmtp: "useinbandfec=1"), receivePayloadType: 111,
+            sendPayloadType: 111)
         for number in 0..<members {
             let far = SocketAddress(IPAddress("192.0.2.1")!, port: UInt16(1_024 + number)), leg = MediaLegID(UInt64(number))
             let audio = NegotiatedAudio(codecs: [opus], remoteRTP: far, remoteRTCP: far, rtcpMux: true)
@@ -98,7 +106,8 @@ final class Room {
         for _ in 0..<frames {
             for (number, socket) in binder.sockets.enumerated() {
                 socket.packet = RTPHeader(
-                    payloadType: 111, sequence: SequenceNumber(UInt16(truncatingIfNeeded: frame)), timestamp: UInt32(truncatingIfNeeded: frame * 960), ssrc: UInt32(number + 1))
+                    payloadType: 111, sequence: SequenceNumber(UInt16(truncatingIfNeeded: frame)),
+                    timestamp: UInt32(truncatingIfNeeded: frame * 960), ssrc: UInt32(number + 1))
                 socket.payload = (number < speakers ? voice : silence)[frame % 500]
                 engine.ready(socket.token, at: now)
             }

@@ -3,7 +3,8 @@
 //   directory-bench ENTRIES FOLDER    prints "SECONDS PEAK KEPT HIT MISS LABEL": the load, the growth of resident memory in bytes for each
 //                                     entry at its peak and after it, and nanoseconds for a blocked number, one that is not, and a label
 //
-// Half of the entries are numbers to block, half numbers to identify with one of a hundred thousand names. Both files are written first, and
+// Half of the entries are numbers to block, half numbers to identify with one of a hundred thousand names. Both files are written first,
+// and
 // are read a piece at a time. Numbers are asked for in random order, so that no lookup finds its way warm.
 import CallKit
 import Dispatch
@@ -68,7 +69,9 @@ directories.load([DirectorySource(name: "bench", block: folder + "/block.csv", i
 finished.wait()
 let seconds = Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e9
 let peak = Double(status("VmHWM") - before) * 1_024 / Double(entries), kept = Double(status("VmRSS") - before) * 1_024 / Double(entries)
-guard let data = directories.record(of: "bench")?.data, data.blockedCount == half, data.identifiedCount == half else { fatalError("not all is there") }
+guard let data = directories.record(of: "bench")?.data, data.blockedCount == half, data.identifiedCount == half else {
+    fatalError("not all is there")
+}
 
 let rounds = 1_000_000
 let hit = measure(rounds, half) { data.isBlocked(number($0)) }

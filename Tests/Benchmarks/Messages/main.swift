@@ -12,11 +12,13 @@ import SIP
 let invite: [UInt8] = Array(
     [
         "INVITE sip:1002@gateway.example.test SIP/2.0", "Via: SIP/2.0/UDP 192.0.2.17:5060;rport;branch=z9hG4bK87asdks7Ff2",
-        "From: \"Alice\" <sip:1001@gateway.example.test>;tag=1928301774", "To: <sip:1002@gateway.example.test>", "Call-ID: a84b4c76e66710@192.0.2.17",
+        "From: \"Alice\" <sip:1001@gateway.example.test>;tag=1928301774", "To: <sip:1002@gateway.example.test>",
+        "Call-ID: a84b4c76e66710@192.0.2.17",
         "CSeq: 314159 INVITE", "Contact: <sip:1001@192.0.2.17:5060;transport=udp>", "Max-Forwards: 70",
         "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, INFO", "Supported: replaces, timer", "User-Agent: Some phone 4.2.1 (Debian 12)",
         "Content-Type: application/sdp", "Content-Length: 196", "",
-        "v=0", "o=- 3902113 3902113 IN IP4 192.0.2.17", "s=-", "c=IN IP4 192.0.2.17", "t=0 0", "m=audio 49172 RTP/AVP 96 0 8 101", "a=rtpmap:96 opus/48000/2",
+        "v=0", "o=- 3902113 3902113 IN IP4 192.0.2.17", "s=-", "c=IN IP4 192.0.2.17", "t=0 0", "m=audio 49172 RTP/AVP 96 0 8 101",
+        "a=rtpmap:96 opus/48000/2",
         "a=rtpmap:101 telephone-event/8000", "a=ptime:20", "a=sendrecv", "",
     ].joined(separator: "\r\n").utf8)
 

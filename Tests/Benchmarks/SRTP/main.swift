@@ -1,6 +1,7 @@
 // What SRTP costs, beside libsrtp2 under the same keys.
 //
-//   srtp-bench SUITE ROUNDS      prints the processor time in microseconds for one packet of 172 bytes: "LIBSRTP2 OURS", protected and checked again
+//   srtp-bench SUITE ROUNDS      prints the processor time in microseconds for one packet of 172 bytes: "LIBSRTP2 OURS", protected and
+// checked again
 import CSRTPOracle
 import Glibc
 import Primitives
@@ -48,7 +49,9 @@ let number = Int32(SRTPSuite.allCases.firstIndex(of: suite) ?? 0)
 guard let theirSender = oracle_session(number, material, 1), let theirReceiver = oracle_session(number, material, 0) else {
     fatalError("libsrtp2 has no \(suite.rawValue)")
 }
-let theirs = measure(rounds) { Int(oracle_unprotect(theirReceiver, $0.baseAddress, oracle_protect(theirSender, $0.baseAddress, Int32(packetCount)))) }
+let theirs = measure(rounds) {
+    Int(oracle_unprotect(theirReceiver, $0.baseAddress, oracle_protect(theirSender, $0.baseAddress, Int32(packetCount))))
+}
 let (sender, receiver) = (SRTPSender(key), SRTPReceiver(key))
 let ours = measure(rounds) { buffer in
     guard let count = try? sender.protect(buffer, count: packetCount) else { return -1 }

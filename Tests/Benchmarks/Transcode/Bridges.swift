@@ -15,7 +15,11 @@ final class Bridges {
     init(calls: Int) throws {
         engine = MediaEngine(binder: binder, random: SeededRandom(seed: 1), opus: settings, at: now)
         for call in 0..<UInt64(calls) {
-            let opus = try open(2 * call, NegotiatedCodec(codec: Codec(name: "opus", clockRate: 48_000, channels: 2, fmtp: "useinbandfec=1"), receivePayloadType: 111, sendPayloadType: 111))
+            let opus = try open(
+                2 * call,
+                NegotiatedCodec(
+                    codec: Codec(name: "opus", clockRate: 48_000, channels: 2, fmtp: "useinbandfec=1"), receivePayloadType: 111,
+                    sendPayloadType: 111))
             let pcmu = try open(2 * call + 1, NegotiatedCodec(codec: .pcmu, receivePayloadType: 0, sendPayloadType: 0))
             try engine.link(opus, pcmu, at: now)
             for leg in [opus, pcmu] {
@@ -54,7 +58,9 @@ final class Bridges {
             now = end
             frame += 1
         }
-        let played = try (0..<binder.sockets.count).reduce(0) { try $0 + (engine.statistics(of: MediaLegID(UInt64($1))).playout?.packets.played ?? 0) }
+        let played = try (0..<binder.sockets.count).reduce(0) {
+            try $0 + (engine.statistics(of: MediaLegID(UInt64($1))).playout?.packets.played ?? 0)
+        }
         guard played > UInt64(binder.sockets.count * (frame - 20)) else { fatalError("only \(played) packets were transcoded") }
     }
 }

@@ -16,7 +16,9 @@ struct Speech {
         }
     }
 
-    private mutating func append(_ narrow: inout ToneGenerator, _ wide: inout ToneGenerator, _ encoder: FrameEncoder, _ random: inout SeededRandom) {
+    private mutating func append(
+        _ narrow: inout ToneGenerator, _ wide: inout ToneGenerator, _ encoder: FrameEncoder, _ random: inout SeededRandom
+    ) {
         var (frame, other) = (Self.frame(&narrow, 160), Self.frame(&wide, 320))
         for index in frame.indices { frame[index] &+= .random(in: -200...200, using: &random) }
         for index in other.indices { other[index] &+= .random(in: -200...200, using: &random) }

@@ -89,7 +89,8 @@ final class Baresip: Sendable {
     private static func account(_ plan: Plan, _ gateway: String) -> String {
         let codecs = plan.codecs.map { ["opus": "opus/48000/2", "g722": "g722/16000/1"][$0] ?? $0 }.joined(separator: ",")
         let secret = plan.password.map { ";auth_user=\(plan.user);auth_pass=\($0)" } ?? ""
-        return "<sip:\(plan.user)@\(gateway);transport=\(plan.transport)>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\(plan.encryption.map { ";mediaenc=\($0)" } ?? "")\n"
+        return
+            "<sip:\(plan.user)@\(gateway);transport=\(plan.transport)>\(secret);regint=\(plan.registration);audio_codecs=\(codecs);answermode=manual\(plan.encryption.map { ";mediaenc=\($0)" } ?? "")\n"
     }
 
     /// Where it receives.
@@ -112,7 +113,8 @@ final class Baresip: Sendable {
     @discardableResult
     func event(_ type: String, from start: Int = 0, within limit: Duration = .seconds(15)) async throws -> ControlConnection.Event {
         guard let event = await control.events.first(from: start, within: limit, where: { $0.type == type }) else {
-            throw Unmet("baresip \(plan.user): no \(type) within \(limit); there were \(control.events.all.map(\.type)).\(program.transcript)")
+            throw Unmet(
+                "baresip \(plan.user): no \(type) within \(limit); there were \(control.events.all.map(\.type)).\(program.transcript)")
         }
         return event
     }
@@ -183,14 +185,17 @@ final class ControlConnection: Sendable {
     }
 
     private static func netstring(_ bytes: inout [UInt8]) -> [UInt8]? {
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let length = Int(String(decoding: bytes[..<colon], as: UTF8.self)) else { return nil }
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let length = Int(String(decoding: bytes[..<colon], as: UTF8.self)) else {
+            return nil
+        }
         guard bytes.count >= colon + length + 2 else { return nil }
         defer { bytes.removeFirst(colon + length + 2) }
         return Array(bytes[(colon + 1)..<(colon + 1 + length)])
     }
 
     private static func event(_ body: [UInt8]) -> Event? {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any], let type = object["type"] as? String else { return nil }
+        guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any], let type = object["type"] as? String
+        else { return nil }
         return Event(type: type, parameter: object["param"] as? String ?? "")
     }
 }

@@ -13,7 +13,8 @@ extension Gateway {
     /// Line 1002, which has PCMU in the clear, registered.
     func baresip() async throws -> Baresip {
         let plan = Baresip.Plan(
-            user: "1002", password: "secret-1002", codecs: ["pcmu"], port: clientPort(60), mediaPort: clientPort(70), source: folder.file("second.wav"))
+            user: "1002", password: "secret-1002", codecs: ["pcmu"], port: clientPort(60), mediaPort: clientPort(70),
+            source: folder.file("second.wav"))
         let client = try await Baresip.start(plan, at: self)
         try await client.waitUntilRegistered()
         return client

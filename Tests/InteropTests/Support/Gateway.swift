@@ -56,11 +56,13 @@ final class Gateway: Sendable {
     static func yaml(_ setup: Setup, sipPort: UInt16, media: ClosedRange<UInt16>, data: String) -> String {
         let addresses = ["\"127.0.0.1:\(sipPort)\""] + (setup.usesIPv6 ? ["\"[::1]:\(sipPort)\""] : [])
         let lines = setup.lines.map { "  - \($0)" }
-        let text = [
-            "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]", "  tcp: [\(addresses.joined(separator: ", "))]",
-        ] + tls(setup, sipPort + 1) + [
-            "media:", "  ports: \(media.lowerBound)-\(media.upperBound)",
-        ] + (setup.codecs.map { ["  codecs: [\($0)]"] } ?? []) + ["test-mode: true"]
+        let text =
+            [
+                "domain: 127.0.0.1", "sip:", "  udp: [\(addresses.joined(separator: ", "))]",
+                "  tcp: [\(addresses.joined(separator: ", "))]",
+            ] + tls(setup, sipPort + 1) + [
+                "media:", "  ports: \(media.lowerBound)-\(media.upperBound)",
+            ] + (setup.codecs.map { ["  codecs: [\($0)]"] } ?? []) + ["test-mode: true"]
         let journal = setup.settings.contains { $0.hasPrefix("journal") } ? [] : ["data: \(data)"]
         return (text + journal + setup.settings + ["lines:"] + lines).joined(separator: "\n") + "\n"
     }

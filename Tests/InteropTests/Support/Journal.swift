@@ -16,7 +16,9 @@ struct Journal {
     init(file: String) throws {
         let text = try String(contentsOfFile: file, encoding: .utf8)
         events = try text.split(separator: "\n").map { line in
-            guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], let kind = object["kind"] as? String else {
+            guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+                let kind = object["kind"] as? String
+            else {
                 throw Unmet("a line of the journal is no event: \(line)")
             }
             return Event(kind: kind, call: object["call"] as? String, details: object["details"] as? [String: Any] ?? [:])

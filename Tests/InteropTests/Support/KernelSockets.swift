@@ -10,7 +10,8 @@ enum KernelSockets {
     /// UDP sockets of every process of this network namespace.
     static var udp: [Socket] { table("udp") + table("udp6") }
 
-    /// UDP and TCP ports that somebody has a socket on. What a connection leaves behind in TIME-WAIT has no inode and stops nobody from listening.
+    /// UDP and TCP ports that somebody has a socket on. What a connection leaves behind in TIME-WAIT has no inode and stops nobody from
+    /// listening.
     static var boundPorts: Set<UInt16> { Set((udp + table("tcp") + table("tcp6")).filter { $0.inode != 0 }.map(\.port)) }
 
     /// UDP ports that a process holds a file descriptor of.
@@ -40,7 +41,9 @@ enum KernelSockets {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return Set(
             names.compactMap { name in
-                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)"), target.hasPrefix("socket:[") else { return nil }
+                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)"),
+                    target.hasPrefix("socket:[")
+                else { return nil }
                 return UInt64(target.dropFirst(8).dropLast())
             })
     }
@@ -49,7 +52,9 @@ enum KernelSockets {
     private static func table(_ name: String) -> [Socket] {
         return contents("/proc/net/\(name)").split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.split(separator: " ")
-            guard fields.count > 9, let port = fields[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) }), let inode = UInt64(fields[9]) else { return nil }
+            guard fields.count > 9, let port = fields[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) }),
+                let inode = UInt64(fields[9])
+            else { return nil }
             return Socket(port: port, inode: inode)
         }
     }

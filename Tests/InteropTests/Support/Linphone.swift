@@ -30,7 +30,9 @@ final class Linphone: Sendable {
     static func start(_ plan: Plan, at gateway: Gateway) async throws -> Linphone {
         let folder = try gateway.folder.folder("linphone-\(plan.user)-\(plan.port)")
         // Without these it does not open its sockets, and says nothing of it.
-        for name in [".local/share/linphone", ".config/linphone"] { try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true) }
+        for name in [".local/share/linphone", ".config/linphone"] {
+            try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
+        }
         try configuration(plan, gateway.address).write(toFile: folder + "/rc", atomically: true, encoding: .utf8)
         let commands = try CommandPipe(folder + "/in")
         let words = "exec linphonec \(plan.answers ? "-a" : "") -c \(folder)/rc -d 0 < \(commands.path)"
@@ -74,9 +76,13 @@ final class Linphone: Sendable {
 
     private func prepare(_ plan: Plan) async throws {
         try await waitUntilRegistered()
-        for command in ["soundcard use files", "play \(plan.source)", "record \(recordingFile)", "codec disable all", "codec list"] { say(command) }
+        for command in ["soundcard use files", "play \(plan.source)", "record \(recordingFile)", "codec disable all", "codec list"] {
+            say(command)
+        }
         let line = try await program.line(containing: ": \(plan.codec)")
-        guard let number = line.split(separator: ":").first?.split(separator: " ").last else { throw Unmet("linphonec has no \(plan.codec)") }
+        guard let number = line.split(separator: ":").first?.split(separator: " ").last else {
+            throw Unmet("linphonec has no \(plan.codec)")
+        }
         say("codec enable \(number)")
         try await program.line(containing: "\(plan.codec) enabled")
     }

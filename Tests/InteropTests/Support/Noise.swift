@@ -45,10 +45,14 @@ final class TCPPeer: Sendable {
         if let source {
             var local = sockaddr_in(port: 0)
             local.sin_addr.s_addr = source.bigEndian
-            guard Self.with(&local, { [socket] in bind(socket, $0, $1) }) == 0 else { throw Unmet("no such address: \(String(cString: strerror(errno)))") }
+            guard Self.with(&local, { [socket] in bind(socket, $0, $1) }) == 0 else {
+                throw Unmet("no such address: \(String(cString: strerror(errno)))")
+            }
         }
         var address = sockaddr_in(port: port)
-        if Self.with(&address, { [socket] in connect(socket, $0, $1) }) != 0 { throw Unmet("no connection to \(port): \(String(cString: strerror(errno)))") }
+        if Self.with(&address, { [socket] in connect(socket, $0, $1) }) != 0 {
+            throw Unmet("no connection to \(port): \(String(cString: strerror(errno)))")
+        }
     }
 
     init(adopting socket: Int32) { self.socket = socket }
@@ -79,11 +83,15 @@ final class SmallDisk: Sendable {
     init(kilobytes: Int) throws {
         folder = try Folder()
         path = try folder.folder("disk")
-        guard mount("hookswitch-test", path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else { throw Unmet("no tmpfs: \(String(cString: strerror(errno)))") }
+        guard mount("hookswitch-test", path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else {
+            throw Unmet("no tmpfs: \(String(cString: strerror(errno)))")
+        }
     }
 
     func grow(kilobytes: Int) throws {
-        guard mount("hookswitch-test", path, "tmpfs", UInt(MS_REMOUNT), "size=\(kilobytes)k") == 0 else { throw Unmet("no remount: \(String(cString: strerror(errno)))") }
+        guard mount("hookswitch-test", path, "tmpfs", UInt(MS_REMOUNT), "size=\(kilobytes)k") == 0 else {
+            throw Unmet("no remount: \(String(cString: strerror(errno)))")
+        }
     }
 
     deinit { umount2(path, Int32(MNT_DETACH)) }

@@ -8,16 +8,22 @@ struct Pair {
     let callee: Baresip
     private let said: (caller: WAV, callee: WAV)
 
-    static func start(at gateway: Gateway, codecs: [String], calleeCodecs: [String]? = nil, callerTransport: String = "udp", calleeTransport: String = "udp", repeating: Bool = false, callerEncryption: String? = nil, calleeEncryption: String? = nil) async throws -> Pair {
-        let first = try await Recordings.speech(Recordings.firstText, voice: "en-us", repeating: repeating, in: gateway.folder, as: "first.wav")
-        let second = try await Recordings.speech(Recordings.secondText, voice: "en-gb", repeating: repeating, in: gateway.folder, as: "second.wav")
+    static func start(
+        at gateway: Gateway, codecs: [String], calleeCodecs: [String]? = nil, callerTransport: String = "udp",
+        calleeTransport: String = "udp", repeating: Bool = false, callerEncryption: String? = nil, calleeEncryption: String? = nil
+    ) async throws -> Pair {
+        let first = try await Recordings.speech(
+            Recordings.firstText, voice: "en-us", repeating: repeating, in: gateway.folder, as: "first.wav")
+        let second = try await Recordings.speech(
+            Recordings.secondText, voice: "en-gb", repeating: repeating, in: gateway.folder, as: "second.wav")
         let caller = try await Baresip.start(
             .init(
                 user: "1001", password: "secret-1001", codecs: codecs, port: gateway.clientPort(0), mediaPort: gateway.clientPort(10),
                 source: gateway.folder.file("first.wav"), transport: callerTransport, encryption: callerEncryption), at: gateway)
         let callee = try await Baresip.start(
             .init(
-                user: "1002", password: "secret-1002", codecs: calleeCodecs ?? codecs, port: gateway.clientPort(60), mediaPort: gateway.clientPort(70),
+                user: "1002", password: "secret-1002", codecs: calleeCodecs ?? codecs, port: gateway.clientPort(60),
+                mediaPort: gateway.clientPort(70),
                 source: gateway.folder.file("second.wav"), transport: calleeTransport, encryption: calleeEncryption), at: gateway)
         try await caller.waitUntilRegistered()
         try await callee.waitUntilRegistered()
@@ -53,7 +59,9 @@ struct Pair {
     /// What passed on a client's ports, read as PCMU, sounds like neither text, though there were packets enough.
     func expectNothingReadable(in packets: [Capture.Packet], of client: Baresip) throws {
         let passed = packets.filter { $0.isRTP && $0.payloadType == 0 }
-        for stream in [passed.filter { client.mediaPorts.contains($0.destination) }, passed.filter { client.mediaPorts.contains($0.source) }] {
+        for stream in [
+            passed.filter { client.mediaPorts.contains($0.destination) }, passed.filter { client.mediaPorts.contains($0.source) },
+        ] {
             let samples = stream.flatMap { $0.media.prefix(160).map(G711.decodeMu) }
             #expect(samples.count > 12_000, "more than a second and a half")
             for text in [said.caller, said.callee] {
@@ -64,7 +72,9 @@ struct Pair {
     }
 
     private func expect(_ packets: [Capture.Packet], to client: Baresip, said other: WAV, notItself own: WAV) throws {
-        let samples = packets.filter { $0.isRTP && $0.payloadType == 0 && client.mediaPorts.contains($0.destination) }.flatMap { $0.media.map(G711.decodeMu) }
+        let samples = packets.filter { $0.isRTP && $0.payloadType == 0 && client.mediaPorts.contains($0.destination) }.flatMap {
+            $0.media.map(G711.decodeMu)
+        }
         #expect(samples.count > 12_000, "more than a second and a half")
         let heard = WAV(sampleRate: 8_000, samples: samples)
         let likeness = try Recordings.likeness(heard, toAnyOf: other)

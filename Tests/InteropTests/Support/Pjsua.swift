@@ -34,8 +34,14 @@ final class Pjsua: Sendable {
         let commands = try CommandPipe(folder + "/in"), recording = folder + "/heard.wav"
         let server = plan.transport == "tls" ? "127.0.0.1:\(gateway.tlsPort)" : gateway.address
         var words = [Place.scenario("pjsua-phone.py"), "--server", server, "--port", "\(plan.port)", "--media-port", "\(plan.mediaPort)"]
-        words += ["--user", plan.user, "--password", "secret-\(plan.user)", "--codec", plan.codec, "--rate", "\(plan.rate)", "--encryption", plan.encryption]
-        words += ["--transport", plan.transport, "--ca", Place.certificate("ca.pem"), "--play", plan.source, "--record", recording, "--commands", commands.path]
+        words += [
+            "--user", plan.user, "--password", "secret-\(plan.user)", "--codec", plan.codec, "--rate", "\(plan.rate)", "--encryption",
+            plan.encryption,
+        ]
+        words += [
+            "--transport", plan.transport, "--ca", Place.certificate("ca.pem"), "--play", plan.source, "--record", recording, "--commands",
+            commands.path,
+        ]
         let phone = Pjsua(try Program(Place.python, words + (plan.answers ? ["--answers"] : [])), commands, recording)
         try await phone.program.line(containing: "REGISTERED")
         return phone

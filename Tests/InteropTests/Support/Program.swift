@@ -67,7 +67,9 @@ final class Program: Sendable {
     }
 
     /// Runs to its end and gives what it said.
-    static func run(_ path: String, _ arguments: [String], in folder: String? = nil, within limit: Duration = .seconds(30)) async throws -> (code: Int32, lines: [String]) {
+    static func run(_ path: String, _ arguments: [String], in folder: String? = nil, within limit: Duration = .seconds(30)) async throws
+        -> (code: Int32, lines: [String])
+    {
         let program = try Program(path, arguments, in: folder)
         defer { program.kill() }
         return (try await program.exitCode(within: limit), program.lines.all)

@@ -30,7 +30,8 @@ enum Recordings {
 
     static func read(_ file: String) throws -> WAV {
         var bytes = try [UInt8](Data(contentsOf: URL(filePath: file)))
-        if bytes.count > 44, bytes[40..<44] == [0, 0, 0, 0] { bytes.replaceSubrange(40..<44, with: [255, 255, 255, 255]) }   // still being written
+        // Still being written.
+        if bytes.count > 44, bytes[40..<44] == [0, 0, 0, 0] { bytes.replaceSubrange(40..<44, with: [255, 255, 255, 255]) }
         do { return try WAV(parsing: bytes) } catch { throw Unmet("\(file): \(error)") }
     }
 

@@ -42,10 +42,18 @@ final class Sipp: Sendable {
 
     private static func arguments(_ plan: Plan, _ gateway: Gateway, _ folder: String) throws -> [String] {
         let host = plan.host.contains(":") ? "[\(plan.host)]" : plan.host
-        var arguments = ["\(host):\(gateway.sipPort)", "-sf", try scenario(plan, folder), "-m", "\(plan.calls)", "-r", "\(plan.rate)", "-l", "\(plan.calls + 10)"]
-        arguments += ["-i", host, "-p", "\(plan.port)", "-mi", plan.host, "-mp", "\(plan.mediaPort)", "-ci", "127.0.0.1", "-cp", "\(plan.port + 1)"]
+        var arguments = [
+            "\(host):\(gateway.sipPort)", "-sf", try scenario(plan, folder), "-m", "\(plan.calls)", "-r", "\(plan.rate)", "-l",
+            "\(plan.calls + 10)",
+        ]
+        arguments += [
+            "-i", host, "-p", "\(plan.port)", "-mi", plan.host, "-mp", "\(plan.mediaPort)", "-ci", "127.0.0.1", "-cp", "\(plan.port + 1)",
+        ]
         arguments += ["-d", "\(plan.duration)", "-t", plan.transport.rawValue, "-key", "user", plan.user, "-s", plan.target ?? plan.user]
-        arguments += ["-nostdin", "-max_socket", "1000", "-trace_err", "-error_file", "errors.log", "-timeout", "\(plan.limit)s", "-timeout_error", "-f", "60"]
+        arguments += [
+            "-nostdin", "-max_socket", "1000", "-trace_err", "-error_file", "errors.log", "-timeout", "\(plan.limit)s", "-timeout_error",
+            "-f", "60",
+        ]
         if let password = plan.password { arguments += ["-au", plan.user, "-ap", password] }
         return arguments
     }
@@ -74,7 +82,9 @@ final class Sipp: Sendable {
             let code = try await program.exitCode(within: limit)
             if code != 0 { throw Unmet("sipp ended with \(code)") }
         } catch {
-            throw Unmet("\(plan.scenario): \(error) \(errors)\nThe gateway \(gateway.program.isRunning ? "runs" : "is dead").\(gateway.program.transcript)")
+            throw Unmet(
+                "\(plan.scenario): \(error) \(errors)\nThe gateway \(gateway.program.isRunning ? "runs" : "is dead").\(gateway.program.transcript)"
+            )
         }
     }
 

@@ -1,6 +1,7 @@
 /// A scenario of sipp, step by step: for flows that are too many for files of their own.
 ///
-/// One side of one call. What sipp checks of a message is a pattern in one of its headers or in the whole of it; a step that does not come as it is written
+/// One side of one call. What sipp checks of a message is a pattern in one of its headers or in the whole of it; a step that does not come
+/// as it is written
 /// ends the scenario with an error.
 struct SippScript: Sendable {
     enum Side: Sendable { case caller, callee }
@@ -41,7 +42,8 @@ struct SippScript: Sendable {
 
     var xml: String {
         let reference = variables.isEmpty ? "" : "  <Reference variables=\"\(variables.sorted().joined(separator: ","))\"/>\n"
-        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<scenario name=\"script\">\n\(steps.joined(separator: "\n"))\n\(reference)</scenario>\n"
+        return
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<scenario name=\"script\">\n\(steps.joined(separator: "\n"))\n\(reference)</scenario>\n"
     }
 
     // MARK: What is sent
@@ -49,13 +51,18 @@ struct SippScript: Sendable {
     private var callID: String { name.isEmpty ? "[call_id]" : "\(name)///[call_id]" }
     private var tag: String { "[pid]\(side == .caller ? "a" : "b")[call_number]\(name)" }
     private static let via = via(nil)
-    private static func via(_ branch: String?) -> String { "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=\(branch ?? "[branch]")" }
+    private static func via(_ branch: String?) -> String {
+        "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=\(branch ?? "[branch]")"
+    }
     private static let contact = "Contact: <sip:[user]@[local_ip]:[local_port];transport=[transport]>"
 
     /// An INVITE that begins the call. - Parameter require: further headers.
-    func invite(_ headers: [String] = [], cseq: Int = 1, body: Body = .audio(), to target: String = "[service]", branch: String? = nil) -> SippScript {
+    func invite(_ headers: [String] = [], cseq: Int = 1, body: Body = .audio(), to target: String = "[service]", branch: String? = nil)
+        -> SippScript
+    {
         let lines = [
-            "INVITE sip:\(target)@[remote_ip]:[remote_port] SIP/2.0", Self.via(branch), "From: <sip:[user]@[remote_ip]>;tag=\(tag)", "To: <sip:\(target)@[remote_ip]>",
+            "INVITE sip:\(target)@[remote_ip]:[remote_port] SIP/2.0", Self.via(branch), "From: <sip:[user]@[remote_ip]>;tag=\(tag)",
+            "To: <sip:\(target)@[remote_ip]>",
             "Call-ID: \(callID)", "CSeq: \(cseq) INVITE", Self.contact, "Max-Forwards: 70",
         ]
         return send(lines + headers, body, repeats: true)
@@ -63,31 +70,41 @@ struct SippScript: Sendable {
 
     /// A request in the dialog; an ACK or a PRACK too.
     func request(_ method: String, _ cseq: Int, _ headers: [String] = [], body: Body = .none, branch: String? = nil) -> SippScript {
-        let parties = side == .caller ? ["From: <sip:[user]@[remote_ip]>;tag=\(tag)", "To: <sip:[service]@[remote_ip]>[peer_tag_param]"] : ["From:[$to];tag=\(tag)", "To:[$from]"]
-        let lines = ["\(method) [next_url] SIP/2.0", Self.via(branch), "[routes]"] + parties + ["Call-ID: \(callID)", "CSeq: \(cseq) \(method)", Self.contact, "Max-Forwards: 70"]
+        let parties =
+            side == .caller
+            ? ["From: <sip:[user]@[remote_ip]>;tag=\(tag)", "To: <sip:[service]@[remote_ip]>[peer_tag_param]"]
+            : ["From:[$to];tag=\(tag)", "To:[$from]"]
+        let lines =
+            ["\(method) [next_url] SIP/2.0", Self.via(branch), "[routes]"] + parties + [
+                "Call-ID: \(callID)", "CSeq: \(cseq) \(method)", Self.contact, "Max-Forwards: 70",
+            ]
         return send(lines + headers, body, repeats: method != "ACK")
     }
 
     /// The ACK of a refusal.
     func acknowledgeRefusal(_ cseq: Int = 1) -> SippScript {
-        send([
-            "ACK sip:[service]@[remote_ip]:[remote_port] SIP/2.0", "[last_Via:]", "From: <sip:[user]@[remote_ip]>;tag=\(tag)",
-            "To: <sip:[service]@[remote_ip]>[peer_tag_param]", "Call-ID: \(callID)", "CSeq: \(cseq) ACK", "Max-Forwards: 70",
-        ], .none)
+        send(
+            [
+                "ACK sip:[service]@[remote_ip]:[remote_port] SIP/2.0", "[last_Via:]", "From: <sip:[user]@[remote_ip]>;tag=\(tag)",
+                "To: <sip:[service]@[remote_ip]>[peer_tag_param]", "Call-ID: \(callID)", "CSeq: \(cseq) ACK", "Max-Forwards: 70",
+            ], .none)
     }
 
     /// Gives the INVITE up, after a response to it that came last.
     func cancel() -> SippScript {
-        send([
-            "CANCEL sip:[service]@[remote_ip]:[remote_port] SIP/2.0", "[last_Via:]", "From: <sip:[user]@[remote_ip]>;tag=\(tag)", "To: <sip:[service]@[remote_ip]>",
-            "Call-ID: \(callID)", "CSeq: 1 CANCEL", "Max-Forwards: 70",
-        ], .none, repeats: true)
+        send(
+            [
+                "CANCEL sip:[service]@[remote_ip]:[remote_port] SIP/2.0", "[last_Via:]", "From: <sip:[user]@[remote_ip]>;tag=\(tag)",
+                "To: <sip:[service]@[remote_ip]>",
+                "Call-ID: \(callID)", "CSeq: 1 CANCEL", "Max-Forwards: 70",
+            ], .none, repeats: true)
     }
 
     /// A request of its own, outside of every dialog.
     func outside(_ method: String, _ headers: [String] = []) -> SippScript {
         let lines = [
-            "\(method) sip:[service]@[remote_ip]:[remote_port] SIP/2.0", Self.via, "From: <sip:[user]@[remote_ip]>;tag=\(tag)", "To: <sip:[service]@[remote_ip]>",
+            "\(method) sip:[service]@[remote_ip]:[remote_port] SIP/2.0", Self.via, "From: <sip:[user]@[remote_ip]>;tag=\(tag)",
+            "To: <sip:[service]@[remote_ip]>",
             "Call-ID: \(callID)", "CSeq: 1 \(method)", Self.contact, "Max-Forwards: 70",
         ]
         return send(lines + headers, .none, repeats: true)
@@ -95,13 +112,18 @@ struct SippScript: Sendable {
 
     /// The answer to the request that came last.
     func answer(_ status: String, _ headers: [String] = [], body: Body = .none) -> SippScript {
-        send(["SIP/2.0 \(status)", "[last_Via:]", "[last_From:]", "[last_To:]", "[last_Call-ID:]", "[last_CSeq:]", Self.contact] + headers, body)
+        send(
+            ["SIP/2.0 \(status)", "[last_Via:]", "[last_From:]", "[last_To:]", "[last_Call-ID:]", "[last_CSeq:]", Self.contact] + headers,
+            body)
     }
 
     /// Callee: an answer to the INVITE, whatever came since.
     func answerInvite(_ status: String, _ headers: [String] = [], body: Body = .none, tag other: String? = nil) -> SippScript {
         let to = other ?? tag
-        let lines = ["SIP/2.0 \(status)", "Via:[$via]", "From:[$from]", "To:[$to]" + (to.isEmpty ? "" : ";tag=\(to)"), "Call-ID: [call_id]", "CSeq:[$cseq]", Self.contact]
+        let lines = [
+            "SIP/2.0 \(status)", "Via:[$via]", "From:[$from]", "To:[$to]" + (to.isEmpty ? "" : ";tag=\(to)"), "Call-ID: [call_id]",
+            "CSeq:[$cseq]", Self.contact,
+        ]
         return send(lines + headers, body, repeats: status.hasPrefix("2") && other == nil)
     }
 
@@ -115,7 +137,8 @@ struct SippScript: Sendable {
                 "m=audio [rtpstream_audio_port] RTP/AVP 8", "a=rtpmap:8 PCMA/8000", "a=\(direction)",
             ]
             all += ["Content-Type: application/sdp", ""] + audio + more
-        case .other(let type, let text): all += ["Content-Type: \(type)", ""] + text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        case .other(let type, let text):
+            all += ["Content-Type: \(type)", ""] + text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         }
         let text = (all.count(where: \.isEmpty) == 0 ? all + [""] : all).map { "      " + $0 }.joined(separator: "\n")
         return adding("  <send\(repeats ? " retrans=\"500\"" : "")><![CDATA[\n\(text)\n\n  ]]></send>")
@@ -145,7 +168,9 @@ struct SippScript: Sendable {
     private func receive(_ attributes: String, _ checks: [Check]) -> SippScript {
         var next = self
         let actions = checks.map { next.action(for: $0) }
-        next.steps.append(actions.isEmpty ? "  <recv \(attributes)/>" : "  <recv \(attributes)><action>\n\(actions.joined(separator: "\n"))\n  </action></recv>")
+        next.steps.append(
+            actions.isEmpty
+                ? "  <recv \(attributes)/>" : "  <recv \(attributes)><action>\n\(actions.joined(separator: "\n"))\n  </action></recv>")
         return next
     }
 

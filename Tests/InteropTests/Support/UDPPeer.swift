@@ -9,7 +9,9 @@ final class UDPPeer: Sendable {
         socket = Foundation.socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in(port: 0), length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) { [socket] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) == 0 ? getsockname(socket, $0, &length) : -1 }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, length) == 0 ? getsockname(socket, $0, &length) : -1
+            }
         }
         port = UInt16(bigEndian: address.sin_port)
         guard result == 0 else { throw Unmet("no UDP socket: \(String(cString: strerror(errno)))") }
@@ -20,7 +22,9 @@ final class UDPPeer: Sendable {
     func send(_ bytes: [UInt8], to port: UInt16) {
         var address = sockaddr_in(port: port)
         _ = withUnsafePointer(to: &address) { [socket] pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { sendto(socket, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(socket, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
     }
 
@@ -45,13 +49,15 @@ final class UDPPeer: Sendable {
     }
 
     func request(
-        _ method: String, _ user: String, _ gateway: Gateway, from caller: String = "tester", callID: String, contact: String? = nil, headers: [String] = [],
+        _ method: String, _ user: String, _ gateway: Gateway, from caller: String = "tester", callID: String, contact: String? = nil,
+        headers: [String] = [],
         body: String = ""
     ) -> String {
         let lines =
             [
                 "\(method) sip:\(user)@\(gateway.address) SIP/2.0", "Via: SIP/2.0/UDP 127.0.0.1:\(port);rport;branch=z9hG4bK\(callID)",
-                "From: <sip:\(caller)@127.0.0.1>;tag=\(callID)", "To: <sip:\(user)@127.0.0.1>", "Call-ID: \(callID)", "CSeq: 1 \(method)", "Max-Forwards: 70",
+                "From: <sip:\(caller)@127.0.0.1>;tag=\(callID)", "To: <sip:\(user)@127.0.0.1>", "Call-ID: \(callID)", "CSeq: 1 \(method)",
+                "Max-Forwards: 70",
                 contact ?? "Contact: <sip:\(caller)@127.0.0.1:\(port)>",
             ] + headers + ["Content-Length: \(body.utf8.count)", "", body]
         return lines.joined(separator: "\r\n")

@@ -2,7 +2,8 @@ import Audio
 import Foundation
 import Testing
 
-/// aiortc with a little SIP (`Scenarios/webrtc-phone.py`): ICE as a full agent, DTLS-SRTP, RTCP on the port of RTP. `scripts/test` installs it.
+/// aiortc with a little SIP (`Scenarios/webrtc-phone.py`): ICE as a full agent, DTLS-SRTP, RTCP on the port of RTP. `scripts/test` installs
+/// it.
 final class WebRTCPhone: Sendable {
     struct Plan {
         var user: String
@@ -20,8 +21,13 @@ final class WebRTCPhone: Sendable {
 
     static func start(_ plan: Plan, at gateway: Gateway) throws -> WebRTCPhone {
         let folder = try gateway.folder.folder("webrtc-\(plan.user)-\(plan.port)")
-        var words = [Place.scenario("webrtc-phone.py"), plan.call == nil ? "answer" : "call", "--server", gateway.address, "--port", "\(plan.port)"]
-        words += ["--user", plan.user, "--password", "secret-\(plan.user)", "--codec", plan.codec, "--play", plan.source, "--record", folder + "/heard.wav"]
+        var words = [
+            Place.scenario("webrtc-phone.py"), plan.call == nil ? "answer" : "call", "--server", gateway.address, "--port", "\(plan.port)",
+        ]
+        words += [
+            "--user", plan.user, "--password", "secret-\(plan.user)", "--codec", plan.codec, "--play", plan.source, "--record",
+            folder + "/heard.wav",
+        ]
         if let call = plan.call { words += ["--number", call.number, "--seconds", "\(call.seconds)"] }
         return WebRTCPhone(try Program(Place.python, words), folder)
     }

@@ -17,7 +17,8 @@ import Testing
         let left = stage.leftovers()
         #expect(left.isEmpty, "\(left)")
         for (listener, speaker) in [(caller, callee), (callee, caller)] {
-            let verdict = try listener.verdict(expecting: speaker), delay = try #require(verdict.delay), last = try #require(verdict.lastDelay)
+            let verdict = try listener.verdict(expecting: speaker), delay = try #require(verdict.delay),
+                last = try #require(verdict.lastDelay)
             #expect(verdict.sound == .right && verdict.rounds >= 12 && verdict.gaps.isEmpty, "\(verdict)")
             #expect((0..<150).contains(delay) && abs(last - delay) < 40, "\(verdict)")
         }

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Rehearsal
 
-/// Between two telephones of ours, through a whole gateway, over a bad network: what is measured is what was injected, and nothing else gives way.
+/// Between two telephones of ours, through a whole gateway, over a bad network: what is measured is what was injected, and nothing else
+/// gives way.
 @Suite struct ImpairmentTests {
     struct Weather: CustomTestStringConvertible, Sendable {
         var name: String
@@ -20,8 +21,10 @@ import Testing
         Weather(name: "clear", settings: .init()),
         Weather(name: "1 % loss", settings: .init(loss: 0.01)), Weather(name: "5 % loss", settings: .init(loss: 0.05)),
         Weather(name: "10 % loss", settings: .init(loss: 0.1)), Weather(name: "20 % loss", settings: .init(loss: 0.2)),
-        Weather(name: "5 % loss in bursts of 4", settings: .init(loss: 0.05, burst: 4)), Weather(name: "10 % loss in bursts of 8", settings: .init(loss: 0.1, burst: 8)),
-        Weather(name: "30 ms jitter", settings: .init(jitter: .milliseconds(30))), Weather(name: "100 ms jitter", settings: .init(jitter: .milliseconds(100))),
+        Weather(name: "5 % loss in bursts of 4", settings: .init(loss: 0.05, burst: 4)),
+        Weather(name: "10 % loss in bursts of 8", settings: .init(loss: 0.1, burst: 8)),
+        Weather(name: "30 ms jitter", settings: .init(jitter: .milliseconds(30))),
+        Weather(name: "100 ms jitter", settings: .init(jitter: .milliseconds(100))),
         Weather(name: "100 ms jitter in order", settings: .init(jitter: .milliseconds(100), reorders: false)),
         Weather(name: "5 % loss, 60 ms jitter, 3 % copies", settings: .init(loss: 0.05, jitter: .milliseconds(60), duplicated: 0.03)),
         Weather(name: "20 % loss, 100 ms jitter, 5 % copies", settings: .init(loss: 0.2, jitter: .milliseconds(100), duplicated: 0.05)),
@@ -30,7 +33,8 @@ import Testing
     /// ITU-T G.107 and its Annex B by themselves, from what was injected: `Bpl` 25.1 for G.711 with concealment (G.113).
     private static func score(loss: Double, burstRatio: Double, delay: Double, robustness: Double) -> (rating: Double, mos: Double) {
         let percent = 100 * loss
-        let rating = 93.2 - (0.024 * delay + (delay > 177.3 ? 0.11 * (delay - 177.3) : 0)) - 95 * percent / (percent / burstRatio + robustness)
+        let rating =
+            93.2 - (0.024 * delay + (delay > 177.3 ? 0.11 * (delay - 177.3) : 0)) - 95 * percent / (percent / burstRatio + robustness)
         let bounded = max(0, min(100, rating))
         return (bounded, max(1, 1 + 0.035 * bounded + 7e-6 * bounded * (bounded - 60) * (100 - bounded)))
     }
@@ -45,14 +49,16 @@ import Testing
         #expect(injected.offered > 5_900 && figures.refused.total <= UInt64(injected.copies + 10), "\(figures.refused)")
         #expect(abs(loss - injected.lossFraction) < 0.005, "measured \(loss), injected \(injected.lossFraction)")
         let expected = Self.score(loss: injected.lossFraction, burstRatio: max(1, injected.burstRatio), delay: 2, robustness: 25.1)
-        #expect(abs(quality.rFactor - expected.rating) < 1.5 && abs(quality.meanOpinionScore - expected.mos) < 0.05, "\(quality), \(expected)")
+        #expect(
+            abs(quality.rFactor - expected.rating) < 1.5 && abs(quality.meanOpinionScore - expected.mos) < 0.05, "\(quality), \(expected)")
         // The other telephone hears the same through the relay, and reports it.
         let heard = try caller.statistics()
         #expect(abs(try #require(heard.receiving.lossFraction) - injected.lossFraction) < 0.005)
         let reported = try stage.statistics(ofLeg: 1).sending
         // A copy counts as received there, and makes up for a loss (RFC 3550 §6.4.1).
         let fraction = try #require(reported.lossFraction), copied = Double(injected.copies) / Double(injected.offered)
-        #expect(fraction > injected.lossFraction - copied - 0.01 && fraction < injected.lossFraction + 0.01, "by the last report: \(reported)")
+        #expect(
+            fraction > injected.lossFraction - copied - 0.01 && fraction < injected.lossFraction + 0.01, "by the last report: \(reported)")
         // Spreads are there, and hold what an average would hide.
         let jitters = try #require(figures.receiving.jitters), losses = try #require(figures.receiving.losses)
         #expect(jitters.count > 3_000 && jitters.steps.reduce(0) { $0 + $1.count } == jitters.count && losses.count > 10)
@@ -71,7 +77,8 @@ import Testing
         stage.run(seconds: 30)
         let early = try #require(stage.statistics(ofLeg: 2).playout)
         stage.run(seconds: 90)
-        let figures = try stage.statistics(ofLeg: 2), playout = try #require(figures.playout), injected = try #require(stage.impairment(from: callee))
+        let figures = try stage.statistics(ofLeg: 2), playout = try #require(figures.playout),
+            injected = try #require(stage.impairment(from: callee))
         #expect(abs(try #require(figures.receiving.lossFraction) - injected.lossFraction) < 0.005)
         let packets = playout.packets, offered = Double(injected.offered)
         #expect(playout.wait <= 200 && packets.restarts == 0 && packets.strayed == 0, "\(playout)")
@@ -95,7 +102,8 @@ import Testing
             var arrivals: [Instant] = []
             for packet in 0..<50_000 { arrivals += impairment.pass(at: Instant(nanoseconds: UInt64(packet) * 20_000_000)) }
             // Losses that follow each other tell less than as many apart: four standard deviations of a Markov chain's mean.
-            let memory = burst.map { 1 - 1 / $0 - loss / ($0 * (1 - loss)) } ?? 0, deviation = sqrt(loss * (1 - loss) / 50_000 * (1 + memory) / (1 - memory))
+            let memory = burst.map { 1 - 1 / $0 - loss / ($0 * (1 - loss)) } ?? 0,
+                deviation = sqrt(loss * (1 - loss) / 50_000 * (1 + memory) / (1 - memory))
             #expect(abs(impairment.lossFraction - loss) < 4 * deviation, "\(impairment.lossFraction)")
             #expect(arrivals.count == 50_000 - impairment.lost + impairment.copies)
             #expect(abs(Double(impairment.lost) / Double(impairment.stretches) - (burst ?? 1 / (1 - loss))) < 0.6)

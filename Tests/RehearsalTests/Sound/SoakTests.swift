@@ -20,7 +20,9 @@ import Testing
                 descriptors.append(openDescriptors())
             }
             let hours = Double(verdict.tally.talked.wholeMilliseconds) / 3_600_000
-            print("soak: seed \(seed) (replay with HOOKSWITCH_SEED=\(seed)), \(hours) h talked, \(verdict.tally), \(verdict.heard) packets heard")
+            print(
+                "soak: seed \(seed) (replay with HOOKSWITCH_SEED=\(seed)), \(hours) h talked, \(verdict.tally), \(verdict.heard) packets heard"
+            )
             print("soak: resident kB behind each hour \(memory.map { $0 / 1_024 }), descriptors \(descriptors)")
             for line in verdict.violations.map(\.description) + verdict.leaks { print("soak: \(line)") }
             // The first hours fill what is kept for reuse.

@@ -30,7 +30,8 @@ final class SoundStage {
         seat = MediaSeat(ports, seed: 2, at: world.now)
         let configuration = Self.configuration(count)
         let lanes = MediaLanes(
-            settings: MediaSettings(ports: configuration.media.ports, quarantine: configuration.media.quarantine, lanes: 1, opus: opus), random: SeededRandom(seed: 4),
+            settings: MediaSettings(ports: configuration.media.ports, quarantine: configuration.media.quarantine, lanes: 1, opus: opus),
+            random: SeededRandom(seed: 4),
             driving: seat.engine)
         let journal = Journal(lane: "stage", clock: WallClock(instant: world.now, unixNanoseconds: 1_790_000_000_000_000_000), sink: sink)
         let environment = Gateway.Environment(
@@ -85,7 +86,9 @@ final class SoundStage {
         ports.impair(from: telephone.address.address, to: Cast.gateway.address, settings, seed: seed)
     }
 
-    func impairment(from telephone: Telephone) -> Impairment? { ports.impairment(from: telephone.address.address, to: Cast.gateway.address) }
+    func impairment(from telephone: Telephone) -> Impairment? {
+        ports.impairment(from: telephone.address.address, to: Cast.gateway.address)
+    }
 
     /// Of the gateway's leg with this number; they count from 1 in the order in which they were made.
     func statistics(ofLeg number: UInt64) throws -> MediaStatistics { try seat.engine.statistics(of: MediaLegID(number), at: world.now) }
@@ -98,7 +101,10 @@ final class SoundStage {
     /// What the end-of-media lines of the journal say, in order: `heard`, `nothing`, … in and out, and whether the leg is called one-way.
     var endOfMedia: [(incoming: String?, outgoing: String?, basis: String?, isOneWay: Bool)] {
         journal.filter { $0.kind == .mediaStopped }.map { event in
-            (event.details.text(.incoming)?.description, event.details.text(.outgoing)?.description, event.details.text(.incomingBasis)?.description, event.details.flag(.oneWay))
+            (
+                event.details.text(.incoming)?.description, event.details.text(.outgoing)?.description,
+                event.details.text(.incomingBasis)?.description, event.details.flag(.oneWay)
+            )
         }
     }
 

@@ -40,7 +40,8 @@ final class Telephone: Inhabitant, UserAgentDelegate, InviteSessionDelegate {
         (self.stage, self.number, self.address) = (stage, number, address)
         signature = SoundSignature(run: 3, call: UInt32(100 + number / 2), side: number.isMultiple(of: 2) ? .caller : .callee)
         agent = UserAgent(
-            configuration: UserAgentConfiguration(contactAddress: { _ in address }), network: stage.network, random: SeededRandom(seed: 50 + UInt64(number)), hash: OpenSSLDigest.sip)
+            configuration: UserAgentConfiguration(contactAddress: { _ in address }), network: stage.network,
+            random: SeededRandom(seed: 50 + UInt64(number)), hash: OpenSSLDigest.sip)
         seat = MediaSeat(stage.ports, seed: 90 + UInt64(number), at: stage.world.now)
         agent.delegate = self
         seat.onEvent = { [unowned self] in take($1, at: $2) }
@@ -61,7 +62,8 @@ final class Telephone: Inhabitant, UserAgentDelegate, InviteSessionDelegate {
         var negotiation = makeNegotiation()
         let target = URI(user: line, host: Cast.domain)
         let from = NameAddress(uri: URI(user: Text("telephone-\(number)"), host: "elsewhere.test"))
-        var invite = OutgoingInvite(target: target, flow: Flow(transport: .udp, local: address, remote: Cast.gateway), from: from, to: NameAddress(uri: target))
+        var invite = OutgoingInvite(
+            target: target, flow: Flow(transport: .udp, local: address, remote: Cast.gateway), from: from, to: NameAddress(uri: target))
         invite.body = negotiation.offer().serialized()
         self.negotiation = negotiation
         session = agent.invite(invite, delegate: self, at: now)
@@ -96,7 +98,9 @@ final class Telephone: Inhabitant, UserAgentDelegate, InviteSessionDelegate {
     func verdict(expecting other: Telephone) throws -> SignatureVerdict {
         let narrow = try WAV(sampleRate: heardRate, samples: heard).resampled(to: SoundSignature.sampleRate).samples
         let began = firstReceived.flatMap { first in other.firstSent.map { Double((first - $0).wholeNanoseconds) / 1e9 } }
-        return SignatureHearing(narrow).verdict(expecting: other.signature ?? SoundSignature(run: 0, call: 0, side: .caller), context: SignatureContext(own: signature, began: began))
+        return SignatureHearing(narrow).verdict(
+            expecting: other.signature ?? SoundSignature(run: 0, call: 0, side: .caller),
+            context: SignatureContext(own: signature, began: began))
     }
 
     // MARK: Signalling
@@ -111,7 +115,9 @@ final class Telephone: Inhabitant, UserAgentDelegate, InviteSessionDelegate {
         self.session = session
         session.delegate = self
         var negotiation = makeNegotiation()
-        guard (try? negotiation.receive(offer: session.request.body)) != nil, let (answer, agreed) = try? negotiation.answer(), let audio = agreed else {
+        guard (try? negotiation.receive(offer: session.request.body)) != nil, let (answer, agreed) = try? negotiation.answer(),
+            let audio = agreed
+        else {
             session.respond(status: 488, at: now)
             return
         }
@@ -126,7 +132,8 @@ final class Telephone: Inhabitant, UserAgentDelegate, InviteSessionDelegate {
             if let audio = try? negotiation?.receive(answer: response.body) { begin(audio) }
             session.acknowledge(at: now)
         case .offered(let offer):
-            guard let body = offer.body, (try? negotiation?.receive(offer: body)) != nil, let (answer, audio) = try? negotiation?.answer() else {
+            guard let body = offer.body, (try? negotiation?.receive(offer: body)) != nil, let (answer, audio) = try? negotiation?.answer()
+            else {
                 return session.answer(offer, status: 488, at: now)
             }
             session.answer(offer, status: 200, body: answer.serialized(), at: now)
@@ -157,7 +164,9 @@ final class Telephone: Inhabitant, UserAgentDelegate, InviteSessionDelegate {
 
     private func begin(_ audio: NegotiatedAudio) {
         self.audio = audio
-        guard let port = negotiation?.local.port, (try? seat.engine.open(leg, reservation: PortReservation(rtp: port), plan: plan(audio), at: now)) != nil else { return }
+        guard let port = negotiation?.local.port,
+            (try? seat.engine.open(leg, reservation: PortReservation(rtp: port), plan: plan(audio), at: now)) != nil
+        else { return }
         isUp = true
         try? seat.engine.activate(leg)
         try? seat.engine.start(leg, at: now)

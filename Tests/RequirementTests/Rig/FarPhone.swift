@@ -41,12 +41,15 @@ final class FarPhone: Inhabitant, UserAgentDelegate {
     /// Calls the app.
     @discardableResult
     func call(
-        from user: Text = "2001", name: Text? = nil, codecs: [Codec] = Codec.catalogue, offers: Bool = true, headers: [(HeaderName, Text)] = [], edit: (inout String) -> Void = { _ in }
+        from user: Text = "2001", name: Text? = nil, codecs: [Codec] = Codec.catalogue, offers: Bool = true,
+        headers: [(HeaderName, Text)] = [], edit: (inout String) -> Void = { _ in }
     ) -> FarCall {
         let call = FarCall(self, codecs: codecs)
         let target = URI(user: "1001", address: Stage.address)
         let from = NameAddress(displayName: name, uri: URI(user: user, host: "far.test"))
-        var invite = OutgoingInvite(target: target, flow: Flow(transport: .udp, local: Self.address, remote: Stage.address), from: from, to: NameAddress(uri: target))
+        var invite = OutgoingInvite(
+            target: target, flow: Flow(transport: .udp, local: Self.address, remote: Stage.address), from: from,
+            to: NameAddress(uri: target))
         invite.headers = headers
         if offers {
             var body = String(decoding: call.negotiation.offer(direction: .sendrecv).serialized(), as: UTF8.self)
@@ -59,7 +62,8 @@ final class FarPhone: Inhabitant, UserAgentDelegate {
     }
 
     /// It is the app's registrar, too, and takes everybody.
-    func userAgent(_ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant) -> Bool {
+    func userAgent(_ agent: UserAgent, handle request: Message, over flow: Flow, transaction: ServerTransactionID, at now: Instant) -> Bool
+    {
         guard request.method == .register else { return false }
         agent.respond(to: transaction, status: 200, headers: request.headers.all(.contact).map { (.contact, $0 + ";expires=600") }, at: now)
         return true
@@ -145,7 +149,9 @@ final class FarCall: InviteSessionDelegate {
             if negotiation.state == .haveLocalOffer {
                 _ = try? negotiation.receive(answer: response.body)
                 session.acknowledge(at: now)
-            } else if (try? negotiation.receive(offer: response.body)) != nil, let (answer, _) = try? negotiation.answer(codecs: nil, direction: .sendrecv) {
+            } else if (try? negotiation.receive(offer: response.body)) != nil,
+                let (answer, _) = try? negotiation.answer(codecs: nil, direction: .sendrecv)
+            {
                 session.acknowledge(body: answer.serialized(), at: now)
             }
         case .rejected(let status, _):

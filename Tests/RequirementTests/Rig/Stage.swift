@@ -3,7 +3,6 @@ import CallApp
 import CallKit
 import Foundation
 import Gateway
-import struct Gateway.WallClock
 import Media
 import Primitives
 import Runtime
@@ -11,11 +10,15 @@ import SDP
 import SIP
 import UserAgent
 
+import struct Gateway.WallClock
+
 @testable import Rehearsal
 
-/// An app on its telephone, in virtual time: the app's line, a far end that says what a test makes it say, the wire between them, and the journal.
+/// An app on its telephone, in virtual time: the app's line, a far end that says what a test makes it say, the wire between them, and the
+/// journal.
 ///
-/// Everything that happens runs inline, on one thread. A test ends with `leftovers()`, which must be empty: nothing is left, and the audit is clean.
+/// Everything that happens runs inline, on one thread. A test ends with `leftovers()`, which must be empty: nothing is left, and the audit
+/// is clean.
 final class Stage {
     static let address = SocketAddress(IPAddress(v4: 0xC000_0201), port: 5060)
 
@@ -48,7 +51,10 @@ final class Stage {
     private let sink = Transcript()
     private var seat: Seat?
 
-    init(_ configuration: CallSystemConfiguration = .app, ports: Int = 100, hasSound: Bool = false, adjust: (inout AppLineSettings) -> Void = { _ in }) {
+    init(
+        _ configuration: CallSystemConfiguration = .app, ports: Int = 100, hasSound: Bool = false,
+        adjust: (inout AppLineSettings) -> Void = { _ in }
+    ) {
         network = VirtualNetwork(world: world, seed: 1)
         media = VirtualMediaPlane(ports: 20_000...UInt16(20_000 + 2 * ports - 1), quarantine: .seconds(1), seed: 2)
         sound = hasSound ? StageSound(world: world) : nil
@@ -64,7 +70,9 @@ final class Stage {
         let journal = Journal(lane: "stage", clock: clock, sink: sink)
         line = AppLine(
             settings,
-            .init(system: system, network: network, media: sound.map { $0.plane as any MediaPlane } ?? media, random: SeededRandom(seed: 3), hash: OpenSSLDigest.sip, journal: journal), at: world.now)
+            .init(
+                system: system, network: network, media: sound.map { $0.plane as any MediaPlane } ?? media, random: SeededRandom(seed: 3),
+                hash: OpenSSLDigest.sip, journal: journal), at: world.now)
         line.onEvent = { [unowned self] in heard($0) }
         sound?.app.onEvent = { [unowned self] in line.receive($1, of: $0, at: $2) }
         far = FarPhone(self)
@@ -75,7 +83,9 @@ final class Stage {
         network.attach(seat, to: Self.address)
         network.attach(far, to: FarPhone.address)
         network.onSend = { [unowned self] bytes, source, _ in
-            if let message = try? Message(parsing: bytes) { wire.append(Line(time: world.now, isFromApp: source == Self.address, message: message)) }
+            if let message = try? Message(parsing: bytes) {
+                wire.append(Line(time: world.now, isFromApp: source == Self.address, message: message))
+            }
         }
     }
 

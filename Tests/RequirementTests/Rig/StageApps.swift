@@ -73,7 +73,9 @@ final class MonkeyApp: StageApp {
         stage.app = self
     }
 
-    func incoming(_ call: UUID, _ caller: AppCaller) { delegate.reportIncomingCall(call, handle: caller.handle) { [weak self] in self?.errors.append($0) } }
+    func incoming(_ call: UUID, _ caller: AppCaller) {
+        delegate.reportIncomingCall(call, handle: caller.handle) { [weak self] in self?.errors.append($0) }
+    }
     func connecting(_ call: UUID) { delegate.networkIsConnecting(call) }
     func connected(_ call: UUID) { delegate.networkConnected(call) }
     func ended(_ call: UUID, _ reason: CXCallEndedReason) { delegate.networkEnded(call, reason) }
@@ -148,7 +150,9 @@ final class ProbeApp: NSObject, StageApp, CXProviderDelegate, CXCallObserverDele
     func incoming(_ call: UUID, _ caller: AppCaller) { onIncoming?(call, caller) ?? report(call, caller) }
     func connecting(_ call: UUID) { provider.reportOutgoingCall(with: call, startedConnectingAt: nil) }
     func connected(_ call: UUID) { onConnected?(call) ?? provider.reportOutgoingCall(with: call, connectedAt: nil) }
-    func ended(_ call: UUID, _ reason: CXCallEndedReason) { onEnded?(call, reason) ?? provider.reportCall(with: call, endedAt: nil, reason: reason) }
+    func ended(_ call: UUID, _ reason: CXCallEndedReason) {
+        onEnded?(call, reason) ?? provider.reportCall(with: call, endedAt: nil, reason: reason)
+    }
     func dial(_ handle: String) { stage.request(CXStartCallAction(call: UUID(), handle: CXHandle(type: .phoneNumber, value: handle))) }
 
     func hear(_ word: String) { heard.append(word) }
@@ -183,16 +187,24 @@ final class ProbeApp: NSObject, StageApp, CXProviderDelegate, CXCallObserverDele
     func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
         perform("start", action) { finish($0, link.start($0.callUUID, to: $0.handle.value)) }
     }
-    func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) { perform("answer", action) { finish($0, link.answer($0.callUUID)) } }
+    func provider(_ provider: CXProvider, perform action: CXAnswerCallAction) {
+        perform("answer", action) { finish($0, link.answer($0.callUUID)) }
+    }
     func provider(_ provider: CXProvider, perform action: CXEndCallAction) { perform("end", action) { finish($0, link.end($0.callUUID)) } }
     func provider(_ provider: CXProvider, perform action: CXSetHeldCallAction) {
-        perform(action.isOnHold ? "hold" : "resume", action) { action in link.setHeld(action.callUUID, action.isOnHold) { $0 ? action.fulfill() : action.fail() } }
+        perform(action.isOnHold ? "hold" : "resume", action) { action in
+            link.setHeld(action.callUUID, action.isOnHold) { $0 ? action.fulfill() : action.fail() }
+        }
     }
-    func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) { perform("mute", action) { finish($0, link.setMuted($0.callUUID, $0.isMuted)) } }
+    func provider(_ provider: CXProvider, perform action: CXSetMutedCallAction) {
+        perform("mute", action) { finish($0, link.setMuted($0.callUUID, $0.isMuted)) }
+    }
     func provider(_ provider: CXProvider, perform action: CXSetGroupCallAction) {
         perform("group", action) { finish($0, link.group($0.callUUID, with: $0.callUUIDToGroupWith)) }
     }
-    func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) { perform("tones", action) { finish($0, link.play($0.digits, on: $0.callUUID)) } }
+    func provider(_ provider: CXProvider, perform action: CXPlayDTMFCallAction) {
+        perform("tones", action) { finish($0, link.play($0.digits, on: $0.callUUID)) }
+    }
     func provider(_ provider: CXProvider, timedOutPerforming action: CXAction) { hear("timed out") }
     func provider(_ provider: CXProvider, didActivate audioSession: AVAudioSession) {
         hear("activate")

@@ -19,7 +19,9 @@ final class StageSound {
         self.world = world
         let ports = VirtualPorts(world: world)
         (app, far) = (MediaSeat(ports, seed: 11, at: world.now), MediaSeat(ports, seed: 12, at: world.now))
-        plane = MediaLanes(settings: MediaSettings(ports: 20_000...20_199, quarantine: .seconds(1), lanes: 1), random: SeededRandom(seed: 13), driving: app.engine)
+        plane = MediaLanes(
+            settings: MediaSettings(ports: 20_000...20_199, quarantine: .seconds(1), lanes: 1), random: SeededRandom(seed: 13),
+            driving: app.engine)
         world.add(app)
         world.add(far)
         far.onEvent = { [unowned self] leg, event, _ in
@@ -32,7 +34,8 @@ final class StageSound {
     /// The far end of a call begins to listen, and to speak if it has a signature.
     func begin(_ number: UInt64, _ call: FarCall, _ signature: SoundSignature?) throws {
         guard let audio = call.negotiation.audio else { return }
-        let leg = MediaLegID(number), plan = MediaPlan(localAddress: FarPhone.address.address, audio: audio, source: source(signature), sink: .record)
+        let leg = MediaLegID(number),
+            plan = MediaPlan(localAddress: FarPhone.address.address, audio: audio, source: source(signature), sink: .record)
         try far.engine.open(leg, reservation: PortReservation(rtp: call.negotiation.local.port), plan: plan, at: world.now)
         try far.engine.activate(leg)
         try far.engine.start(leg, at: world.now)
@@ -55,7 +58,8 @@ final class StageSound {
     /// What the far end of a call has heard since the last `forget`; nil where no packet came.
     func hears(_ number: UInt64, expecting signature: SoundSignature) throws -> SignatureVerdict? {
         guard let samples = heard[MediaLegID(number)], let rate = rates[MediaLegID(number)], !samples.isEmpty else { return nil }
-        return SignatureHearing(try WAV(sampleRate: rate, samples: samples).resampled(to: SoundSignature.sampleRate).samples).verdict(expecting: signature)
+        return SignatureHearing(try WAV(sampleRate: rate, samples: samples).resampled(to: SoundSignature.sampleRate).samples).verdict(
+            expecting: signature)
     }
 
     func forget() { heard = [:] }

@@ -1,6 +1,7 @@
 import Primitives
-@testable import Runtime
 import Testing
+
+@testable import Runtime
 
 extension RealTime {
     @Suite struct DTLSAssociationTests {
@@ -14,7 +15,9 @@ extension RealTime {
             var count = 0
             private let loses: (Int) -> Bool
 
-            init(_ client: DTLSAssociation, _ server: DTLSAssociation, losing loses: @escaping (Int) -> Bool = { _ in false }) { (ends, self.loses) = ([client, server], loses) }
+            init(_ client: DTLSAssociation, _ server: DTLSAssociation, losing loses: @escaping (Int) -> Bool = { _ in false }) {
+                (ends, self.loses) = ([client, server], loses)
+            }
 
             func carry(_ outputs: [DTLSAssociation.Output], from end: Int) {
                 for output in outputs {
@@ -31,10 +34,13 @@ extension RealTime {
             }
         }
 
-        private func association(_ identity: DTLSIdentity, begins: Bool, peer: [UInt8]) -> DTLSAssociation { DTLSAssociation(identity, begins: begins, peer: peer) }
+        private func association(_ identity: DTLSIdentity, begins: Bool, peer: [UInt8]) -> DTLSAssociation {
+            DTLSAssociation(identity, begins: begins, peer: peer)
+        }
 
         @Test func `both ends come to the same keys, crosswise, with the best suite`() throws {
-            let wire = Wire(association(client, begins: true, peer: server.fingerprint), association(server, begins: false, peer: client.fingerprint))
+            let wire = Wire(
+                association(client, begins: true, peer: server.fingerprint), association(server, begins: false, peer: client.fingerprint))
             #expect(wire.ends[1].start().isEmpty)
             wire.carry(wire.ends[0].start(), from: 0)
             let (ours, theirs) = (try #require(wire.keys[0]), try #require(wire.keys[1]))
@@ -45,24 +51,32 @@ extension RealTime {
         }
 
         @Test func `a certificate that was not signalled is refused by the end that sees it`() {
-            let wire = Wire(association(client, begins: true, peer: DTLSIdentity().fingerprint), association(server, begins: false, peer: client.fingerprint))
+            let wire = Wire(
+                association(client, begins: true, peer: DTLSIdentity().fingerprint),
+                association(server, begins: false, peer: client.fingerprint))
             wire.carry(wire.ends[0].start(), from: 0)
             #expect(wire.errors[0] == .wrongCertificate)
             #expect(wire.keys[0] == nil)
-            let other = Wire(association(client, begins: true, peer: server.fingerprint), association(server, begins: false, peer: DTLSIdentity().fingerprint))
+            let other = Wire(
+                association(client, begins: true, peer: server.fingerprint),
+                association(server, begins: false, peer: DTLSIdentity().fingerprint))
             other.carry(other.ends[0].start(), from: 0)
             #expect(other.errors[1] == .wrongCertificate)
             #expect(other.keys[1] == nil)
         }
 
         @Test(.timeLimit(.minutes(30)), arguments: 0..<6) func `a lost datagram is sent again`(lost: Int) async throws {
-            let wire = Wire(association(client, begins: true, peer: server.fingerprint), association(server, begins: false, peer: client.fingerprint)) { $0 == lost }
+            let wire = Wire(
+                association(client, begins: true, peer: server.fingerprint), association(server, begins: false, peer: client.fingerprint)
+            ) { $0 == lost }
             wire.carry(wire.ends[0].start(), from: 0)
             while wire.keys.contains(where: { $0 == nil }) {
                 let delay = try #require(wire.ends.compactMap(\.retransmissionDelay).min())
                 #expect(delay <= .seconds(1))
                 try await Task.sleep(for: delay)
-                for end in 0..<2 where wire.ends[end].retransmissionDelay.map({ $0 <= .zero }) ?? false { wire.carry(wire.ends[end].retransmit(), from: end) }
+                for end in 0..<2 where wire.ends[end].retransmissionDelay.map({ $0 <= .zero }) ?? false {
+                    wire.carry(wire.ends[end].retransmit(), from: end)
+                }
             }
             #expect(wire.keys[0]?.send == wire.keys[1]?.receive)
         }
@@ -77,7 +91,9 @@ extension RealTime {
             }
             #expect(!end.isEstablished)
             let flood = [UInt8](repeating: 22, count: 1_200)
-            for _ in 0..<60 { for case .failed(let error) in flood.withUnsafeBytes({ end.receive($0) }) { failed = failed || error == .tooLong } }
+            for _ in 0..<60 {
+                for case .failed(let error) in flood.withUnsafeBytes({ end.receive($0) }) { failed = failed || error == .tooLong }
+            }
             #expect(failed && end.isOver)
             #expect(end.start().isEmpty && end.retransmit().isEmpty)
         }

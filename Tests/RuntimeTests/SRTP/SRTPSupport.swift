@@ -1,6 +1,7 @@
 import Primitives
-@testable import Runtime
 import Testing
+
+@testable import Runtime
 
 /// Bytes out of hexadecimal digits; anything else in between is left out.
 func hexadecimal(_ text: String) -> [UInt8] {
@@ -31,7 +32,9 @@ func rtcpPacket(ssrc: UInt32 = 0xCAFE_BABE) -> [UInt8] {
 }
 
 extension SRTPSender {
-    func protected(_ packet: [UInt8]) throws -> [UInt8] { try grown(packet) { buffer, count throws(SRTPRefusal) in try protect(buffer, count: count) } }
+    func protected(_ packet: [UInt8]) throws -> [UInt8] {
+        try grown(packet) { buffer, count throws(SRTPRefusal) in try protect(buffer, count: count) }
+    }
 
     func protectedControl(_ packet: [UInt8]) throws -> [UInt8] {
         try grown(packet) { buffer, count throws(SRTPRefusal) in try protectControl(buffer, count: count) }

@@ -1,6 +1,7 @@
 import Primitives
-@testable import Runtime
 import Testing
+
+@testable import Runtime
 
 @Suite struct SRTPTransformTests {
     @Test(arguments: SRTPSuite.allCases) func `what is protected cannot be read, and comes out as it went in`(suite: SRTPSuite) throws {
@@ -13,7 +14,8 @@ import Testing
         #expect(try SRTPReceiver(key).opened(sealed) == packet)
     }
 
-    @Test(arguments: SRTPSuite.allCases) func `a packet of another key, a damaged and a replayed one are refused, counted and left as they came`(suite: SRTPSuite) throws {
+    @Test(arguments: SRTPSuite.allCases)
+    func `a packet of another key, a damaged and a replayed one are refused, counted and left as they came`(suite: SRTPSuite) throws {
         let (sender, receiver) = (SRTPSender(.test(suite)), SRTPReceiver(.test(suite)))
         let sealed = try sender.protected(rtpPacket(7))
         let stranger = try SRTPSender(.test(suite, 2)).protected(rtpPacket(8))
@@ -69,7 +71,9 @@ import Testing
     @Test(arguments: [true, false]) func `after a new key the rollover goes on, or begins anew with the far end`(goesOn: Bool) throws {
         let (old, new) = (SRTPKey.test(.aes128CMSHA1_80), SRTPKey.test(.aes128GCM))
         let (sender, receiver) = (SRTPSender(old), SRTPReceiver(old))
-        for number in stride(from: 0, to: 150_000, by: 1_000) { _ = try receiver.opened(try sender.protected(rtpPacket(UInt16(truncatingIfNeeded: number)))) }
+        for number in stride(from: 0, to: 150_000, by: 1_000) {
+            _ = try receiver.opened(try sender.protected(rtpPacket(UInt16(truncatingIfNeeded: number))))
+        }
         let late = try sender.protected(rtpPacket(UInt16(truncatingIfNeeded: 149_500)))
         let (newSender, newReceiver) = (SRTPSender(new, after: goesOn ? sender : nil), SRTPReceiver(new, after: receiver))
         for number in stride(from: 150_000, to: 250_000, by: 1_000) {
@@ -85,7 +89,9 @@ import Testing
     @Test func `a packet under the old key that was under way at the change is still taken`() throws {
         let (old, new) = (SRTPKey.test(.aes128GCM), SRTPKey.test(.aes128GCM, 2))
         let sender = SRTPSender(old), receiver = SRTPReceiver(old)
-        let (first, late, never) = (try sender.protected(rtpPacket(1)), try sender.protected(rtpPacket(2)), try sender.protected(rtpPacket(3)))
+        let (first, late, never) = (
+            try sender.protected(rtpPacket(1)), try sender.protected(rtpPacket(2)), try sender.protected(rtpPacket(3))
+        )
         _ = try receiver.opened(first)
         let (newSender, newReceiver) = (SRTPSender(new, after: sender), SRTPReceiver(new, after: receiver))
         #expect(try newReceiver.opened(try newSender.protected(rtpPacket(4))) == rtpPacket(4))
@@ -113,7 +119,10 @@ import Testing
         let report = try sender.protectedControl(rtcpPacket())
         var tries: UInt64 = 0
         for length in 0..<sealed.count {
-            for packet in [Array(sealed[..<length]), Array(report.prefix(length)), (0..<length).map { _ in UInt8.random(in: 0 ... .max, using: &random) }]
+            for packet in [
+                Array(sealed[..<length]), Array(report.prefix(length)),
+                (0..<length).map { _ in UInt8.random(in: 0 ... .max, using: &random) },
+            ]
             where packet != report {
                 #expect(throws: SRTPRefusal.self) { try receiver.opened(packet) }
                 #expect(throws: SRTPRefusal.self) { try receiver.openedControl(packet) }
@@ -122,7 +131,9 @@ import Testing
         }
         for _ in 0..<2_000 {
             var damaged = Bool.random(using: &random) ? sealed : report
-            for _ in 0..<Int.random(in: 1...4, using: &random) { damaged[Int.random(in: damaged.indices, using: &random)] ^= UInt8.random(in: 1 ... .max, using: &random) }
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                damaged[Int.random(in: damaged.indices, using: &random)] ^= UInt8.random(in: 1 ... .max, using: &random)
+            }
             if damaged == sealed || damaged == report { continue }
             #expect(throws: SRTPRefusal.self) { try receiver.opened(damaged) }
             #expect(throws: SRTPRefusal.self) { try receiver.openedControl(damaged) }
@@ -133,8 +144,12 @@ import Testing
         for count in 0..<40 {
             var buffer = [UInt8](repeating: 0x80, count: 40)
             buffer.withUnsafeMutableBytes { buffer in
-                #expect(throws: SRTPRefusal.malformed) { try sender.protect(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), count: count) }
-                #expect(throws: SRTPRefusal.malformed) { try sender.protectControl(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), count: count) }
+                #expect(throws: SRTPRefusal.malformed) {
+                    try sender.protect(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), count: count)
+                }
+                #expect(throws: SRTPRefusal.malformed) {
+                    try sender.protectControl(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), count: count)
+                }
             }
         }
     }

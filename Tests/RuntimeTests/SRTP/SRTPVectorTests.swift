@@ -1,6 +1,7 @@
 import Primitives
-@testable import Runtime
 import Testing
+
+@testable import Runtime
 
 /// What the RFCs print, byte for byte.
 @Suite struct SRTPVectorTests {
@@ -18,7 +19,9 @@ import Testing
     ])
     func `session keys come out of the master key as RFC 3711 prints them`(label: UInt8, expected: String) throws {
         let key = try #require(SRTPKey(.aes128CMSHA1_80, hexadecimal("E1F97A0D3E018BE0D64FA32C06DE4139 0EC675AD498AFEEBB6960B3AABE6")))
-        SRTPKeyDerivation.withSessionKey(key, label: label, count: hexadecimal(expected).count) { #expect(Array($0) == hexadecimal(expected)) }
+        SRTPKeyDerivation.withSessionKey(key, label: label, count: hexadecimal(expected).count) {
+            #expect(Array($0) == hexadecimal(expected))
+        }
     }
 
     /// RFC 3711 appendix B.2: with SSRC and index 0 the cipher text of zeros is the key stream.
@@ -28,7 +31,9 @@ import Testing
         hexadecimal("F0F1F2F3F4F5F6F7F8F9FAFBFCFD").withUnsafeBytes { cipher.use(salt: $0) }
         var stream = [UInt8](repeating: 0, count: 0xFF02 * 16)
         #expect(stream.withUnsafeMutableBytes { cipher.crypt($0, ssrc: 0, index: 0) })
-        #expect(Array(stream[..<48]) == hexadecimal("E03EAD0935C95E80E166B16DD92B4EB4 D23513162B02D0F72A43A2FE4A5F97AB 41E95B3BB0A2E8DD477901E4FCA894C0"))
+        #expect(
+            Array(stream[..<48])
+                == hexadecimal("E03EAD0935C95E80E166B16DD92B4EB4 D23513162B02D0F72A43A2FE4A5F97AB 41E95B3BB0A2E8DD477901E4FCA894C0"))
         #expect(
             Array(stream[(0xFEFF * 16)...])
                 == hexadecimal("EC8CDF7398607CB0F2D21675EA9EA1E4 362B7C3C6773516318A077D7FC5073AE 6A2CC3787889374FBEB4C81B17BA6C44"))
@@ -83,7 +88,9 @@ import Testing
     }
 
     private func sender(_ sealed: Sealed) -> SRTPSender {
-        SRTPSender(.test(sealed.suite), rtp: cipher(sealed, .rtp, encrypts: true), rtcp: cipher(sealed, .rtcp, encrypts: true), controlIndex: 0x5D4)
+        SRTPSender(
+            .test(sealed.suite), rtp: cipher(sealed, .rtp, encrypts: true), rtcp: cipher(sealed, .rtcp, encrypts: true), controlIndex: 0x5D4
+        )
     }
 
     private func receiver(_ sealed: Sealed) -> SRTPReceiver {

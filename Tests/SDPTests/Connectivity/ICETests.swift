@@ -22,17 +22,22 @@ import Testing
         return (String(decoding: description.serialized(), as: UTF8.self), try #require(audio))
     }
 
-    @Test(arguments: [true, false]) func `an offer with checks is answered as a lite agent, with a candidate for each port`(mux: Bool) throws {
+    @Test(arguments: [true, false]) func `an offer with checks is answered as a lite agent, with a candidate for each port`(mux: Bool)
+        throws
+    {
         var engine = engine()
         let (text, audio) = try answer(&engine, to: plainOffer(stream: Self.checks + (mux ? "\na=rtcp-mux" : "")))
         #expect(audio.ice == NegotiatedICE(local: Self.mine, remoteUser: "evtj"))
         #expect(text.contains("a=ice-lite\r\na=ice-options:ice2\r\nm=audio"), "at the level of the session: \(text)")
-        #expect(text.contains("a=ice-ufrag:mine\r\na=ice-pwd:0123456789abcdefghijkl\r\na=candidate:1 1 UDP 2130706431 192.0.2.10 20000 typ host\r\n"))
+        #expect(
+            text.contains(
+                "a=ice-ufrag:mine\r\na=ice-pwd:0123456789abcdefghijkl\r\na=candidate:1 1 UDP 2130706431 192.0.2.10 20000 typ host\r\n"))
         #expect(text.contains("a=candidate:1 2 UDP 2130706430 192.0.2.10 20001 typ host\r\n") == !mux)
     }
 
     @Test(arguments: [
-        ("without checks", plainOffer()), ("without a password", plainOffer(stream: "a=ice-ufrag:evtj\na=candidate:1 1 UDP 1 198.51.100.5 4000 typ host")),
+        ("without checks", plainOffer()),
+        ("without a password", plainOffer(stream: "a=ice-ufrag:evtj\na=candidate:1 1 UDP 1 198.51.100.5 4000 typ host")),
         ("with a short password", plainOffer(stream: checks.replacing(password, with: "short"))),
     ])
     func `an offer that has none is answered without`(name: String, offer: [UInt8]) throws {
@@ -46,10 +51,13 @@ import Testing
         let (text, audio) = try answer(&engine, to: plainOffer(stream: Self.checks))
         #expect(audio.ice == nil && !text.contains("ice"))
         #expect(engine.remoteOffer == nil)
-        #expect(throws: NegotiationError.unusableAddress) { try engine.receive(offer: plainOffer(address: "IN IP6 2001:db8::1", stream: Self.checks)) }
+        #expect(throws: NegotiationError.unusableAddress) {
+            try engine.receive(offer: plainOffer(address: "IN IP6 2001:db8::1", stream: Self.checks))
+        }
     }
 
-    @Test(arguments: ["198.51.100.6 4000", "198.51.100.5 4002"]) func `where somebody on the way put other addresses there are no checks, and we say so`(candidate: String) throws {
+    @Test(arguments: ["198.51.100.6 4000", "198.51.100.5 4002"])
+    func `where somebody on the way put other addresses there are no checks, and we say so`(candidate: String) throws {
         var engine = engine()
         let (text, audio) = try answer(&engine, to: plainOffer(stream: Self.checks.replacing("198.51.100.5 4000", with: candidate)))
         #expect(audio.ice == nil && audio.remoteRTP == SocketAddress("198.51.100.5:4000")!)
@@ -60,7 +68,8 @@ import Testing
     @Test func `a mismatch is told without credentials of ours`() throws {
         var engine = engine()
         engine.local.ice.credentials = nil
-        let (text, audio) = try answer(&engine, to: plainOffer(stream: Self.checks.replacing("198.51.100.5 4000", with: "198.51.100.6 4000")))
+        let (text, audio) = try answer(
+            &engine, to: plainOffer(stream: Self.checks.replacing("198.51.100.5 4000", with: "198.51.100.6 4000")))
         #expect(audio.ice == nil && text.contains("a=ice-mismatch\r\n"))
     }
 
@@ -69,7 +78,8 @@ import Testing
     func `with checks the address of the lines need not be usable, and is no hold`(written: String) throws {
         let parts = written.split(separator: "|")
         let stream = Self.checks + "\na=candidate:2 1 udp 5 2001:db8::1 4000 typ host\na=candidate:3 1 udp 5 127.0.0.1 20000 typ host"
-        let offer = String(decoding: plainOffer(address: String(parts[0]), stream: stream), as: UTF8.self).replacing("m=audio 4000", with: "m=audio \(parts[1])")
+        let offer = String(decoding: plainOffer(address: String(parts[0]), stream: stream), as: UTF8.self).replacing(
+            "m=audio 4000", with: "m=audio \(parts[1])")
         var engine = engine()
         engine.local.targets.ownPorts = [20_000...20_199]
         let (_, audio) = try answer(&engine, to: Array(offer.utf8))
@@ -105,7 +115,9 @@ import Testing
         #expect(!quiet.offer().serialized().contains(subsequence: "ice-"))
         var engine = engine(.lite)
         let offer = String(decoding: engine.offer().serialized(), as: UTF8.self)
-        #expect(offer.contains("a=ice-lite") && offer.contains("a=candidate:1 1 UDP 2130706431 192.0.2.10 20000") && offer.contains("a=candidate:1 2 UDP 2130706430 192.0.2.10 20001"))
+        #expect(
+            offer.contains("a=ice-lite") && offer.contains("a=candidate:1 1 UDP 2130706431 192.0.2.10 20000")
+                && offer.contains("a=candidate:1 2 UDP 2130706430 192.0.2.10 20001"))
         let audio = try engine.receive(answer: plainOffer(stream: Self.checks + "\na=rtcp-mux"))
         #expect(audio.ice == NegotiatedICE(local: Self.mine, remoteUser: "evtj"))
         let again = String(decoding: engine.offer(direction: .sendonly).serialized(), as: UTF8.self)

@@ -119,7 +119,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("RTP/SAVP", "a=sendrecv"), ("RTP/SAVP", "a=crypto:3 AEAD_AES_128_GCM inline:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGw=="), ("RTP/AVP", "a=sendrecv"),
+        ("RTP/SAVP", "a=sendrecv"), ("RTP/SAVP", "a=crypto:3 AEAD_AES_128_GCM inline:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGw=="),
+        ("RTP/AVP", "a=sendrecv"),
         ("RTP/SAVP", "a=crypto:9 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj"),
         ("RTP/SAVP", SecurityNegotiationTests.crypto32 + "\n" + SecurityNegotiationTests.crypto80),
     ])
@@ -161,10 +162,13 @@ import Testing
     private func certificate(_ byte: UInt8) -> Fingerprint { Fingerprint(.sha256, Array(repeating: byte, count: 32))! }
 
     @Test(arguments: [
-        ("RTP/SAVPF", "actpass", "active", true), ("UDP/TLS/RTP/SAVP", "active", "passive", false), ("UDP/TLS/RTP/SAVPF", "passive", "active", true),
+        ("RTP/SAVPF", "actpass", "active", true), ("UDP/TLS/RTP/SAVP", "active", "passive", false),
+        ("UDP/TLS/RTP/SAVPF", "passive", "active", true),
         ("RTP/AVP", "actpass", "active", true),
     ])
-    func `an offer with a fingerprint is answered with ours and the other part`(profile: String, theirs: String, ours: String, begins: Bool) throws {
+    func `an offer with a fingerprint is answered with ours and the other part`(profile: String, theirs: String, ours: String, begins: Bool)
+        throws
+    {
         var callee = engine(.optional) { $0.fingerprint = certificate(1) }
         try callee.receive(offer: offer(over: profile, Self.print, "a=setup:" + theirs))
         let (answer, audio) = try callee.answer()
@@ -197,7 +201,9 @@ import Testing
         #expect(ours.security == .dtls(begins: true, peer: certificate(0xAB)))
     }
 
-    @Test(arguments: [SRTPPolicy.required, .optional]) func `two of us agree on a handshake, and on who begins it, also later`(policy: SRTPPolicy) throws {
+    @Test(arguments: [SRTPPolicy.required, .optional]) func `two of us agree on a handshake, and on who begins it, also later`(
+        policy: SRTPPolicy
+    ) throws {
         var caller = engine(policy) { ($0.fingerprint, $0.keying) = (certificate(1), .dtls) }
         var callee = engine(policy, seed: 2) { $0.fingerprint = certificate(2) }
         let offer = caller.offer()
@@ -217,11 +223,14 @@ import Testing
     }
 
     /// RFC 8842 §3.1, §5.3. We waited for the handshake; then the far end offers again.
-    @Test(arguments: [
-        ("a=setup:actpass", false, nil), ("", false, nil), ("a=setup:active", false, nil), ("a=setup:actpass\na=tls-id:first", false, "first"),
-        ("a=setup:passive", true, nil), ("a=setup:passive\na=tls-id:first", true, "first"),
-    ] as [(String, Bool, Text?)])
-    func `a later offer means the handshake that there is, unless it takes the other part`(lines: String, begins: Bool, name: Text?) throws {
+    @Test(
+        arguments: [
+            ("a=setup:actpass", false, nil), ("", false, nil), ("a=setup:active", false, nil),
+            ("a=setup:actpass\na=tls-id:first", false, "first"),
+            ("a=setup:passive", true, nil), ("a=setup:passive\na=tls-id:first", true, "first"),
+        ] as [(String, Bool, Text?)])
+    func `a later offer means the handshake that there is, unless it takes the other part`(lines: String, begins: Bool, name: Text?) throws
+    {
         var callee = engine(.optional) { $0.fingerprint = certificate(1) }
         try callee.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, "a=setup:active"))
         #expect(try callee.answer().audio?.security == .dtls(begins: false, peer: certificate(0xAB)))
@@ -244,7 +253,11 @@ import Testing
     }
 
     /// Some answer `active` whatever was agreed on: the handshake that there is goes on, unless they name another.
-    @Test(arguments: [("a=setup:active", true, "first"), ("a=setup:active\na=tls-id:first", true, "first"), ("a=setup:active\na=tls-id:second", false, "second")] as [(String, Bool, Text)])
+    @Test(
+        arguments: [
+            ("a=setup:active", true, "first"), ("a=setup:active\na=tls-id:first", true, "first"),
+            ("a=setup:active\na=tls-id:second", false, "second"),
+        ] as [(String, Bool, Text)])
     func `a later answer is a new handshake under another name alone`(lines: String, begins: Bool, name: Text) throws {
         var party = engine(.optional) { $0.fingerprint = certificate(1) }
         try party.receive(offer: offer(over: "UDP/TLS/RTP/SAVP", Self.print, "a=setup:actpass", "a=tls-id:first"))
@@ -257,7 +270,10 @@ import Testing
         #expect(try party.answer().audio?.security == audio.security)
     }
 
-    @Test(arguments: ["sha-1 AA:BB", "sha-256 AA:BB", "sha-256 " + String(repeating: "AA", count: 32), "md5 00", "", "sha-256 " + Array(repeating: "GG", count: 32).joined(separator: ":")])
+    @Test(arguments: [
+        "sha-1 AA:BB", "sha-256 AA:BB", "sha-256 " + String(repeating: "AA", count: 32), "md5 00", "",
+        "sha-256 " + Array(repeating: "GG", count: 32).joined(separator: ":"),
+    ])
     func `a fingerprint that is none or too weak is none`(value: String) { #expect(Fingerprint(parsing: Text(value)) == nil) }
 
     @Test func `a handshake without a fingerprint, or for a later time, is refused`() {

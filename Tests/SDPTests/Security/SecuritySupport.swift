@@ -22,7 +22,8 @@ func engine(_ policy: SRTPPolicy, seed: UInt64 = 1, _ change: (inout LocalSecuri
 
 /// An offer of PCMU over any profile, with lines to add to the stream.
 func offer(over profile: String, _ lines: String...) -> [UInt8] {
-    body("v=0\no=- 77 1 IN IP4 198.51.100.5\ns=-\nc=IN IP4 198.51.100.5\nt=0 0\nm=audio 4000 \(profile) 0\n" + lines.joined(separator: "\n"))
+    body(
+        "v=0\no=- 77 1 IN IP4 198.51.100.5\ns=-\nc=IN IP4 198.51.100.5\nt=0 0\nm=audio 4000 \(profile) 0\n" + lines.joined(separator: "\n"))
 }
 
 extension SessionDescription {

@@ -78,7 +78,9 @@ struct Station {
     init(_ address: IPAddress = .loopback, adjust: @Sendable (inout Transports.Configuration) -> Void = { _ in }) throws(SocketError) {
         let (stream, note) = AsyncStream<Arrival>.makeStream()
         arrivals = stream
-        var configuration = Transports.Configuration(listeners: [.init(.udp, SocketAddress(address, port: 0)), .init(.tcp, SocketAddress(address, port: 0))])
+        var configuration = Transports.Configuration(listeners: [
+            .init(.udp, SocketAddress(address, port: 0)), .init(.tcp, SocketAddress(address, port: 0)),
+        ])
         adjust(&configuration)
         lane = try Lane(label: "station") { [configuration] lane, _ throws(SocketError) in
             SignallingHost(transports: try Transports(configuration, on: lane)) { NotingEndpoint(transports: $0, note: note) }

@@ -26,7 +26,9 @@ private struct SecureStation {
         var configuration = Transports.Configuration(listeners: [.init(.tls, SocketAddress(.loopback, port: 0))])
         adjust(&configuration)
         lane = try Lane(label: "secure") { [configuration] lane, _ throws(SocketError) in
-            SignallingHost(transports: try Transports(configuration, tls: contexts, on: lane)) { NotingEndpoint(transports: $0, note: note) }
+            SignallingHost(transports: try Transports(configuration, tls: contexts, on: lane)) {
+                NotingEndpoint(transports: $0, note: note)
+            }
         }
         address = lane.sync { host, _ in host.transports.listeners[0].address }!
     }
@@ -68,7 +70,9 @@ private final class LeavingClient: Sendable {
         Self.write(session.takeOutput(), to: raw)
     }
 
-    private static func write(_ bytes: [UInt8], to raw: Int32) { #expect(Glibc.send(raw, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count) }
+    private static func write(_ bytes: [UInt8], to raw: Int32) {
+        #expect(Glibc.send(raw, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
+    }
 }
 
 extension RealTime {
@@ -113,7 +117,9 @@ extension RealTime {
         @Test func `a failure says who opened the connection, though its peer has no name`() async throws {
             let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts("stranger.pem"))
             let (failures, told) = AsyncStream<Bool>.makeStream()
-            for station in [caller, callee] { station.lane.sync { host, _ in host.transports.onTLSFailure = { _, _, isOurs in told.yield(isOurs) } } }
+            for station in [caller, callee] {
+                station.lane.sync { host, _ in host.transports.onTLSFailure = { _, _, isOurs in told.yield(isOurs) } }
+            }
             caller.send(request(1), over: caller.flow(to: callee, ""))
             var isOurs = failures.makeAsyncIterator()
             let first = await isOurs.next(), second = await isOurs.next()
@@ -159,7 +165,9 @@ extension RealTime {
         }
 
         @Test(arguments: [("gateway.example.test", true), ("127.0.0.1", true), ("carrier.example.test", false)])
-        func `who proves its name takes requests to its own port over the connection that it opened`(host: Text, isReused: Bool) async throws {
+        func `who proves its name takes requests to its own port over the connection that it opened`(host: Text, isReused: Bool)
+            async throws
+        {
             let caller = try SecureStation(tlsContexts()), callee = try SecureStation(tlsContexts(clients: "ca.pem"))
             caller.send(request(1), over: caller.flow(to: callee))
             let flow = try #require(await callee.next()).flow

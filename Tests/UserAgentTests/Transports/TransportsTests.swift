@@ -21,7 +21,8 @@ extension RealTime {
         }
 
         @Test(arguments: [IPAddress.loopback, IPAddress("::1")!, .anyV4])
-        func `a datagram that finds nobody comes back, and what is sent and received meanwhile is not lost`(address: IPAddress) async throws {
+        func `a datagram that finds nobody comes back, and what is sent and received meanwhile is not lost`(address: IPAddress) async throws
+        {
             let station = try Station(address)
             let here = address.isAny ? SocketAddress(.loopback, port: station.udp.port) : station.udp
             let peer = try PlainPeer(SOCK_DGRAM, to: here), gone = try PlainPeer(SOCK_DGRAM, to: here).local
@@ -66,7 +67,8 @@ extension RealTime {
         }
 
         @Test func `a datagram tells how long it lay unread while the lane was busy, and a stream's message does not`() async throws {
-            let station = try Station(), peer = try PlainPeer(SOCK_DGRAM, to: station.udp), stream = try PlainPeer(SOCK_STREAM, to: station.tcp)
+            let station = try Station(), peer = try PlainPeer(SOCK_DGRAM, to: station.udp),
+                stream = try PlainPeer(SOCK_STREAM, to: station.tcp)
             station.lane.sync { _, _ in
                 peer.write("hello")
                 let written = MonotonicClock.now
@@ -76,7 +78,8 @@ extension RealTime {
             stream.write(request(1, body: ""))
             #expect(await station.next()?.text == request(1, body: ""))
             let backlogs = try #require(station.lane.sync { host, _ in host.endpoint.backlogs })
-            #expect(backlogs.count == 2 && backlogs[0] >= .milliseconds(9) && backlogs[0] < .seconds(60) && backlogs[1] == .zero, "\(backlogs)")
+            #expect(
+                backlogs.count == 2 && backlogs[0] >= .milliseconds(9) && backlogs[0] < .seconds(60) && backlogs[1] == .zero, "\(backlogs)")
         }
 
         @Test func `several messages of one segment come one by one`() async throws {
@@ -213,7 +216,9 @@ extension RealTime {
 
         @Test func `a transport knows for which addresses it has a UDP socket`() throws {
             let station = try Station()
-            let answers = station.lane.sync { host, _ in [IPAddress.loopback, IPAddress("::1")!].map { host.transports.speaksUDP(with: $0) } }
+            let answers = station.lane.sync { host, _ in
+                [IPAddress.loopback, IPAddress("::1")!].map { host.transports.speaksUDP(with: $0) }
+            }
             #expect(answers == [true, false])
         }
 
@@ -274,7 +279,9 @@ extension RealTime {
             #expect(station.counts.connections == 0)
         }
 
-        @Test func `a connection that its peer has closed is left at once where nothing is to be answered, and counts no more`() async throws {
+        @Test func `a connection that its peer has closed is left at once where nothing is to be answered, and counts no more`()
+            async throws
+        {
             let station = try Station { ($0.connection.lingerTimeout, $0.maximumConnectionsPerSource) = (.seconds(600), 1) }
             for number in 1...3 {
                 let leaver = try PlainPeer(SOCK_STREAM, to: station.tcp)
@@ -369,7 +376,9 @@ extension RealTime {
         }
 
         @Test func `a source that is trusted has as many connections as there are`() async throws {
-            let station = try Station { ($0.maximumConnectionsPerSource, $0.maximumHandshakesPerSource, $0.trusted) = (2, 1, [IPNetwork("127.0.0.0/8")!]) }
+            let station = try Station {
+                ($0.maximumConnectionsPerSource, $0.maximumHandshakesPerSource, $0.trusted) = (2, 1, [IPNetwork("127.0.0.0/8")!])
+            }
             for number in 1...4 {
                 let peer = try PlainPeer(SOCK_STREAM, to: station.tcp)
                 peer.write(request(number))
@@ -409,7 +418,8 @@ extension RealTime {
                     let local = host.transports.listeners.first { $0.transport == transport }!.address
                     let uri = URI(user: nil, host: "127.0.0.1", port: target.port, parameters: [:])
                     let options = OutgoingOptions(
-                        target: uri, flow: Flow(transport: transport, local: local, remote: target), from: NameAddress(uri: uri), to: NameAddress(uri: uri))
+                        target: uri, flow: Flow(transport: transport, local: local, remote: target), from: NameAddress(uri: uri),
+                        to: NameAddress(uri: uri))
                     host.endpoint.options(options, at: now) { status, _, _ in continuation.resume(returning: status) }
                 }
             }
@@ -420,7 +430,9 @@ extension RealTime {
             try Lane(label: "agent") { lane, _ throws(SocketError) in
                 let any = SocketAddress(.loopback, port: 0)
                 let transports = try Transports(.init(listeners: [.init(.udp, any), .init(.tcp, any)]), on: lane)
-                return SignallingHost(transports: transports) { UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom()) }
+                return SignallingHost(transports: transports) {
+                    UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom())
+                }
             }
         }
     }

@@ -23,7 +23,9 @@ open class CXCallDirectoryManager: NSObject, @unchecked Sendable {
     private var system: CallSystem? { owner.withLock { $0.system } }
 
     /// nil: loaded. Else the extension's own error, or a `CXErrorCodeCallDirectoryManagerError`; the entries stay as they were.
-    @preconcurrency open func reloadExtension(withIdentifier identifier: String, completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    @preconcurrency open func reloadExtension(
+        withIdentifier identifier: String, completionHandler completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) {
         guard let system, let directories = system.directories, directories.record(of: identifier) != nil else {
             return Self.answer(completion, .noExtensionFound)
         }

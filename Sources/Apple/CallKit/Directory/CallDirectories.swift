@@ -83,7 +83,8 @@ public final class CallDirectories: @unchecked Sendable {
     private func begin(
         _ identifier: String, _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) throws(Failure) -> (@Sendable () -> CXCallDirectoryProvider, CallDirectoryData?) {
-        let (code, admitted) = directories.withLock { directories -> (Failure.Code, (@Sendable () -> CXCallDirectoryProvider, CallDirectoryData?)?) in
+        let (code, admitted) = directories.withLock {
+            directories -> (Failure.Code, (@Sendable () -> CXCallDirectoryProvider, CallDirectoryData?)?) in
             guard let directory = directories[identifier], let make = directory.makeProvider else { return (.noExtensionFound, nil) }
             guard directory.load == nil else { return (.currentlyLoading, nil) }
             directories[identifier]?.load = Load(provider: nil, completion: completion)

@@ -4,7 +4,8 @@ import Primitives
 /// What happens to a call on a network, and CallKit has no word for. Nothing here exists on a telephone: code that is to run there as well
 /// keeps it apart.
 ///
-/// It is told like everything else: whoever knows reports it (`CXProvider.report(_:of:)`), and the provider's delegate hears of it in its turn, when it
+/// It is told like everything else: whoever knows reports it (`CXProvider.report(_:of:)`), and the provider's delegate hears of it in its
+/// turn, when it
 /// is a `CallExtensionDelegate`. It changes nothing that CallKit knows: a call that the far end holds is not `isOnHold`.
 public enum CallExtension: Hashable, Sendable {
     /// An outgoing call rings, or is being looked for: the status of a provisional response, 101–199.
@@ -15,7 +16,8 @@ public enum CallExtension: Hashable, Sendable {
     case digit(Character)
     /// The far end asks that we call somebody else in its place.
     case transferRequested(to: String)
-    /// How far a transfer is that the far end makes for us, or that we make for it: the status of the new call. One of 200 or more is the last.
+    /// How far a transfer is that the far end makes for us, or that we make for it: the status of the new call. One of 200 or more is the
+    /// last.
     case transferProgress(status: Int)
     /// The call goes on under the same UUID, with somebody else.
     case transferred(to: String)
@@ -40,7 +42,8 @@ public struct CallMediaStatistics: Hashable, Sendable {
 
 /// A provider's delegate that also wants to know what CallKit has no word for.
 public protocol CallExtensionDelegate: CXProviderDelegate {
-    /// In order with all other callbacks of the provider, on its queue. The call may have ended: its statistics come when its media is closed.
+    /// In order with all other callbacks of the provider, on its queue. The call may have ended: its statistics come when its media is
+    /// closed.
     func provider(_ provider: CXProvider, call: UUID, did event: CallExtension)
 }
 
@@ -48,7 +51,8 @@ extension CXProvider {
     /// Reports what CallKit has no word for, about a call of this provider. Ignored when nobody wants to know.
     public func report(_ event: CallExtension, of call: UUID) { system.report(event, of: call, by: number) }
 
-    /// The account that this provider's calls belong to: the line of a gateway, or of an app. CallKit has one telephone; a gateway has one for each line.
+    /// The account that this provider's calls belong to: the line of a gateway, or of an app. CallKit has one telephone; a gateway has one
+    /// for each line.
     public var account: String? { system.configuration.account }
 }
 
@@ -58,7 +62,8 @@ extension CXCallController {
 }
 
 extension CallSystem {
-    /// What the network says by itself of a call, where the app's provider has not said it: `CXProvider.report(_:of:)` without a provider at hand.
+    /// What the network says by itself of a call, where the app's provider has not said it: `CXProvider.report(_:of:)` without a provider
+    /// at hand.
     public func report(_ event: CallExtension, of call: UUID) {
         guard let provider = self.call(call)?.provider else { return }
         report(event, of: call, by: provider)

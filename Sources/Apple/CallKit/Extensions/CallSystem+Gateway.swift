@@ -36,13 +36,16 @@ public protocol CallSystemAudioDelegate: CXProviderDelegate {
 }
 
 extension AVAudioSession {
-    /// In `didActivate` and `didAdmit`: the calls whose audio may start now. In `didDeactivate`: the one that had audio last. The same in a task
+    /// In `didActivate` and `didAdmit`: the calls whose audio may start now. In `didDeactivate`: the one that had audio last. The same in a
+    /// task
     /// that is made there.
     public var hookswitchCalls: [UUID] { ofCalls?.calls ?? [] }
     /// The session's name in the journal; nil for a session that is not a call's, and for that of the process outside of these callbacks.
     public var hookswitchName: AudioSessionName? { ofCalls?.name }
 
-    private var ofCalls: CallAudioSession? { self as? CallAudioSession ?? (self === AVAudioSession.sharedInstance() ? CallAudioSession.current : nil) }
+    private var ofCalls: CallAudioSession? {
+        self as? CallAudioSession ?? (self === AVAudioSession.sharedInstance() ? CallAudioSession.current : nil)
+    }
 }
 
 // On an `InlineHost` a completion never leaves the thread that it was made on.

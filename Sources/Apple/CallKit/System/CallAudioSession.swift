@@ -14,7 +14,8 @@ final class CallAudioSession: AVAudioSession, @unchecked Sendable {
         super.init()
     }
 
-    /// The delegate gets the session of the process: apps set that up before there is a call, and expect it. Where each call group has a session,
+    /// The delegate gets the session of the process: apps set that up before there is a call, and expect it. Where each call group has a
+    /// session,
     /// they are told apart.
     var isShared: Bool { name.group == nil }
 

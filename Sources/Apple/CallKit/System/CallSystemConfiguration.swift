@@ -38,7 +38,8 @@ public struct CallSystemConfiguration: Sendable {
     /// Whether call directories may block the user's contacts, too.
     public var directoriesBlockContacts = false
     public var overLimitError = OverLimitError.maximumCallGroupsReached
-    /// The owner of the `InlineHost` that it has then sees to it that one thread at a time uses the system, its providers and its actions: it needs no locks.
+    /// The owner of the `InlineHost` that it has then sees to it that one thread at a time uses the system, its providers and its actions:
+    /// it needs no locks.
     package var isCalledByOneAtATime = false
 
     /// As a telephone.

@@ -69,7 +69,8 @@ extension CallSystemState {
     }
 
     private mutating func regroup(_ record: Action, with other: UUID?) {
-        guard let number = calls[record.call]?.provider, let provider = providers[number], let present = provider.groups.group(of: record.call)
+        guard let number = calls[record.call]?.provider, let provider = providers[number],
+            let present = provider.groups.group(of: record.call)
         else { return }
         if let other {
             // The other call may have ended since; then nothing is left to join.
@@ -98,7 +99,8 @@ extension CallSystemState {
         case .end, .group: break
         default: return
         }
-        guard let call = calls[record.call], let provider = providers[call.provider], let present = provider.groups.group(of: call.uuid) else { return }
+        guard let call = calls[record.call], let provider = providers[call.provider], let present = provider.groups.group(of: call.uuid)
+        else { return }
         provider.planned.move(call.uuid, to: present)
         for uuid in call.outstanding {
             guard let outstanding = actions[uuid] else { continue }

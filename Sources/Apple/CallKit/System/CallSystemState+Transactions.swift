@@ -5,7 +5,8 @@ import Primitives
 
 extension CallSystemState {
     /// A wish of the local user.
-    /// - Parameter isFree: false when one of its actions is complete, or it or a copy of it is held by another request or twice in this one.
+    /// - Parameter isFree: false when one of its actions is complete, or it or a copy of it is held by another request or twice in this
+    ///   one.
     mutating func request(_ transaction: CallTransaction, isFree: Bool, at now: Instant) {
         note(.transactionRequested(transaction))
         switch preflight(transaction, isFree: isFree) {
@@ -38,7 +39,8 @@ extension CallSystemState {
     }
 
     private mutating func accept(_ transaction: CallTransaction, _ steps: [Step?], provider: ProviderNumber) {
-        transactions[transaction.uuid] = Transaction(uuid: transaction.uuid, provider: provider, serial: nextSerial(), actions: transaction.actions)
+        transactions[transaction.uuid] = Transaction(
+            uuid: transaction.uuid, provider: provider, serial: nextSerial(), actions: transaction.actions)
         for (action, step) in zip(transaction.actions, steps) {
             // Preflight has made sure that every action has a call.
             guard let call = action.call else { continue }

@@ -46,7 +46,8 @@ extension CallSystemState {
     }
 
     private func refusal(
-        of action: CallAction, provider: Provider, _ number: ProviderNumber, groupsBefore: Int, started: inout [UUID], answered: inout [UUID]
+        of action: CallAction, provider: Provider, _ number: ProviderNumber, groupsBefore: Int, started: inout [UUID],
+        answered: inout [UUID]
     ) -> CXErrorCodeRequestTransactionError.Code? {
         guard let uuid = action.call else { return .invalidAction }
         // A transaction may not carry the count beyond the limit; one that adds no group is never refused for it.

@@ -5,7 +5,8 @@ import Primitives
 ///
 /// An action is completed once, by `fulfill`, `fail` or its deadline; whatever comes later changes nothing. Completing an
 /// action that no system holds (never requested, refused, already complete) has no effect. Completing is safe from any
-/// thread (in the system of one of the gateway's lines: on the signalling lane alone); the settable properties are the requester's until the
+/// thread (in the system of one of the gateway's lines: on the signalling lane alone); the settable properties are the requester's until
+/// the
 /// action is requested.
 open class CXAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The action's own identity, not the call's. Kept by copies.

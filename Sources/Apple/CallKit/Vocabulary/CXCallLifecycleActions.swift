@@ -33,7 +33,9 @@ open class CXStartCallAction: CXCallAction, @unchecked Sendable {
 
     open override func copy(with zone: NSZone? = nil) -> Any { CXStartCallAction(copying: self) }
     override var details: [Detail] {
-        super.details + [Detail("handle", handle)] + (contactIdentifier.map { [Detail("contactIdentifier", $0)] } ?? []) + [Detail("isVideo", isVideo)]
+        super.details + [Detail("handle", handle)] + (contactIdentifier.map { [Detail("contactIdentifier", $0)] } ?? []) + [
+            Detail("isVideo", isVideo)
+        ]
     }
     override class var limit: TimeInterval { 600 }
 

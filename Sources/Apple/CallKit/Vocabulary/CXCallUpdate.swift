@@ -27,15 +27,16 @@ open class CXCallUpdate: NSObject, NSCopying, @unchecked Sendable {
 
     /// Only what was set.
     open override var description: String {
-        describe([
-            fields.remoteHandle.map { Detail("remoteHandle", $0?.description ?? "nil") },
-            fields.localizedCallerName.map { Detail("localizedCallerName", $0 ?? "nil") },
-            fields.supportsHolding.map { Detail("supportsHolding", $0) },
-            fields.supportsGrouping.map { Detail("supportsGrouping", $0) },
-            fields.supportsUngrouping.map { Detail("supportsUngrouping", $0) },
-            fields.supportsDTMF.map { Detail("supportsDTMF", $0) },
-            fields.hasVideo.map { Detail("hasVideo", $0) },
-        ].compactMap { $0 })
+        describe(
+            [
+                fields.remoteHandle.map { Detail("remoteHandle", $0?.description ?? "nil") },
+                fields.localizedCallerName.map { Detail("localizedCallerName", $0 ?? "nil") },
+                fields.supportsHolding.map { Detail("supportsHolding", $0) },
+                fields.supportsGrouping.map { Detail("supportsGrouping", $0) },
+                fields.supportsUngrouping.map { Detail("supportsUngrouping", $0) },
+                fields.supportsDTMF.map { Detail("supportsDTMF", $0) },
+                fields.hasVideo.map { Detail("hasVideo", $0) },
+            ].compactMap { $0 })
     }
 
     open var remoteHandle: CXHandle? {

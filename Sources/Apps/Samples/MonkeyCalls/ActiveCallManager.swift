@@ -18,7 +18,9 @@ public class ActiveCallManager {
 
     public func endCall(_ call: ActiveCall) { send(CXTransaction(action: CXEndCallAction(call: call.uuid))) }
     public func placeCallOnHold(_ call: ActiveCall) { send(CXTransaction(action: CXSetHeldCallAction(call: call.uuid, onHold: true))) }
-    public func removeCallFromOnHold(_ call: ActiveCall) { send(CXTransaction(action: CXSetHeldCallAction(call: call.uuid, onHold: false))) }
+    public func removeCallFromOnHold(_ call: ActiveCall) {
+        send(CXTransaction(action: CXSetHeldCallAction(call: call.uuid, onHold: false)))
+    }
 
     private func send(_ transaction: CXTransaction) {
         callController.request(transaction) { error in

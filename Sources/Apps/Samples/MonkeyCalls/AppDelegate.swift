@@ -21,7 +21,8 @@ public class AppDelegate: UIResponder, UIApplicationDelegate {
     }
 
     public func application(
-        _ application: UIApplication, continue userActivity: NSUserActivity, restorationHandler: @escaping ([UIUserActivityRestoring]?) -> Void
+        _ application: UIApplication, continue userActivity: NSUserActivity,
+        restorationHandler: @escaping ([UIUserActivityRestoring]?) -> Void
     ) -> Bool {
         start(StartCallRequest(activity: userActivity))
     }

@@ -5,7 +5,9 @@ import Foundation
 /// The beginning of a sample app: its arguments, and exit code 2 for those that make no sense, 3 where it cannot run.
 public struct SampleCommand: ParsableCommand {
     /// Named as the app that it is in.
-    public static var configuration: CommandConfiguration { CommandConfiguration(commandName: CommandLine.arguments.first.map { URL(filePath: $0).lastPathComponent }) }
+    public static var configuration: CommandConfiguration {
+        CommandConfiguration(commandName: CommandLine.arguments.first.map { URL(filePath: $0).lastPathComponent })
+    }
 
     @OptionGroup public var options: SampleOptions
 

@@ -54,7 +54,9 @@ import UserAgent
 
     /// Launches the app and serves the main queue until it is done. Does not return.
     public func start(_ launch: @MainActor (LiveAppLine) -> any SampleCalls) throws -> Never {
-        guard let server = options.serverAddress, let ports = options.mediaRange else { throw ValidationError("--server and --media-ports are needed") }
+        guard let server = options.serverAddress, let ports = options.mediaRange else {
+            throw ValidationError("--server and --media-ports are needed")
+        }
         var settings = LiveAppSettings(number: Text(options.line), server: server)
         settings.password = options.password.map { Text($0) }
         settings.mediaPorts = ports
@@ -67,7 +69,11 @@ import UserAgent
         let app = CallSystem.$current.withValue(system) { launch(line) }
         self.app = app
         if options.conference { app.allowConference(of: 2) }
-        user = ScriptedUser(options, system: system, teller: teller) { [unowned self] in dialSecond() } onDone: { [unowned self] in leave() }
+        user = ScriptedUser(options, system: system, teller: teller) { [unowned self] in
+            dialSecond()
+        } onDone: { [unowned self] in
+            leave()
+        }
         signals = SignalTrap(on: .main) { request in
             MainActor.assumeIsolated {
                 if request == .stop { Foundation.exit(1) }
@@ -149,7 +155,9 @@ import UserAgent
         // Transactions that only wait for what may come again are left behind.
         let isOver = line?.counts.map { $0.calls == 0 && $0.agent.sessions == 0 } ?? true
         if isOver || MonotonicClock.now > limit { return line?.leave() ?? () }
-        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(20)) { MainActor.assumeIsolated { self.leaveWhenIdle(until: limit) } }
+        DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(20)) {
+            MainActor.assumeIsolated { self.leaveWhenIdle(until: limit) }
+        }
     }
 
     private func close() {

@@ -21,12 +21,19 @@ import Runtime
         let start = firstStep ?? now
         firstStep = start
         let milliseconds = (now - start) / .milliseconds(1)
-        if json { object(["event": "step", "step": step, "ms": String(format: "%.3f", milliseconds)]) } else { write(String(format: "%10.3f ms  ", milliseconds) + step) }
+        if json {
+            object(["event": "step", "step": step, "ms": String(format: "%.3f", milliseconds)])
+        } else {
+            write(String(format: "%10.3f ms  ", milliseconds) + step)
+        }
     }
 
     func summary(_ figures: SampleFigures, violations: Int, refusals: Int) {
-        var details = ["calls": "\(figures.calls)", "connected": "\(figures.connected)", "violations": "\(violations)", "refusals": "\(refusals)"]
-        for (name, values) in [("answer to first packet", figures.answerToFirstPacket), ("hang-up to closed", figures.hangUpToClosed)] where !values.isEmpty {
+        var details = [
+            "calls": "\(figures.calls)", "connected": "\(figures.connected)", "violations": "\(violations)", "refusals": "\(refusals)",
+        ]
+        for (name, values) in [("answer to first packet", figures.answerToFirstPacket), ("hang-up to closed", figures.hangUpToClosed)]
+        where !values.isEmpty {
             let sorted = values.sorted()
             details[name + ", median ms"] = String(format: "%.3f", sorted[sorted.count / 2])
             details[name + ", p99 ms"] = String(format: "%.3f", sorted[min(sorted.count - 1, sorted.count * 99 / 100)])

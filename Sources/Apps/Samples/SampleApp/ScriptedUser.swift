@@ -76,7 +76,9 @@ public struct SampleFigures: Sendable {
         guard seen[call] == .appeared else { return }
         answeredAt[call] = MonotonicClock.now
         let active = system.calls.filter { $0.hasConnected && !$0.isOnHold && $0.uuid != call }.map(\.uuid)
-        let before: [CXAction] = active.map { options.waiting == .hold ? CXSetHeldCallAction(call: $0, onHold: true) : CXEndCallAction(call: $0) }
+        let before: [CXAction] = active.map {
+            options.waiting == .hold ? CXSetHeldCallAction(call: $0, onHold: true) : CXEndCallAction(call: $0)
+        }
         request(before + [CXAnswerCallAction(call: call)])
     }
 
@@ -92,7 +94,9 @@ public struct SampleFigures: Sendable {
             if let rest = options.resumeAfter { after(delay + rest) { [unowned self] in hold(call, false) } }
         }
         if let digits = options.dtmf { after(0.5) { [unowned self] in press(digits, on: call) } }
-        if let delay = options.muteAfter { after(delay) { [unowned self] in ifUp(call) { request([CXSetMutedCallAction(call: call, muted: true)]) } } }
+        if let delay = options.muteAfter {
+            after(delay) { [unowned self] in ifUp(call) { request([CXSetMutedCallAction(call: call, muted: true)]) } }
+        }
         if let delay = options.endAfter { after(delay) { [unowned self] in hangUp(call) } }
     }
 

@@ -2,9 +2,12 @@ import Primitives
 
 /// Checks the rules of the journal event by event: the same events give the same violations, live or from a file.
 ///
-/// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier one
-/// is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose beginning is
-/// in it, and so is what follows a gap: the calls that were up there are unfinished. Events of other journals must not be mixed in: the order is the
+/// What it remembers of a call is bounded, and goes when the call has been over for a while. `gateway.started` begins a new run: an earlier
+/// one
+/// is finished by that. A journal that begins in the middle of a run (an older part was rotated away) is judged by the calls whose
+/// beginning is
+/// in it, and so is what follows a gap: the calls that were up there are unfinished. Events of other journals must not be mixed in: the
+/// order is the
 /// proof. So each journal has an audit of its own, on its lane.
 public final class Audit {
     public struct Options: Sendable {
@@ -39,7 +42,8 @@ public final class Audit {
     public private(set) var gaps: [Gap] = []
     /// Calls that had begun and were not over when the journal ended, where it has a gap, or when the next run began.
     public private(set) var unfinishedCalls: [CallUUID] = []
-    /// Calls of which events are missing, before a gap, after it or at the beginning: what is there does not tell whether they kept the rules.
+    /// Calls of which events are missing, before a gap, after it or at the beginning: what is there does not tell whether they kept the
+    /// rules.
     public private(set) var partialCalls: Set<CallUUID> = []
     /// Lines with calls that were judged without their audio sessions: a session may be that of calls of which events are missing.
     public private(set) var unjudgedSessionLines: Set<Text> = []
@@ -124,7 +128,8 @@ extension Audit {
     /// Events of a call that may come before it begins.
     private static let wishes: Set<JournalEvent.Kind> = [.transactionRequested, .transactionAccepted, .transactionRefused]
 
-    /// In a journal whose beginning is missing: only calls that are all there, and sessions only where all of their calls are. (M2 looks itself.)
+    /// In a journal whose beginning is missing: only calls that are all there, and sessions only where all of their calls are. (M2 looks
+    /// itself.)
     private func canJudge(_ event: borrowing JournalEvent, by rule: AuditRule) -> Bool {
         guard facts.current.hasBegun else { return false }
         switch rule.id {
@@ -155,7 +160,8 @@ extension Audit {
         violations.append(violation)
     }
 
-    /// At the beginning too. What is over is judged, as where a journal ends, and what comes is as after a beginning that is missing. Where the
+    /// At the beginning too. What is over is judged, as where a journal ends, and what comes is as after a beginning that is missing. Where
+    /// the
     /// numbers go on, so does the run, and its lines are as they were.
     private func noteGap(before sequence: UInt64) -> [Violation] {
         defer { facts.isCut = sequence != 1 }
@@ -202,7 +208,8 @@ extension Audit {
     private func openSessions() -> [Violation] {
         guard !facts.sessions.isEmpty, facts.findings.noteClosing(.M9, nil) else { return [] }
         return facts.sessions.keys.map(\.text.description).sorted().map {
-            Violation(rule: .M9, call: nil, sequence: lastSequence ?? 0, sentence: "session \($0) must be deactivated when no call needs it")
+            Violation(
+                rule: .M9, call: nil, sequence: lastSequence ?? 0, sentence: "session \($0) must be deactivated when no call needs it")
         }
     }
 }

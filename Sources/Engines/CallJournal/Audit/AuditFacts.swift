@@ -76,7 +76,8 @@ final class AuditFacts {
         }
     }
 
-    /// Whether all is known that decides over the sessions of the event's call: the line from its beginning on, or every call of the group, where
+    /// Whether all is known that decides over the sessions of the event's call: the line from its beginning on, or every call of the group,
+    /// where
     /// that has a session of its own.
     func knowsSessions(_ event: borrowing JournalEvent) -> Bool {
         guard isCut else { return true }
@@ -192,7 +193,9 @@ extension AuditFacts {
         // What is complete waits for nothing.
         while let oldest = acceptedOrder.first, oldest.until <= event.time || actions[oldest.action] == nil {
             _ = acceptedOrder.popFirst()
-            if let action = actions[oldest.action], !action.isPerformed || action.call.flatMap({ calls[$0] }) == nil { actions[oldest.action] = nil }
+            if let action = actions[oldest.action], !action.isPerformed || action.call.flatMap({ calls[$0] }) == nil {
+                actions[oldest.action] = nil
+            }
         }
         let list = event.listedActions
         for (index, listed) in list.enumerated() {

@@ -32,7 +32,9 @@ extension AuditRule {
         .R3, "one 200 per incoming call, inside perform.answer, and none after CANCEL or the end", on: [.sipSent],
         check: { _, facts in
             let call = facts.current
-            guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message), !call.isRefused else { return nil }
+            guard let message = facts.message, message.isInviteResponse(200..<300), call.isOfInvite(message), !call.isRefused else {
+                return nil
+            }
             if !call.beganAnswer { return "200 needs perform.answer" }
             if call.sentOK != nil { return "the INVITE was answered already" }
             return call.isEnding ? "the call was ending: no 200" : nil
@@ -70,8 +72,10 @@ extension AuditRule {
             return "\(action.kind) must be fulfilled, failed or timed out"
         })
 
-    /// The INVITE is sent after `perform.start` and before the call begins to end; another one only after a final response to the one before
-    /// (a challenge, a redirection), or after none came (`sip.unanswered`: another server is tried). `perform.start` is fulfilled after the INVITE was sent.
+    /// The INVITE is sent after `perform.start` and before the call begins to end; another one only after a final response to the one
+    /// before
+    /// (a challenge, a redirection), or after none came (`sip.unanswered`: another server is tried). `perform.start` is fulfilled after the
+    /// INVITE was sent.
     static let r6 = AuditRule(
         .R6, "an INVITE is sent inside perform.start, which is fulfilled after it", on: [.sipSent, .actionFulfilled],
         check: { event, facts in
@@ -86,10 +90,12 @@ extension AuditRule {
             return call.ended != nil || call.beganEnd || call.endedReports > 0 ? "the call was ending: no INVITE" : nil
         })
 
-    /// `report.connecting` at most once and after a 101–199 or 2xx; `report.connected` once and after the 2xx. A call whose media was opened
+    /// `report.connecting` at most once and after a 101–199 or 2xx; `report.connected` once and after the 2xx. A call whose media was
+    /// opened
     /// for a 2xx is reported connected.
     static let r7 = AuditRule(
-        .R7, "connecting at most once after a 1xx; connected exactly once after the 2xx", on: [.reportConnecting, .reportConnected, .callEnded],
+        .R7, "connecting at most once after a 1xx; connected exactly once after the 2xx",
+        on: [.reportConnecting, .reportConnected, .callEnded],
         check: { event, facts in
             let call = facts.current
             switch event.kind {

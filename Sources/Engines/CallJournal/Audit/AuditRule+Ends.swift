@@ -3,8 +3,10 @@ import SIP
 
 // Rules about how a call ends.
 extension AuditRule {
-    /// BYE, CANCEL and a final refusal of the INVITE need a reason in the journal: `perform.end`, `report.ended`, a reset, a failed answer or start,
-    /// refused media, an end by the far end, or (refusal) a call that was not reported. The dialogs of lost forks are exempt, and those of servers
+    /// BYE, CANCEL and a final refusal of the INVITE need a reason in the journal: `perform.end`, `report.ended`, a reset, a failed answer
+    /// or start,
+    /// refused media, an end by the far end, or (refusal) a call that was not reported. The dialogs of lost forks are exempt, and those of
+    /// servers
     /// that we went on without because their INVITE had no answer in time (`sip.unanswered`).
     static let r8 = AuditRule(
         .R8, "we end a dialog only for a reason that the journal shows before", on: [.sipSent],
@@ -17,8 +19,10 @@ extension AuditRule {
             return "\(message.status.map(String.init) ?? message.method.description) needs perform.end or report.ended"
         })
 
-    /// After the far end ended a call (BYE, CANCEL, a final error) there is exactly one `report.ended` and no `perform.end`, unless that action
-    /// was accepted before, or a failed action had ended the call. While the place is looked for that a 3xx names (`sip.lookup`) the user may end the call;
+    /// After the far end ended a call (BYE, CANCEL, a final error) there is exactly one `report.ended` and no `perform.end`, unless that
+    /// action
+    /// was accepted before, or a failed action had ended the call. While the place is looked for that a 3xx names (`sip.lookup`) the user
+    /// may end the call;
     /// if nobody does, its end is reported all the same.
     static let r9 = AuditRule(
         .R9, "a remote end is reported exactly once and not performed", on: [.performEnd, .reportEnded, .callEnded],
@@ -32,21 +36,26 @@ extension AuditRule {
                 return call.endedReports > 0 && call.ended == nil ? "the end is reported once" : nil
             default:
                 let isOurs = call.beganEnd || call.failedStartOrAnswer || call.resetAt != nil || call.isRefused || call.ended != nil
-                return (call.remoteEnd != nil || call.isLooking) && call.endedReports == 0 && !isOurs ? "the far end ended the call: report.ended must come first" : nil
+                return (call.remoteEnd != nil || call.isLooking) && call.endedReports == 0 && !isOurs
+                    ? "the far end ended the call: report.ended must come first" : nil
             }
         })
 
-    /// A call that was accepted or started ends once with `call.ended`. After that nothing happens to it but the rest of SIP, completions of
-    /// actions, deactivation, closing and release. (What media must not do then is M3 and M4, what SIP must not do is R3 and R6, what the far end ended is R9.)
+    /// A call that was accepted or started ends once with `call.ended`. After that nothing happens to it but the rest of SIP, completions
+    /// of
+    /// actions, deactivation, closing and release. (What media must not do then is M3 and M4, what SIP must not do is R3 and R6, what the
+    /// far end ended is R9.)
     static let r10 = AuditRule(
         .R10, "every call ends exactly once, and ended is absorbing",
         on: .performs + [
-            .callEnded, .reportIncoming, .reportIncomingAccepted, .reportIncomingRefused, .reportConnecting, .reportConnected, .reportUpdated,
+            .callEnded, .reportIncoming, .reportIncomingAccepted, .reportIncomingRefused, .reportConnecting, .reportConnected,
+            .reportUpdated,
             .reportEnded, .remoteHold, .dtmfReceived, .earlyMediaIgnored,
         ],
         check: { event, facts in
             let call = facts.current
-            guard call.ended != nil, !(event.kind == .performEnd && call.remoteEnd != nil), call.resetAt == nil || event.kind == .callEnded else { return nil }
+            guard call.ended != nil, !(event.kind == .performEnd && call.remoteEnd != nil), call.resetAt == nil || event.kind == .callEnded
+            else { return nil }
             return event.kind == .callEnded ? "a call ends once" : "the call had ended: no \(event.kind.rawValue)"
         },
         closing: { call, _ in
@@ -72,7 +81,8 @@ extension AuditRule {
             return facts.current.mayCancel(message) ? nil : "CANCEL must wait for a provisional response"
         })
 
-    /// After `report.incoming.error` the INVITE is refused with a status that fits the error (mapping §4), or with 487 when it was cancelled;
+    /// After `report.incoming.error` the INVITE is refused with a status that fits the error (mapping §4), or with 487 when it was
+    /// cancelled;
     /// nothing is performed.
     static let r13 = AuditRule(
         .R13, "a refused report gets a fitting status and performs nothing", on: .performs + [.sipSent],
@@ -90,7 +100,8 @@ extension AuditRule {
     /// A reset ends every live call of the line within the limit and with a message that ends its dialog (one that the far end
     /// sent counts, and so does an INVITE that got no response at all); nothing is performed for it any more.
     static let r17 = AuditRule(
-        .R17, "a reset ends every call of the line in time, with a SIP message, and nothing is performed any more", on: .performs + [.callEnded],
+        .R17, "a reset ends every call of the line in time, with a SIP message, and nothing is performed any more",
+        on: .performs + [.callEnded],
         check: { event, facts in
             guard let reset = facts.current.resetAt else { return nil }
             if event.kind.isPerform { return "the provider was reset: no \(event.kind.rawValue)" }
@@ -107,7 +118,8 @@ extension AuditRule {
         .R18, "Reason in a response is Q.850", on: [.sipSent],
         check: { event, facts in
             guard facts.message?.status != nil, let reason = event.details.text(.reason) else { return nil }
-            return ReasonHeader.protocols(of: reason).allSatisfy { $0.equalsIgnoringCase("Q.850") } ? nil : "a response carries Q.850 reasons only"
+            return ReasonHeader.protocols(of: reason).allSatisfy { $0.equalsIgnoringCase("Q.850") }
+                ? nil : "a response carries Q.850 reasons only"
         })
 }
 

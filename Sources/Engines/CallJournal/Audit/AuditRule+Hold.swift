@@ -4,7 +4,8 @@ import Primitives
 extension AuditRule {
     /// `perform.held(true)` is fulfilled after the media was stopped, and it does not start again before `perform.held(false)`.
     static let r14 = AuditRule(
-        .R14, "hold stops the media before it is fulfilled, and nothing starts it before the resume", on: [.actionFulfilled, .mediaStarted],
+        .R14, "hold stops the media before it is fulfilled, and nothing starts it before the resume",
+        on: [.actionFulfilled, .mediaStarted],
         check: { event, facts in
             if event.kind == .mediaStarted { return facts.current.wantsHold ? "the call is on hold: no media" : nil }
             guard let action = facts.action, action.kind == .held, action.on else { return nil }

@@ -30,7 +30,8 @@ extension AuditRule {
         .M3, "no media is made when the end has begun", on: making,
         check: { event, facts in facts.current.isEnding ? "the call was ending: no \(event.kind.rawValue)" : nil })
 
-    /// Running media is stopped before our BYE leaves, before the call ends and before anything is closed or released. A reset ends the calls
+    /// Running media is stopped before our BYE leaves, before the call ends and before anything is closed or released. A reset ends the
+    /// calls
     /// before anybody can act on it: then the stop comes after `call.ended`.
     static let m4 = AuditRule(
         .M4, "media stops before BYE, end, close and release", on: [.sipSent, .callEnded, .mediaClosed, .mediaReleased],
@@ -44,7 +45,8 @@ extension AuditRule {
             return "media stops before \(event.kind.rawValue)"
         })
 
-    /// Closed and released only when the end has begun (`perform.end`, `report.ended`, a refused or never made report, a failed action, a reset),
+    /// Closed and released only when the end has begun (`perform.end`, `report.ended`, a refused or never made report, a failed action, a
+    /// reset),
     /// and released only when closed.
     static let m5 = AuditRule(
         .M5, "closed and released only after the end", on: [.mediaClosed, .mediaReleased],
@@ -87,11 +89,14 @@ extension AuditRule {
         .M7, "early media opens nothing", on: [.mediaOpened],
         check: { _, facts in
             let call = facts.current
-            return call.direction == .outgoing && call.beganStart && !call.receivedOK ? "media of an outgoing call is opened after the 2xx" : nil
+            return call.direction == .outgoing && call.beganStart && !call.receivedOK
+                ? "media of an outgoing call is opened after the 2xx" : nil
         })
 
-    /// Numbers and sockets balance: a number is reserved by one call, rests for the quarantine after its release, is opened by its own call only,
-    /// and all that was reserved is released once. A call has one number, beside those that could not be bound (`media.refused` with their port) before it
+    /// Numbers and sockets balance: a number is reserved by one call, rests for the quarantine after its release, is opened by its own call
+    /// only,
+    /// and all that was reserved is released once. A call has one number, beside those that could not be bound (`media.refused` with their
+    /// port) before it
     /// was opened.
     static let m8 = AuditRule(
         .M8, "every reservation is released once, and rests before it is used again; a call has one, beside those that another program has",
@@ -139,7 +144,8 @@ extension AuditRule {
             return facts.isNeeded(key) ? "a connected call that is not on hold needs the session" : nil
         })
 
-    /// No packet leaves outside [started, stopped]: by the instants that `media.stopped` carries, and by `media.closed`, whose total is the sum of
+    /// No packet leaves outside [started, stopped]: by the instants that `media.stopped` carries, and by `media.closed`, whose total is the
+    /// sum of
     /// the intervals.
     static let m10 = AuditRule(
         .M10, "no packet leaves outside start and stop", on: [.mediaStopped, .mediaClosed],
@@ -147,7 +153,8 @@ extension AuditRule {
             let call = facts.current
             let packets = event.details.number(.packets)
             if event.kind == .mediaClosed {
-                return packets.map { $0 == call.packets } ?? true ? nil : "\(call.packets) packets left between start and stop, \(packets ?? 0) in all"
+                return packets.map { $0 == call.packets } ?? true
+                    ? nil : "\(call.packets) packets left between start and stop, \(packets ?? 0) in all"
             }
             guard let started = call.runningSince else { return "what does not run cannot be stopped" }
             guard let first = event.details.number(.firstSent), let last = event.details.number(.lastSent) else {
@@ -160,7 +167,8 @@ extension AuditRule {
 
     /// A recorder is media: it begins when the media is open and the call has not begun to end, and it is gone before the media is closed.
     static let m11 = AuditRule(
-        .M11, "a recording lies within the open media of a call that is not ending", on: [.recordingStarted, .recordingEnded, .mediaClosed],
+        .M11, "a recording lies within the open media of a call that is not ending",
+        on: [.recordingStarted, .recordingEnded, .mediaClosed],
         check: { event, facts in
             let call = facts.current
             switch event.kind {

@@ -44,7 +44,8 @@ final class CallFacts {
     var isLooking = false
     /// Sequence of the event by which the far end ended the call.
     var remoteEnd: UInt64?
-    /// Sequence of the far end's BYE by which it would end the call, until it is answered: one that is refused ends nothing (RFC 3261 §15.1.2).
+    /// Sequence of the far end's BYE by which it would end the call, until it is answered: one that is refused ends nothing (RFC 3261
+    /// §15.1.2).
     var openBye: UInt64?
 
     // CallKit.
@@ -150,7 +151,9 @@ extension CallFacts {
             message.isSent ? noteSentResponse(message, at: event.time) : noteReceivedResponse(message, of: event)
         } else if !message.isSent, message.isInviteResponse(100..<200) {
             laterProvisional = message.cseq
-        } else if !message.isSent, message.isInviteResponse(200..<300), let cseq = message.cseq, passedOver.contains(cseq), let tag = message.remoteTag {
+        } else if !message.isSent, message.isInviteResponse(200..<300), let cseq = message.cseq, passedOver.contains(cseq),
+            let tag = message.remoteTag
+        {
             passedOverTags.insert(tag.detached)
         } else if message.isSent, message.method == .bye {
             noteAnswerToBye(message.status ?? 0)

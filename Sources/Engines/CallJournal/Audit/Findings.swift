@@ -1,6 +1,7 @@
 import Primitives
 
-/// The violations that were found, until the journal tells of them as well: what it alone tells of was found while nothing was missing in it.
+/// The violations that were found, until the journal tells of them as well: what it alone tells of was found while nothing was missing in
+/// it.
 /// What a call lacks at its end is found at another event where events are missing, and is known by its rule and call.
 final class Findings {
     private struct Name: Hashable { let rule: AuditRule.ID, call: CallUUID?, sequence: UInt64? }

@@ -11,7 +11,8 @@ package enum ActionClass: String, CaseIterable, Sendable {
     init(_ name: Text) { self = Self.named.first { $0.name == name }?.kind ?? .other }
 
     private static let named = allCases.map { (name: Text($0.rawValue), kind: $0) }
-    private static let startName = Text(start.rawValue), answerName = Text(answer.rawValue), endName = Text(end.rawValue), groupName = Text(group.rawValue)
+    private static let startName = Text(start.rawValue), answerName = Text(answer.rawValue), endName = Text(end.rawValue),
+        groupName = Text(group.rawValue)
 
     /// Its text; that of what every call has is made once.
     package var name: Text {
@@ -79,13 +80,18 @@ enum ActionLimits {
 extension JournalEvent {
     /// The actions of a transaction, in order.
     var listedActions: [ListedAction] {
-        if case .actions(let actions)? = details[.actions] { return actions.map { ListedAction(kind: $0.kind.actionClass, action: .init($0.uuid)) } }
+        if case .actions(let actions)? = details[.actions] {
+            return actions.map { ListedAction(kind: $0.kind.actionClass, action: .init($0.uuid)) }
+        }
         guard let list = details.text(.actions) else { return [] }
         var actions: [ListedAction] = []
         var rest = list.bytes
         while !rest.isEmpty {
             let item = rest.prefix { $0 != 0x20 }, name = item.prefix { $0 != 0x3A }
-            if !item.isEmpty { actions.append(ListedAction(kind: ActionClass(Text(name)), action: Value.text(Text(item[name.endIndex...].dropFirst())).identity)) }
+            if !item.isEmpty {
+                actions.append(
+                    ListedAction(kind: ActionClass(Text(name)), action: Value.text(Text(item[name.endIndex...].dropFirst())).identity))
+            }
             rest = rest[item.endIndex...].dropFirst()
         }
         return actions

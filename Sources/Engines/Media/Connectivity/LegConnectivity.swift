@@ -20,10 +20,15 @@ final class LegConnectivity {
     var refused: UInt64 { earlierRefusals + media.counts.refused + control.counts.refused }
 
     /// Whether the far end has proved itself there, and has nominated no address for that channel yet.
-    func isProvisional(_ remote: SocketAddress, on channel: MediaSlot.Channel) -> Bool { (channel == .rtp ? media : control).isProvisional(remote) }
+    func isProvisional(_ remote: SocketAddress, on channel: MediaSlot.Channel) -> Bool {
+        (channel == .rtp ? media : control).isProvisional(remote)
+    }
 
-    func receive(_ datagram: [UInt8], on channel: MediaSlot.Channel, from remote: SocketAddress, at now: Instant) -> [ICELiteResponder.Output] {
+    func receive(_ datagram: [UInt8], on channel: MediaSlot.Channel, from remote: SocketAddress, at now: Instant) -> [ICELiteResponder
+        .Output]
+    {
         func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] { OpenSSLDigest.hmac(.sha1, key: key, message) }
-        return channel == .rtp ? media.receive(datagram, from: remote, at: now, hmac: hmac) : control.receive(datagram, from: remote, at: now, hmac: hmac)
+        return channel == .rtp
+            ? media.receive(datagram, from: remote, at: now, hmac: hmac) : control.receive(datagram, from: remote, at: now, hmac: hmac)
     }
 }

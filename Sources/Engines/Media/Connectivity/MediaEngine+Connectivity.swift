@@ -4,9 +4,11 @@ import SDP
 
 // Connectivity checks come a few times a minute: unlike media they may allocate.
 extension MediaEngine {
-    /// Answers a check (RFC 7983 §7: the first byte is 0 to 3), also of a leg that is held; false for any other datagram, and where no checks were agreed on.
+    /// Answers a check (RFC 7983 §7: the first byte is 0 to 3), also of a leg that is held; false for any other datagram, and where no
+    /// checks were agreed on.
     func takesCheck(
-        _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
+        _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel,
+        at now: Instant
     ) -> Bool {
         guard let first = datagram.first, first < 4, let connectivity = leg.connectivity else { return false }
         for output in connectivity.receive(Array(datagram), on: channel, from: remote, at: now) {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Bytes from one thread to another, in order: one writes, one reads, and neither locks, allocates or waits. What does not fit is not taken.
+/// Bytes from one thread to another, in order: one writes, one reads, and neither locks, allocates or waits. What does not fit is not
+/// taken.
 final class ByteRing: @unchecked Sendable {
     private let bytes: UnsafeMutableRawBufferPointer
     /// Counted from the beginning.
@@ -26,7 +27,8 @@ final class ByteRing: @unchecked Sendable {
         guard written.load(ordering: .acquiring) - start >= room.count else { return false }
         let place = start % bytes.count, first = min(room.count, bytes.count - place)
         room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[place..<place + first]))
-        UnsafeMutableRawBufferPointer(rebasing: room[first...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<(room.count - first)]))
+        UnsafeMutableRawBufferPointer(rebasing: room[first...]).copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: bytes[..<(room.count - first)]))
         read.store(start + room.count, ordering: .releasing)
         return true
     }

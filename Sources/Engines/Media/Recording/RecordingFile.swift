@@ -54,7 +54,8 @@ struct RecordingFile: ~Copyable {
     typealias Creator = @Sendable (String) throws(RecordingError) -> (descriptor: Int32, path: String)
 
     static func begin(
-        _ path: String, _ format: RecordingFormat, _ sides: RecordedSides = .both, sampleRate: Int, serial: UInt32, create: Creator = RecordingFile.create
+        _ path: String, _ format: RecordingFormat, _ sides: RecordedSides = .both, sampleRate: Int, serial: UInt32,
+        create: Creator = RecordingFile.create
     ) throws(RecordingError) -> RecordingFile {
         switch format {
         case .wav: return RecordingFile(try create(path), WAVWriter(sampleRate: sampleRate, channels: sides.channels))
@@ -126,7 +127,8 @@ struct RecordingFile: ~Copyable {
     /// Makes the folders and a new file; where there is one of that name, `-2` and so on goes before its extension.
     @Sendable static func create(_ path: String) throws(RecordingError) -> (descriptor: Int32, path: String) {
         try makeFolders(of: path)
-        let slash = path.lastIndex(of: "/"), dot = path.lastIndex(of: ".").flatMap { dot in slash.map { dot > $0 } ?? true ? dot : nil } ?? path.endIndex
+        let slash = path.lastIndex(of: "/"),
+            dot = path.lastIndex(of: ".").flatMap { dot in slash.map { dot > $0 } ?? true ? dot : nil } ?? path.endIndex
         for number in 1...999 {
             let name = number == 1 ? path : "\(path[..<dot])-\(number)\(path[dot...])"
             let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)

@@ -3,9 +3,11 @@ import Dispatch
 import Primitives
 import Synchronization
 
-/// Writes the recordings of a server: fetches what media lanes have laid down, decodes it, and writes it to files, all on one queue of its own.
+/// Writes the recordings of a server: fetches what media lanes have laid down, decodes it, and writes it to files, all on one queue of its
+/// own.
 ///
-/// Thread-safe; nothing but `synchronize` and `advance` waits for the disk. A file that cannot be written ends its recording and is reported once.
+/// Thread-safe; nothing but `synchronize` and `advance` waits for the disk. A file that cannot be written ends its recording and is
+/// reported once.
 public final class RecordingWriter: Sendable {
     /// One recording.
     public struct Order: Hashable, Sendable {
@@ -118,7 +120,8 @@ public final class RecordingWriter: Sendable {
     private func open(_ order: Order, _ tap: RecordingTap, at now: Instant) {
         state.begun &+= 1
         do throws(RecordingError) {
-            let file = try RecordingFile.begin(order.path, order.format, order.sides, sampleRate: order.sampleRate, serial: state.begun, create: create)
+            let file = try RecordingFile.begin(
+                order.path, order.format, order.sides, sampleRate: order.sampleRate, serial: state.begun, create: create)
             tap.path = file.path
             state.recordings[tap] = Recording(tap, RecordedSound(order.sides, sampleRate: order.sampleRate, began: now), file)
             if !state.isScheduled { schedule() }
@@ -157,5 +160,7 @@ public final class RecordingWriter: Sendable {
         }
     }
 
-    private static let delay: Delay = { queue, work in queue.asyncAfter(deadline: .now() + .milliseconds(Int(interval.wholeMilliseconds)), execute: work) }
+    private static let delay: Delay = { queue, work in
+        queue.asyncAfter(deadline: .now() + .milliseconds(Int(interval.wholeMilliseconds)), execute: work)
+    }
 }

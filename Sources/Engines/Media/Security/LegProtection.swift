@@ -10,7 +10,8 @@ final class LegProtection {
     private(set) var receiver: SRTPReceiver?
     /// Where keys come from a handshake between the sockets.
     private(set) var handshake: DTLSAssociation?
-    /// What protects RTCP between ports of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the same keys.
+    /// What protects RTCP between ports of its own, which then has a handshake of its own, too (RFC 5764 §4.1); nil where both have the
+    /// same keys.
     private(set) var control: LegProtection?
     private let begins: Bool, peer: [UInt8]
     private var hasBegun = false
@@ -21,7 +22,8 @@ final class LegProtection {
     /// The handshake with the one before, who may be the far end for all that we know: each of the two goes on with its own.
     private var other: (handshake: DTLSAssociation, remote: SocketAddress)?
 
-    /// Somewhere else that something came from while our beginning was not answered, and when it was sent there last: a far end behind a NAT cannot be
+    /// Somewhere else that something came from while our beginning was not answered, and when it was sent there last: a far end behind a
+    /// NAT cannot be
     /// reached where it said, and shows by what it sends to keep its NAT open where it can.
     private var seen: (remote: SocketAddress, at: Instant)?
     /// Our beginning, as it was sent first.
@@ -64,8 +66,10 @@ final class LegProtection {
     /// How long until `begin` has something to send; nil when nothing is awaited.
     var retransmissionDelay: Duration? { isDue ? Self.pause : handshake?.retransmissionDelay }
 
-    /// Whether a datagram goes into the handshake, which is not done yet. Who is at the address that the far end has given takes it over from anybody else, and
-    /// nobody takes it from there. Elsewhere it is the first that speaks, or who says hello: the far end may be behind a translator. While its beginning is due,
+    /// Whether a datagram goes into the handshake, which is not done yet. Who is at the address that the far end has given takes it over
+    /// from anybody else, and
+    /// nobody takes it from there. Elsewhere it is the first that speaks, or who says hello: the far end may be behind a translator. While
+    /// its beginning is due,
     /// nobody elsewhere draws that before it goes to the far end.
     func admits(_ datagram: UnsafeRawBufferPointer, from remote: SocketAddress, isAtHome: Bool) -> Bool {
         if !isAtHome, isDue || guest?.isAtHome == true || datagram.first == Self.alert { return false }
@@ -95,7 +99,8 @@ final class LegProtection {
         if let known { handshake = known } else { beginAnew() }
     }
 
-    /// From here on RTCP has ports of its own, and where keys come from a handshake it has one, too; or it comes and goes with RTP, under the same keys.
+    /// From here on RTCP has ports of its own, and where keys come from a handshake it has one, too; or it comes and goes with RTP, under
+    /// the same keys.
     func separateControl(_ separates: Bool, _ security: NegotiatedSecurity) {
         guard separates, handshake != nil else { return control = nil }
         if control == nil { control = LegProtection(security, separatesControl: false) }
@@ -114,7 +119,9 @@ final class LegProtection {
     private static let alert: UInt8 = 21
 
     /// A ClientHello at the beginning of a handshake that is ours to answer (RFC 6347 §4.2.2): a record of 13 bytes before it.
-    private func isHello(_ datagram: UnsafeRawBufferPointer) -> Bool { !begins && datagram.count > 13 && datagram[0] == 22 && datagram[13] == 1 }
+    private func isHello(_ datagram: UnsafeRawBufferPointer) -> Bool {
+        !begins && datagram.count > 13 && datagram[0] == 22 && datagram[13] == 1
+    }
 
     /// What the packets of a kind are protected with.
     subscript(_ kind: MediaPacketKind) -> LegProtection { kind == .rtcp ? control ?? self : self }
@@ -127,13 +134,15 @@ final class LegProtection {
 }
 
 extension NegotiatedSecurity {
-    /// Whether what protects a stream can stay after `old`: another part or another name is a new handshake (RFC 8842 §3.1), a first name is none.
+    /// Whether what protects a stream can stay after `old`: another part or another name is a new handshake (RFC 8842 §3.1), a first name
+    /// is none.
     func isSame(as old: NegotiatedSecurity) -> Bool {
         if case .dtls(let begins, let peer, _) = self, case .dtls(begins, peer, nil) = old { return true }
         return self == old
     }
 
-    /// Whether the indices of the packets that we send begin at 0 once more. Then they must be another source's: under a key that was used before they would
+    /// Whether the indices of the packets that we send begin at 0 once more. Then they must be another source's: under a key that was used
+    /// before they would
     /// repeat its keystream (RFC 3711 §9.1), and in the middle of a sequence nobody could know how often it has wrapped (§3.3.1).
     func beginsAnew(after old: NegotiatedSecurity) -> Bool {
         switch (old, self) {

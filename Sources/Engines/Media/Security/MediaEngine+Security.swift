@@ -5,10 +5,12 @@ import SDP
 
 // Where packets are opened before anything else is done with them, and closed after all else. Nothing here allocates.
 extension MediaEngine {
-    /// Takes a datagram of the handshake between two ports (RFC 7983 §7, RFC 5764 §4.1); false for any other. Until it is done, answers go to who takes
+    /// Takes a datagram of the handshake between two ports (RFC 7983 §7, RFC 5764 §4.1); false for any other. Until it is done, answers go
+    /// to who takes
     /// part in it: the far end may have named an address from behind a NAT, and who it is the certificate tells.
     func takesHandshake(
-        _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel, at now: Instant
+        _ datagram: UnsafeMutableRawBufferPointer, from remote: SocketAddress, on leg: MediaLeg, _ channel: MediaSlot.Channel,
+        at now: Instant
     ) -> Bool {
         guard let first = datagram.first, 20...63 ~= first else { return false }
         let channel = leg.sharesPort(withControlFrom: remote) ? .rtcp : channel
@@ -65,7 +67,8 @@ extension MediaEngine {
         for datagram in protection.hello { _ = datagram.withUnsafeBytes { socket.send($0, to: remote) } }
     }
 
-    /// What somebody else did to the handshake is not the far end's doing. Without the handshake of its own port there are no reports, and sound all the same.
+    /// What somebody else did to the handshake is not the far end's doing. Without the handshake of its own port there are no reports, and
+    /// sound all the same.
     private func failed(_ protection: LegProtection, on leg: MediaLeg, _ channel: MediaSlot.Channel) {
         guard !protection.isWithStranger else {
             protection.beginAnew()
@@ -95,7 +98,8 @@ extension MediaEngine {
         }
     }
 
-    /// Media that comes while a leg is stopped is not heard, but the sequence of an encrypted stream must not be lost over a long hold, nor does it count as lost.
+    /// Media that comes while a leg is stopped is not heard, but the sequence of an encrypted stream must not be lost over a long hold, nor
+    /// does it count as lost.
     func follow(_ packet: UnsafeMutableRawBufferPointer, from sender: SocketAddress, on leg: MediaLeg) {
         guard MediaPacketKind(UnsafeRawBufferPointer(packet)) == .rtp else { return }
         guard let protection = leg.protection else { return passOver(packet, from: sender, on: leg) }
@@ -110,11 +114,17 @@ extension MediaEngine {
     }
 
     /// Sends a packet as the leg is protected, to `remote` or to where the socket sends. False when it did not leave.
-    func transmit(_ packet: UnsafeRawBufferPointer, _ kind: MediaPacketKind, over socket: any MediaSocket, to remote: SocketAddress? = nil, of leg: MediaLeg) -> Bool {
+    func transmit(
+        _ packet: UnsafeRawBufferPointer, _ kind: MediaPacketKind, over socket: any MediaSocket, to remote: SocketAddress? = nil,
+        of leg: MediaLeg
+    ) -> Bool {
         guard let protection = leg.protection?[kind] else { return socket.send(packet, toward: remote) }
         guard let sender = protection.sender, packet.count <= Self.longestPacket else { return false }
         sealed.copyMemory(from: packet)
-        guard let count = try? kind == .rtcp ? sender.protectControl(sealed, count: packet.count) : sender.protect(sealed, count: packet.count) else { return false }
+        guard
+            let count = try? kind == .rtcp
+                ? sender.protectControl(sealed, count: packet.count) : sender.protect(sealed, count: packet.count)
+        else { return false }
         return socket.send(UnsafeRawBufferPointer(rebasing: sealed[..<count]), toward: remote)
     }
 }
@@ -124,7 +134,9 @@ extension MediaLeg {
     fileprivate func protection(of channel: MediaSlot.Channel) -> LegProtection? { channel == .rtp ? protection : protection?.control }
 
     /// Whether that is the far end's port of RTCP, which has a handshake of its own with our port of RTP.
-    fileprivate func sharesPort(withControlFrom remote: SocketAddress) -> Bool { mixesPorts && protection?.control != nil && remote == plan.audio.remoteRTCP }
+    fileprivate func sharesPort(withControlFrom remote: SocketAddress) -> Bool {
+        mixesPorts && protection?.control != nil && remote == plan.audio.remoteRTCP
+    }
 
     /// Whether that is the address that the far end has given, or where it was found; the port may be any.
     fileprivate func isAtHome(_ remote: SocketAddress, _ channel: MediaSlot.Channel) -> Bool {
@@ -134,5 +146,7 @@ extension MediaLeg {
 }
 
 extension MediaSocket {
-    fileprivate func send(_ packet: UnsafeRawBufferPointer, toward remote: SocketAddress?) -> Bool { remote.map { send(packet, to: $0) } ?? send(packet) }
+    fileprivate func send(_ packet: UnsafeRawBufferPointer, toward remote: SocketAddress?) -> Bool {
+        remote.map { send(packet, to: $0) } ?? send(packet)
+    }
 }

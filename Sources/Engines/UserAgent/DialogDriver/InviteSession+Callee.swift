@@ -94,7 +94,8 @@ extension InviteSession {
     }
 
     func send(
-        _ status: Int, _ reason: Text?, _ headers: [(HeaderName, Text)], _ body: [UInt8], over transaction: ServerTransaction, at now: Instant
+        _ status: Int, _ reason: Text?, _ headers: [(HeaderName, Text)], _ body: [UInt8], over transaction: ServerTransaction,
+        at now: Instant
     ) {
         var headers = headers
         if (200..<300).contains(status) {
@@ -121,7 +122,9 @@ extension InviteSession {
         ringing?.due = now + agent.configuration.provisionalInterval
         if ringsReliably, let response = ringing?.response {
             // What was said of media is said; this one is only to be heard.
-            return sendReliably(WaitingResponse(status: response.status, reason: response.reason, headers: response.headers, body: []), over: transaction, at: now)
+            return sendReliably(
+                WaitingResponse(status: response.status, reason: response.reason, headers: response.headers, body: []), over: transaction,
+                at: now)
         }
         traceAgain(transaction.lastResponse, at: now)
         agent.network.send(transaction.lastResponse, over: transaction.responseFlow)

@@ -22,7 +22,8 @@ extension InviteSession {
         let tag = agent.makeTag()
         var from = invite.from
         from.tag = tag
-        let contact = agent.makeContact(user: invite.contactUser ?? from.uri.user, over: invite.flow, isSecure: invite.target.scheme == .sips)
+        let contact = agent.makeContact(
+            user: invite.contactUser ?? from.uri.user, over: invite.flow, isSecure: invite.target.scheme == .sips)
         var request = Message.request(
             .invite, uri: invite.target, via: agent.makeVia(for: invite.target, over: invite.flow), from: from, to: invite.to,
             callID: invite.callID ?? agent.makeCallID(), cseq: agent.makeSequence(), maxForwards: invite.maxForwards, routes: invite.routes,
@@ -50,7 +51,9 @@ extension InviteSession {
         }
         exchange.followsRedirections = true
         exchange.confidential = invite.confidential
-        (exchange.otherHops, exchange.onHop, exchange.bodyOver, exchange.identityOver) = (invite.alternatives, invite.onHop, invite.offerOver, invite.identityOver)
+        (exchange.otherHops, exchange.onHop, exchange.bodyOver, exchange.identityOver) = (
+            invite.alternatives, invite.onHop, invite.offerOver, invite.identityOver
+        )
         exchange.bodyAfterRefusal = invite.offerAfterRefusal
         exchange.onTooBrief = raiseInterval
         invitation = exchange
@@ -146,14 +149,17 @@ extension InviteSession {
         exchange.start(at: now) { _, _ in }
     }
 
-    /// A server that was passed over because it said nothing answers after all: the call goes on elsewhere, or has ended (RFC 3261 §9.1, §13.2.2.4).
+    /// A server that was passed over because it said nothing answers after all: the call goes on elsewhere, or has ended (RFC 3261 §9.1,
+    /// §13.2.2.4).
     func receiveLate(_ outcome: ClientOutcome, of transaction: ClientTransaction, at now: Instant) {
         switch outcome {
         case .response(let response, let flow) where response.status.map { $0 >= 200 && $0 < 300 } == true:
             let known = acknowledgements.firstIndex { $0.remoteTag == response.to.tag ?? .empty && $0.sequence == response.cseq.number }
             if let known { acknowledgeAgain(known, at: now) } else { endFork(response, of: transaction.request, over: flow, at: now) }
         case .response(let response, _):
-            if response.status.map({ $0 < 200 }) == true, transaction.patience == nil { cancel(transaction, cancellation?.reasons ?? [], at: now) }
+            if response.status.map({ $0 < 200 }) == true, transaction.patience == nil {
+                cancel(transaction, cancellation?.reasons ?? [], at: now)
+            }
         case .terminated: acknowledgements.removeAll { $0.sequence == transaction.request.cseq.number }
         case .timedOut, .transportFailed: break
         }
@@ -210,7 +216,8 @@ extension InviteSession {
         }
         acknowledgement.setOffer(body)
         let bytes = acknowledgement.serialized()
-        acknowledgements.append(SentAcknowledgement(sequence: sequence, remoteTag: dialog.remoteTag, nextHop: dialog.nextHop, bytes: bytes, flow: flow))
+        acknowledgements.append(
+            SentAcknowledgement(sequence: sequence, remoteTag: dialog.remoteTag, nextHop: dialog.nextHop, bytes: bytes, flow: flow))
         trace(.sent, acknowledgement, retransmission: false, at: now)
         agent.network.send(bytes, over: flow)
     }

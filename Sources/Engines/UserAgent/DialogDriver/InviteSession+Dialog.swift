@@ -29,7 +29,8 @@ extension InviteSession {
         }
     }
 
-    /// A request too long for a datagram comes over a connection that may close at once (RFC 3261 §18.1.1): whose Contact is not of TCP is still to be had over UDP.
+    /// A request too long for a datagram comes over a connection that may close at once (RFC 3261 §18.1.1): whose Contact is not of TCP is
+    /// still to be had over UDP.
     private func isMove(_ request: Message, to way: Flow) -> Bool {
         guard flow.transport == .udp, way.transport == .tcp else { return true }
         return (request.contact?.uri ?? dialog?.nextHop)?.transport == way.transport.text
@@ -70,12 +71,14 @@ extension InviteSession {
     }
 
     func sendBye(_ reasons: [Reason], at now: Instant) {
-        guard let exchange = makeExchange(
-            .bye, at: now,
-            {
-                $0.add(reasons)
-                for (name, value) in byeHeaders { $0.headers.append(name, value) }
-            }) else { return }
+        guard
+            let exchange = makeExchange(
+                .bye, at: now,
+                {
+                    $0.add(reasons)
+                    for (name, value) in byeHeaders { $0.headers.append(name, value) }
+                })
+        else { return }
         (state, ringing, unacknowledged) = (.ending, nil, [])
         withdrawOffers(at: now)
         refreshAlarm()
@@ -111,8 +114,11 @@ extension InviteSession {
     /// Sends a MESSAGE (RFC 3428).
     /// - Parameters:
     ///   - headers: Content-Type and what else is said of the text.
-    ///   - completion: gets the final status and its response; without one 481 (there is no dialog), 408 (nobody answered) or 503 (it could not be sent).
-    public func message(headers: [(HeaderName, Text)], body: [UInt8], at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void) {
+    ///   - completion: gets the final status and its response; without one 481 (there is no dialog), 408 (nobody answered) or 503 (it could
+    /// not be sent).
+    public func message(
+        headers: [(HeaderName, Text)], body: [UInt8], at now: Instant, completion: @escaping (Int, Message?, Instant) -> Void
+    ) {
         guard state == .confirmed || state == .answered else { return completion(481, nil, now) }
         let exchange = makeExchange(.message, at: now) {
             for (name, value) in headers { $0.headers.append(name, value) }
@@ -133,7 +139,8 @@ extension InviteSession {
     func loseDialog(by outcome: ClientOutcome, at now: Instant) {
         guard state == .confirmed || state == .answered else { return }
         switch outcome {
-        case .response(let response, _): if response.status == 481 || response.status == 408 { emit(.dialogLost(status: response.status ?? 481), at: now) }
+        case .response(let response, _):
+            if response.status == 481 || response.status == 408 { emit(.dialogLost(status: response.status ?? 481), at: now) }
         case .timedOut: emit(.dialogLost(status: 408), at: now)
         case .transportFailed, .terminated: break
         }
@@ -149,7 +156,8 @@ extension InviteSession {
             method, sequence: sequence, via: agent.makeVia(for: dialog.nextHop, over: flow), contact: carriesContact ? contact : nil)
         agent.addProduct(to: &request)
         complete(&request)
-        // Whoever never acknowledged our 2xx may be nobody, who put another's address under an INVITE to have us answer a challenge of its own.
+        // Whoever never acknowledged our 2xx may be nobody, who put another's address under an INVITE to have us answer a challenge of its
+        // own.
         let authentication = acknowledgementIsOverdue ? nil : authentication
         return Exchange(request, over: flow, authentication: authentication, session: self, agent: agent) { [self] in
             self.takeSequence(early: tag) ?? sequence + 1

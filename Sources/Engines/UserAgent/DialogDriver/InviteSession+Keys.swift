@@ -13,7 +13,9 @@ extension InviteSession {
     /// - Parameter completion: called when the last one is answered, or can no longer be.
     /// - Returns: false, and nothing is sent, where the peer takes no INFO or too many wait.
     public func tell(_ keys: [KeyPress], at now: Instant, completion: @escaping (Instant) -> Void = { _ in }) -> Bool {
-        guard takesInfo, state == .confirmed || state == .answered, !keys.isEmpty, keysToTell.count + keys.count <= Self.mostKeys else { return false }
+        guard takesInfo, state == .confirmed || state == .answered, !keys.isEmpty, keysToTell.count + keys.count <= Self.mostKeys else {
+            return false
+        }
         let isIdle = keysToTell.isEmpty
         keysToTell += keys.dropLast().map { ($0, nil) } + [(keys[keys.count - 1], completion)]
         if isIdle { tellNext(at: now) }

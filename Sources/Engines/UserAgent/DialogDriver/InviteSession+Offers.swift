@@ -1,7 +1,8 @@
 import Primitives
 import SIP
 
-/// A re-INVITE or UPDATE of ours. An object, for hardly a session has one at a time, and sessions of a kilobyte and more cost malloc its slow ways.
+/// A re-INVITE or UPDATE of ours. An object, for hardly a session has one at a time, and sessions of a kilobyte and more cost malloc its
+/// slow ways.
 final class OutgoingOffer {
     enum State {
         /// Sent; no final response yet.
@@ -24,7 +25,8 @@ final class OutgoingOffer {
 }
 
 extension InviteSession {
-    /// Whether a refusal of our re-INVITE or UPDATE says that the dialog is gone: the peer does not know it (RFC 3261 §12.2.1.2), or what is sent in
+    /// Whether a refusal of our re-INVITE or UPDATE says that the dialog is gone: the peer does not know it (RFC 3261 §12.2.1.2), or what
+    /// is sent in
     /// it does not reach the peer and never will (RFC 5057 §5.1). Anything else, as 480 or 503, leaves the dialog as it was.
     public static func endsDialog(_ status: Int) -> Bool {
         switch status {
@@ -93,7 +95,9 @@ extension InviteSession {
     /// A 2xx to our re-INVITE or UPDATE. A re-INVITE is acknowledged in any case, after the end of the session too.
     private func receiveAnswer(_ response: Message, of exchange: Exchange, _ method: Method, at now: Instant) {
         let sequence = response.cseq.number
-        if method == .invite, let index = acknowledgements.firstIndex(where: { $0.sequence == sequence }) { return acknowledgeAgain(index, at: now) }
+        if method == .invite, let index = acknowledgements.firstIndex(where: { $0.sequence == sequence }) {
+            return acknowledgeAgain(index, at: now)
+        }
         if awaitedSequence == sequence { return }
         dialog?.refreshTarget(by: response)
         refreshTimer(by: response, at: now)
@@ -147,7 +151,8 @@ extension InviteSession {
         if incomingOffer === transaction, transaction.lastResponse.isEmpty { agent.respond(transaction, Refusal(100), at: now) }
     }
 
-    /// RFC 3261 §14.2: none while the first INVITE has no final response, whatever was agreed on in reliable ones; that is what UPDATE is for.
+    /// RFC 3261 §14.2: none while the first INVITE has no final response, whatever was agreed on in reliable ones; that is what UPDATE is
+    /// for.
     private var refusalOfSecondInvite: Refusal? {
         guard state == .inviting else { return nil }
         return role == .caller ? Refusal(491) : Refusal(500, headers: [(.retryAfter, agent.makeRetryAfter())])
@@ -172,7 +177,8 @@ extension InviteSession {
     /// Glare (§14.2, RFC 3311 §5.2): 491 while an offer of ours is open, 500 while one of theirs is. That of the INVITE is open until a
     /// reliable response or the 2xx answers it.
     private func refusalOfOffer(in request: Message) -> Refusal? {
-        let isTheirsOpen = incomingOffer != nil || (role == .callee && state == .inviting && !isEarlyAgreed && unpracked?.holdsOffer != true)
+        let isTheirsOpen =
+            incomingOffer != nil || (role == .callee && state == .inviting && !isEarlyAgreed && unpracked?.holdsOffer != true)
         if isTheirsOpen { return Refusal(500, headers: [(.retryAfter, agent.makeRetryAfter())]) }
         var isOursOpen = awaitedSequence != nil || unpracked?.holdsOffer == true
         if role == .caller, state == .inviting { isOursOpen = earlyDialogs.first { $0.dialog.matches(request) }?.isAgreed != true }

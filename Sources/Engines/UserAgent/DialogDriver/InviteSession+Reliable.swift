@@ -79,11 +79,13 @@ extension InviteSession {
 
 // Callee.
 extension InviteSession {
-    /// The INVITE wants its provisional responses acknowledged, or may have them so and we like that: not where the first of them would have to
+    /// The INVITE wants its provisional responses acknowledged, or may have them so and we like that: not where the first of them would
+    /// have to
     /// hold our offer (RFC 3261 §13.2.1).
     public var ringsReliably: Bool {
         if request.headers.lists("100rel", in: .require) { return true }
-        return agent.configuration.reliability == .whenSupported && !request.content.isEmpty && request.headers.lists("100rel", in: .supported)
+        return agent.configuration.reliability == .whenSupported && !request.content.isEmpty
+            && request.headers.lists("100rel", in: .supported)
     }
 
     /// RFC 3262 §3: one at a time, repeated with ever longer intervals until the PRACK.
@@ -101,7 +103,9 @@ extension InviteSession {
     }
 
     func repeatUnpracked(at now: Instant) {
-        guard let waiting = unpracked, let due = waiting.due, now >= min(due, waiting.limit), let transaction = inviteTransaction else { return }
+        guard let waiting = unpracked, let due = waiting.due, now >= min(due, waiting.limit), let transaction = inviteTransaction else {
+            return
+        }
         guard now < waiting.limit else {
             unpracked = nil
             return emit(.provisionalTimeout, at: now)

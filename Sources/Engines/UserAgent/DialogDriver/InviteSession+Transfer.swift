@@ -22,7 +22,8 @@ public final class TransferRequest: Sendable {
     let isFirst: Bool
 
     init(
-        target: URI, replaces: DialogIdentifier?, referredBy: Text?, sequence: UInt32, message: Message, transaction: ServerTransactionID, isSubscribed: Bool,
+        target: URI, replaces: DialogIdentifier?, referredBy: Text?, sequence: UInt32, message: Message, transaction: ServerTransactionID,
+        isSubscribed: Bool,
         isFirst: Bool
     ) {
         (self.target, self.replaces, self.referredBy, self.sequence) = (target, replaces, referredBy, sequence)
@@ -32,20 +33,27 @@ public final class TransferRequest: Sendable {
 
 // The side that is asked.
 extension InviteSession {
-    /// Exactly one Refer-To that can be read, else 400 (RFC 3515 §2.4.2). What the delegate neither accepts nor refuses at once is declined.
+    /// Exactly one Refer-To that can be read, else 400 (RFC 3515 §2.4.2). What the delegate neither accepts nor refuses at once is
+    /// declined.
     func receiveRefer(_ request: Message, _ transaction: ServerTransaction, at now: Instant) {
         let values = request.headers.elements(.referTo)
-        guard values.count == 1, let address = try? NameAddress(parsing: values[0]) else { return agent.respond(transaction, Refusal(400), at: now) }
+        guard values.count == 1, let address = try? NameAddress(parsing: values[0]) else {
+            return agent.respond(transaction, Refusal(400), at: now)
+        }
         guard address.uri.isSIP || address.uri.scheme == .tel else { return agent.respond(transaction, Refusal(416), at: now) }
         guard address.uri.text.count <= Limits.requestURI else { return agent.respond(transaction, Refusal(414), at: now) }
         // Another request than an INVITE would be meant (RFC 3261 §19.1.5), and we only make calls.
-        guard address.uri.parameters.value(of: "method").map({ $0.percentDecoded.equalsIgnoringCase("INVITE") }) ?? true else { return agent.respond(transaction, Refusal(501), at: now) }
+        guard address.uri.parameters.value(of: "method").map({ $0.percentDecoded.equalsIgnoringCase("INVITE") }) ?? true else {
+            return agent.respond(transaction, Refusal(501), at: now)
+        }
         let replaces = address.uri.header("Replaces")
         let dialog = replaces.flatMap { DialogIdentifier(parsing: $0) }
         if replaces != nil, dialog == nil { return agent.respond(transaction, Refusal(400, reason: "Bad Replaces"), at: now) }
         let transfer = TransferRequest(
-            target: address.uri.asRequestURI.detached, replaces: dialog, referredBy: request.headers[.referredBy]?.printable.detached, sequence: request.cseq.number,
-            message: request, transaction: transaction.id, isSubscribed: request.headers["Refer-Sub"].map { !$0.lowercased.hasPrefix("false") } ?? true, isFirst: !wasReferred)
+            target: address.uri.asRequestURI.detached, replaces: dialog, referredBy: request.headers[.referredBy]?.printable.detached,
+            sequence: request.cseq.number,
+            message: request, transaction: transaction.id,
+            isSubscribed: request.headers["Refer-Sub"].map { !$0.lowercased.hasPrefix("false") } ?? true, isFirst: !wasReferred)
         wasReferred = true
         emit(.transferRequested(transfer), at: now)
         agent.respond(transaction, Refusal(603), at: now)
@@ -64,7 +72,9 @@ extension InviteSession {
 
     /// Tells the peer how far its transfer is: a status of the new call. One of 200 or more is the last. Nothing once the session is over.
     public func report(_ transfer: TransferRequest, status: Int, phrase: Text? = nil, at now: Instant) {
-        guard transfer.isSubscribed, state == .confirmed || state == .answered, !forgottenReferrals.contains(transfer.sequence) else { return }
+        guard transfer.isSubscribed, state == .confirmed || state == .answered, !forgottenReferrals.contains(transfer.sequence) else {
+            return
+        }
         let exchange = makeExchange(.notify, at: now) {
             $0.headers.append(.event, transfer.isFirst ? "refer" : "refer;id=" + Text(transfer.sequence))
             $0.headers.append(.subscriptionState, status < 200 ? "active;expires=180" : "terminated;reason=noresource")
@@ -85,7 +95,9 @@ extension InviteSession {
 extension UserAgent {
     /// The session whose dialog, confirmed or early, a Replaces header names; nil when there is none, or it is over.
     public func session(_ dialog: DialogIdentifier) -> InviteSession? {
-        guard let session = sessions[dialog.localTag], session.callID == dialog.callID, session.hasDialog(with: dialog.remoteTag) else { return nil }
+        guard let session = sessions[dialog.localTag], session.callID == dialog.callID, session.hasDialog(with: dialog.remoteTag) else {
+            return nil
+        }
         return session
     }
 }
@@ -118,7 +130,8 @@ extension InviteSession {
     /// - Returns: false without a confirmed dialog, or while another transfer is under way.
     @discardableResult
     public func refer(
-        to target: URI, replacing dialog: DialogIdentifier? = nil, referredBy: NameAddress? = nil, headers: [(HeaderName, Text)] = [], at now: Instant
+        to target: URI, replacing dialog: DialogIdentifier? = nil, referredBy: NameAddress? = nil, headers: [(HeaderName, Text)] = [],
+        at now: Instant
     ) -> Bool {
         guard state == .confirmed, transferLimit == nil else { return false }
         var target = target
@@ -188,7 +201,9 @@ extension Text {
     fileprivate var escapedHeader: Text {
         var result: [UInt8] = []
         for byte in bytes {
-            let isPlain = byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A || "-_.!~*'()".utf8.contains(byte)
+            let isPlain =
+                byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A
+                || "-_.!~*'()".utf8.contains(byte)
             if isPlain {
                 result.append(byte)
             } else {

@@ -87,7 +87,10 @@ public final class InviteSession {
     var acknowledgementIsOverdue = false
     private let alarm = Alarm()
 
-    init(role: Role, invite: Boxed<Message>, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?, agent: UserAgent) {
+    init(
+        role: Role, invite: Boxed<Message>, localTag: Text, flow: Flow, contact: NameAddress, authentication: ClientAuthentication?,
+        agent: UserAgent
+    ) {
         (self.role, self.invite, self.localTag, self.flow, self.contact) = (role, invite, localTag, flow, contact)
         (self.authentication, self.agent, callID) = (authentication, agent, invite.value.callID.detached)
         timer = agent.configuration.sessionTimer.map(SessionTimer.init(policy:))
@@ -107,7 +110,8 @@ public final class InviteSession {
         finish(at: now)
     }
 
-    /// Lets a callee answer challenges of its requests in the dialog, which a caller does with what came with its INVITE. Not those of a BYE to who never
+    /// Lets a callee answer challenges of its requests in the dialog, which a caller does with what came with its INVITE. Not those of a
+    /// BYE to who never
     /// acknowledged the 2xx.
     public func authenticate(as credentials: Credentials) { authentication = agent.makeAuthentication(credentials) }
 
@@ -155,7 +159,9 @@ extension InviteSession {
         guard state != .ended else { return }
         state = .ended
         agent.endedSessions += 1
-        if let unpracked { agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.patience, at: now) }
+        if let unpracked {
+            agent.latePracks.expect(unpracked.sequence, of: self, until: now + agent.configuration.timers.patience, at: now)
+        }
         (ringing, unacknowledged, queuedBye, awaitedSequence, transferLimit) = (nil, [], nil, nil, nil)
         (unpracked, waitingProvisional, waitingAcceptance, timer) = (nil, nil, nil, nil)
         withdrawOffers(at: now)

@@ -13,7 +13,8 @@ public enum SessionEvent {
     /// The INVITE was cancelled; 200 (to the CANCEL) and 487 (to the INVITE) were sent. Or the time went by that it gave (Expires); 487 is
     /// sent after this event. The session is over.
     case cancelled([Reason])
-    /// The ACK of our 2xx came, to the first INVITE or to a re-INVITE, or the PRACK of a provisional response that held our offer; `body` is
+    /// The ACK of our 2xx came, to the first INVITE or to a re-INVITE, or the PRACK of a provisional response that held our offer; `body`
+    /// is
     /// the answer to that.
     case acknowledged(body: [UInt8]?)
     /// No ACK came for 64·T1. The session waits for `bye` (RFC 3261 §13.3.1.4); one that is queued is sent next.
@@ -26,7 +27,8 @@ public enum SessionEvent {
     /// 101–199 to our INVITE. One that is reliable (`reliableSequence`) gets its PRACK after this event if the delegate does not call
     /// `acknowledgeProvisional` itself, as it must where the response holds an offer.
     case provisional(Message)
-    /// The place is looked for that a 3xx to our INVITE names: the call goes on. Next comes another INVITE, `foundNobody`, or `rejected` after `cancel`.
+    /// The place is looked for that a 3xx to our INVITE names: the call goes on. Next comes another INVITE, `foundNobody`, or `rejected`
+    /// after `cancel`.
     case looking(for: URI)
     /// Nobody is there: `rejected` follows, with the 3xx.
     case foundNobody
@@ -45,11 +47,13 @@ public enum SessionEvent {
     /// 2xx to our re-INVITE or UPDATE. A re-INVITE that carried no offer must be acknowledged with the answer now;
     /// one that did is acknowledged below after this event if the delegate did not do it.
     case reanswered(Message)
-    /// Our re-INVITE or UPDATE failed, and the session is as it was before. After a status that `InviteSession.endsDialog` it is to be ended with
+    /// Our re-INVITE or UPDATE failed, and the session is as it was before. After a status that `InviteSession.endsDialog` it is to be
+    /// ended with
     /// `bye`. 491 is tried again below (`retryDue`); it is told here only when an offer of the peer came first (`offered` follows) or after
     /// several attempts.
     case refused(status: Int)
-    /// Our re-INVITE or UPDATE that was refused with 491 goes out again now as it was, unless another is made at once: only what is still wanted may
+    /// Our re-INVITE or UPDATE that was refused with 491 goes out again now as it was, unless another is made at once: only what is still
+    /// wanted may
     /// be tried again (RFC 3261 §14.1).
     case retryDue
     /// Our BYE is through: its final status, 408 when nobody answered, 503 when the transport failed. The session is over.
@@ -58,7 +62,8 @@ public enum SessionEvent {
     case refreshDue
     /// Nobody refreshed the session in time: it is to be ended with `bye` (RFC 4028 §10).
     case expired
-    /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all, or one that refreshes the session with
+    /// A request of ours in the dialog that is neither offer nor BYE was answered 481 or 408, or not at all, or one that refreshes the
+    /// session with
     /// a status that `InviteSession.endsDialog`: it is to be ended with `bye` (RFC 3261 §12.2.1.2).
     case dialogLost(status: Int)
     /// A REFER that waits for `accept` or `refuse`, now; else it is declined.

@@ -50,7 +50,8 @@ final class ClientTransaction {
     let alarm = Alarm()
 
     init(
-        id: ClientTransactionID, serial: UInt64, request: Boxed<Message>, bytes: [UInt8], flow: Flow, session: InviteSession?, timers: TimerValues,
+        id: ClientTransactionID, serial: UInt64, request: Boxed<Message>, bytes: [UInt8], flow: Flow, session: InviteSession?,
+        timers: TimerValues,
         handler: @escaping (ClientOutcome, Instant) -> Void
     ) {
         (self.id, self.serial, sent, self.flow, self.session, self.handler) = (id, serial, request, flow, session, handler)

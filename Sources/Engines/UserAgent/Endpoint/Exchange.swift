@@ -110,11 +110,13 @@ final class Exchange {
         if hasOtherWays, !hasAnswered { agent.limit(transaction, to: now + Self.hopPatience) }
     }
 
-    /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1), where the peer can be reached so.
+    /// The request as it is sent, and over what: TCP for one that is too long for a datagram (RFC 3261 §18.1.1), where the peer can be
+    /// reached so.
     private func prepared(at now: Instant) -> ([UInt8], Flow) {
         isOverTCP = false
         let bytes = request.serialized()
-        guard flow.transport == .udp, let longest = agent.configuration.longestDatagram, bytes.count > longest, !isToNAT, agent.mayConnect(to: flow.remote, at: now)
+        guard flow.transport == .udp, let longest = agent.configuration.longestDatagram, bytes.count > longest, !isToNAT,
+            agent.mayConnect(to: flow.remote, at: now)
         else { return (bytes, flow) }
         let way = wayOverTCP
         isOverTCP = true
@@ -128,7 +130,8 @@ final class Exchange {
         return hop?.targetAddress.map(flow.isFromNAT) ?? false
     }
 
-    /// A firewall that drops what it does not want says so to nobody: a connection that does not stand within a second is given up, and the request is a
+    /// A firewall that drops what it does not want says so to nobody: a connection that does not stand within a second is given up, and the
+    /// request is a
     /// datagram. Who takes connections takes them in less.
     private func awaitConnection(at now: Instant) {
         let (turn, alarm) = (turn, connectAlarm ?? Alarm())
@@ -254,18 +257,26 @@ final class Exchange {
         }
         if let body = bodyOver?(hop) { request.body = body }
         guard let identityOver else { return }
-        if let identity = identityOver(hop) { request.headers.set(.pAssertedIdentity, identity) } else { request.headers.remove(.pAssertedIdentity) }
+        if let identity = identityOver(hop) {
+            request.headers.set(.pAssertedIdentity, identity)
+        } else {
+            request.headers.remove(.pAssertedIdentity)
+        }
     }
 
     private func isSentAgain(after response: Message, over way: Flow, at now: Instant) -> Bool {
-        retry(after: response, at: now) || raise(after: response, at: now) || reoffer(after: response, at: now) || redirect(after: response, over: way, at: now)
+        retry(after: response, at: now) || raise(after: response, at: now) || reoffer(after: response, at: now)
+            || redirect(after: response, over: way, at: now)
     }
 
-    /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks one hop more than that, or names more addresses, plays with us.
+    /// A proxy and a server may ask in turn, and each may find its nonce stale; whoever asks one hop more than that, or names more
+    /// addresses, plays with us.
     private static let maximumAttempts = 5
 
     private func retry(after response: Message, at now: Instant) -> Bool {
-        guard let authentication, mayRetry, response.status == 401 || response.status == 407, attempts < Self.maximumAttempts else { return false }
+        guard let authentication, mayRetry, response.status == 401 || response.status == 407, attempts < Self.maximumAttempts else {
+            return false
+        }
         var next = request
         next.cseq = CSeq(number: takeSequence(), method: request.method)
         next.via = newVia(over: flow)
@@ -288,7 +299,8 @@ final class Exchange {
 
     /// The same with another description.
     private func reoffer(after response: Message, at now: Instant) -> Bool {
-        guard mayRetry, response.status == 488 || response.status == 606, attempts < Self.maximumAttempts, let body = bodyAfterRefusal?() else { return false }
+        guard mayRetry, response.status == 488 || response.status == 606, attempts < Self.maximumAttempts, let body = bodyAfterRefusal?()
+        else { return false }
         request.cseq = CSeq(number: takeSequence(), method: request.method)
         request.body = body
         request.via = newVia(over: flow)
@@ -299,7 +311,8 @@ final class Exchange {
 
     /// The next address that a 3xx named, where the one before did not accept either; a 6xx ends the search.
     private func redirect(after response: Message, over way: Flow, at now: Instant) -> Bool {
-        guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), tried.count < Self.maximumAttempts else { return false }
+        guard followsRedirections, mayRetry, let status = response.status, (300..<600).contains(status), tried.count < Self.maximumAttempts
+        else { return false }
         if status < 400 {
             redirection = Boxed((response, way))
             if tried.isEmpty, let first = request.requestURI { tried = [first] }
@@ -336,9 +349,11 @@ final class Exchange {
         return direct(to: uri) != nil || agent.locate != nil
     }
 
-    /// To an address, over the transport and from the socket that we have: where they serve, and in any case where nobody can say of other ones.
+    /// To an address, over the transport and from the socket that we have: where they serve, and in any case where nobody can say of other
+    /// ones.
     private func direct(to uri: URI) -> Flow? {
-        guard let address = uri.targetAddress, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport.isSecure else { return nil }
+        guard let address = uri.targetAddress, address.family == flow.remote.address.family, uri.scheme == .sip || flow.transport.isSecure
+        else { return nil }
         guard uri.transport.map({ $0.equalsIgnoringCase(flow.transport.name) }) ?? true else { return nil }
         guard agent.locate == nil || serves(uri, at: address) else { return nil }
         var direct = flow

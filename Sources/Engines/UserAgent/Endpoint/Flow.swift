@@ -26,14 +26,18 @@ extension Flow {
 
     /// Where a request goes whose next hop is this URI: one inside of a dialog, or one to a contact that was registered over this flow.
     ///
-    /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI (`maddr` before the host) is followed,
-    /// unless it is a private one that lies in another network than where the peer's messages come from: then the peer is behind a translator, and only
+    /// A connection is used as long as it lives. Over UDP, and where the connection is gone, an address in the URI (`maddr` before the
+    /// host) is followed,
+    /// unless it is a private one that lies in another network than where the peer's messages come from: then the peer is behind a
+    /// translator, and only
     /// the way back works.
     /// Where the connection was TCP the URI says what is spoken at its address: UDP, if it says nothing (RFC 3263 §4.1).
     /// Names are not resolved: they stay on the flow.
     /// - Parameter speaksUDP: false goes on over TCP where the URI says UDP, or nothing.
     public func towards(_ uri: URI, speaksUDP: Bool = true) -> Flow {
-        guard transport == .udp || connection == 0, let address = uri.targetAddress, address.family == remote.address.family else { return self }
+        guard transport == .udp || connection == 0, let address = uri.targetAddress, address.family == remote.address.family else {
+            return self
+        }
         guard !isFromNAT(address) else { return self }
         var flow = self
         flow.remote = SocketAddress(address, port: uri.port ?? transport.standardPort)
@@ -49,7 +53,8 @@ extension Flow {
 }
 
 extension Flow {
-    /// Whether a peer that says that it is at this address sits behind a NAT: a private address in another network than where its messages come from.
+    /// Whether a peer that says that it is at this address sits behind a NAT: a private address in another network than where its messages
+    /// come from.
     public func isFromNAT(_ address: IPAddress) -> Bool { address.isPrivate && !address.isNear(remote.address) }
 
     private static let udp: Text = "udp", tcp: Text = "tcp", tls: Text = "tls"
@@ -90,7 +95,8 @@ public protocol SignallingNetwork: AnyObject {
     /// The connection that a message over this flow was just given to; 0 where there is none.
     func carrier(of flow: Flow) -> UInt64
 
-    /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed of whose
+    /// Who sent a request over this TLS connection takes requests to the host and port of its Via over it, too (RFC 5923); to be believed
+    /// of whose
     /// certificate names that host.
     func reuse(_ flow: Flow, for host: Text, port: UInt16?)
 

@@ -24,7 +24,9 @@ struct LatePracks {
 
     /// Whether the request is one of them. Each comes once.
     mutating func take(_ request: Message, at now: Instant) -> Bool {
-        guard request.method == .prack, let localTag = request.to.tag, let acknowledgement = request.responseAcknowledgement else { return false }
+        guard request.method == .prack, let localTag = request.to.tag, let acknowledgement = request.responseAcknowledgement else {
+            return false
+        }
         let key = Key(callID: request.callID, localTag: localTag, remoteTag: request.from.tag ?? .empty, acknowledgement: acknowledgement)
         return expiries.removeValue(forKey: key).map { $0 > now } ?? false
     }

@@ -45,7 +45,8 @@ public struct OutgoingInvite {
     public var credentials: Credentials?
     /// Further next hops, tried in turn where the one before is not there or answers 503 (RFC 3263 §4.3).
     public var alternatives: [NextHop] = []
-    /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no answer, 503).
+    /// Hears of each hop whether it answered: nil for a provisional or final response of its own, else why it was passed over (408 no
+    /// answer, 503).
     public var onHop: ((Flow, _ failure: Int?, Message?, Instant) -> Void)?
     /// The offer for another hop than the first, which may have to name another address of ours; nil where it is the same.
     public var offerOver: ((Flow) -> [UInt8]?)?
@@ -128,7 +129,8 @@ extension UserAgent {
         var from = message.from
         from.tag = makeTag()
         var request = Message.request(
-            .message, uri: message.target, via: makeVia(for: message.target, over: message.flow), from: from, to: message.to, callID: makeCallID(),
+            .message, uri: message.target, via: makeVia(for: message.target, over: message.flow), from: from, to: message.to,
+            callID: makeCallID(),
             cseq: makeSequence(), maxForwards: message.maxForwards, routes: message.routes)
         addProduct(to: &request)
         for (name, value) in message.headers { request.append(name, value) }
@@ -137,7 +139,8 @@ extension UserAgent {
     }
 
     private func ask(
-        _ request: Message, over flow: Flow, _ credentials: Credentials?, hops: (others: [NextHop], onHop: ((Flow, Int?, Message?, Instant) -> Void)?) = ([], nil),
+        _ request: Message, over flow: Flow, _ credentials: Credentials?,
+        hops: (others: [NextHop], onHop: ((Flow, Int?, Message?, Instant) -> Void)?) = ([], nil),
         at now: Instant, _ completion: @escaping (Int, Message?, Instant) -> Void
     ) {
         var sequence = request.cseq.number

@@ -86,7 +86,8 @@ public final class Registration {
         let asked = expires
         exchange.start(at: now) { [self] outcome, now in
             switch outcome {
-            case .response(let response, _): if let status = response.status, status >= 200 { finish(status, response, asked: asked, at: now) }
+            case .response(let response, _):
+                if let status = response.status, status >= 200 { finish(status, response, asked: asked, at: now) }
             case .timedOut: finish(408, nil, asked: asked, at: now)
             case .transportFailed: finish(503, nil, asked: asked, at: now)
             case .terminated: break
@@ -128,7 +129,8 @@ public final class Registration {
         onEvent?(self, .registered(seconds: granted, response), now)
     }
 
-    /// The way that the binding was made over is gone: it is made again soon. A registrar that hangs up after each answer is not called at once.
+    /// The way that the binding was made over is gone: it is made again soon. A registrar that hangs up after each answer is not called at
+    /// once.
     func lost(_ flow: Flow, at now: Instant) {
         guard isRegistered, !isPending, !isLeaving, request.flow.isCarried(by: flow) else { return }
         agent.alarms.set(alarm, to: now + agent.randomDelay(500...1_500))
@@ -152,7 +154,8 @@ public final class Registration {
 
     private static func seconds(of contact: NameAddress) -> UInt32? { contact.parameters["expires"]?.integer(UInt32.self) }
 
-    /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5). Where nobody is there who could be flooded,
+    /// Tried again after 30 s, and twice as long with every failure in a row, up to 16 min (RFC 5626 §4.5). Where nobody is there who could
+    /// be flooded,
     /// but may be starting, it is after 1 s to 32 s.
     private func fail(_ status: Int, _ response: Message?, at now: Instant) {
         isRegistered = false

@@ -3,7 +3,8 @@ import SIP
 
 /// Names a request from the network for as long as its transaction lives: RFC 3261 §17.2.3.
 public struct ServerTransactionID: Hashable, Sendable {
-    /// Branch, Call-ID, CSeq number and sent-by; for a peer of RFC 2543 what §17.2.3 compares instead. An ACK and a CANCEL have the Call-ID and the number
+    /// Branch, Call-ID, CSeq number and sent-by; for a peer of RFC 2543 what §17.2.3 compares instead. An ACK and a CANCEL have the Call-ID
+    /// and the number
     /// of their INVITE (§17.1.1.3, §9.1), and where a peer's branches are not unique these two tell its requests apart.
     let key: Text
     let method: Method
@@ -65,11 +66,14 @@ final class ServerTransaction {
     let alarm = Alarm()
 
     init(
-        id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?, among unanswered: UnansweredRequests,
+        id: ServerTransactionID, request: Boxed<Message>, flow: Flow, toTag: Text, session: InviteSession?,
+        among unanswered: UnansweredRequests,
         timers: TimerValues
     ) {
         (self.id, received, self.flow, self.toTag, self.session, self.unanswered) = (id, request, flow, toTag, session, unanswered)
-        responsePort = flow.transport == .udp ? flow.responseFlow(to: request.value.via).remote.port : request.value.via.port ?? flow.transport.standardPort
+        responsePort =
+            flow.transport == .udp
+            ? flow.responseFlow(to: request.value.via).remote.port : request.value.via.port ?? flow.transport.standardPort
         let isReliable = flow.transport.isReliable
         machine =
             id.method == .invite
@@ -91,7 +95,8 @@ final class ServerTransaction {
         if flow.connection == connection { flow.connection = 0 }
     }
 
-    /// What came again is answered over the connection that it came by (RFC 3261 §17.2.1). A datagram's source proves nothing, and changes nothing.
+    /// What came again is answered over the connection that it came by (RFC 3261 §17.2.1). A datagram's source proves nothing, and changes
+    /// nothing.
     func follow(_ flow: Flow) {
         guard flow.connection != 0, flow.transport == self.flow.transport else { return }
         self.flow = flow
@@ -111,7 +116,8 @@ final class ServerTransaction {
 
     var deadline: Instant? {
         switch machine {
-        case .invite(let machine): machine.state == .accepted || machine.state == .confirmed ? machine.deadline?.nextTenth : machine.deadline
+        case .invite(let machine):
+            machine.state == .accepted || machine.state == .confirmed ? machine.deadline?.nextTenth : machine.deadline
         case .other(let machine): machine.state == .completed ? machine.deadline?.nextTenth : machine.deadline
         }
     }

@@ -21,11 +21,16 @@ extension UserAgent {
         let id = ClientTransactionID(branch: (request.via.branch ?? .empty).detached, isCancel: request.method == .cancel)
         clientSerial += 1
         let transaction = ClientTransaction(
-            id: id, serial: clientSerial, request: sent, bytes: bytes ?? request.serialized(), flow: flow, session: session, timers: configuration.timers, handler: handler)
+            id: id, serial: clientSerial, request: sent, bytes: bytes ?? request.serialized(), flow: flow, session: session,
+            timers: configuration.timers, handler: handler)
         transaction.wasSent = isRepeated
         transaction.alarm.ring = { [unowned self, unowned transaction] now in self.advance(transaction, to: now) }
         clientTransactions[id] = transaction
-        step(transaction, response: nil, at: now) { $0.start(at: now) } other: { $0.start(at: now) }
+        step(transaction, response: nil, at: now) {
+            $0.start(at: now)
+        } other: {
+            $0.start(at: now)
+        }
         if transaction.isTooLong { limit(transaction, to: now) }
         return transaction
     }
@@ -66,7 +71,11 @@ extension UserAgent {
     }
 
     func transportFailed(_ transaction: ClientTransaction, at now: Instant) {
-        step(transaction, response: nil, at: now) { $0.transportFailed() } other: { $0.transportFailed() }
+        step(transaction, response: nil, at: now) {
+            $0.transportFailed()
+        } other: {
+            $0.transportFailed()
+        }
     }
 
     private func advance(_ transaction: ClientTransaction, to now: Instant) {
@@ -75,13 +84,25 @@ extension UserAgent {
             if transaction.isTooLong { return transportFailed(transaction, at: now) }
             if !transaction.hasFinalResponse { return giveUp(transaction, at: now) }
         }
-        step(transaction, response: nil, at: now) { $0.advance(to: now) } other: { $0.advance(to: now) }
+        step(transaction, response: nil, at: now) {
+            $0.advance(to: now)
+        } other: {
+            $0.advance(to: now)
+        }
     }
 
-    /// Nobody waits any longer. Who has said nothing to an INVITE that makes a call may have taken it all the same, and is told then that it has ended.
+    /// Nobody waits any longer. Who has said nothing to an INVITE that makes a call may have taken it all the same, and is told then that
+    /// it has ended.
     private func giveUp(_ transaction: ClientTransaction, at now: Instant) {
-        guard case .invite(var machine) = transaction.machine, machine.state == .calling, let session = transaction.session, transaction.request.to.tag == nil
-        else { return step(transaction, response: nil, at: now) { [.timedOut] + $0.abandon() } other: { [.timedOut] + $0.abandon() } }
+        guard case .invite(var machine) = transaction.machine, machine.state == .calling, let session = transaction.session,
+            transaction.request.to.tag == nil
+        else {
+            return step(transaction, response: nil, at: now) {
+                [.timedOut] + $0.abandon()
+            } other: {
+                [.timedOut] + $0.abandon()
+            }
+        }
         machine.passOver()
         transaction.machine = .invite(machine)
         alarms.set(transaction.alarm, to: transaction.deadline)
@@ -110,7 +131,9 @@ extension UserAgent {
         for output in outputs { perform(output, of: transaction, response: response, at: now) }
     }
 
-    private func perform(_ output: InviteClientTransaction.Output, of transaction: ClientTransaction, response: IncomingResponse?, at now: Instant) {
+    private func perform(
+        _ output: InviteClientTransaction.Output, of transaction: ClientTransaction, response: IncomingResponse?, at now: Instant
+    ) {
         switch output {
         case .sendRequest:
             transaction.session?.trace(.sent, transaction.request, retransmission: transaction.wasSent, at: now)
@@ -163,7 +186,8 @@ extension UserAgent {
 }
 
 extension Message {
-    /// Whether a response with the branch of this request of ours is meant for it: of the same CSeq, with our Via and no other (RFC 3261 §8.1.3.3, §18.1.2).
+    /// Whether a response with the branch of this request of ours is meant for it: of the same CSeq, with our Via and no other (RFC 3261
+    /// §8.1.3.3, §18.1.2).
     fileprivate func isAnswered(by response: Message) -> Bool {
         response.method == method && response.cseq.number == cseq.number && response.hasSingleVia && response.via.hasSentBy(of: via)
     }

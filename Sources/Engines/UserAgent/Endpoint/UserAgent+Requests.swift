@@ -42,7 +42,8 @@ extension UserAgent {
         request.method == .cancel && serverTransactions[ServerTransactionID(request, via, method: .invite)] != nil
     }
 
-    private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant) {
+    private func receiveInDialog(_ request: Message, _ id: ServerTransactionID, _ session: InviteSession?, over flow: Flow, at now: Instant)
+    {
         let transaction = begin(Boxed(request), id, nil, over: flow, session: session, at: now)
         if let session { noteUse(of: flow, by: session) }
         session?.trace(.received, request, retransmission: false, at: now)
@@ -63,7 +64,9 @@ extension UserAgent {
         let isMerged = unmerged[key] != nil
         if request.method != .invite || isMerged {
             let transaction = begin(Boxed(request), id, key, over: flow, session: nil, at: now)
-            if let refusal = isMerged ? Refusal(482) : refusal(of: request, over: flow, isKnownDialog: true) { return answerOnce(transaction, refusal, request, at: now) }
+            if let refusal = isMerged ? Refusal(482) : refusal(of: request, over: flow, isKnownDialog: true) {
+                return answerOnce(transaction, refusal, request, at: now)
+            }
             return handle(request, transaction, over: flow, at: now)
         }
         if let refusal = refusal(of: request, over: flow, isKnownDialog: true) ?? refusalOfSession(request) {
@@ -94,7 +97,9 @@ extension UserAgent {
 
     /// A request outside of dialogs that is not an INVITE.
     private func handle(_ request: Message, _ transaction: ServerTransaction, over flow: Flow, at now: Instant) {
-        if delegate?.userAgent(self, handle: request, over: flow, transaction: transaction.id, at: now) == true { return awaitUser(transaction, at: now) }
+        if delegate?.userAgent(self, handle: request, over: flow, transaction: transaction.id, at: now) == true {
+            return awaitUser(transaction, at: now)
+        }
         answerOnce(transaction, defaultAnswer(to: request.method), request, at: now)
     }
 
@@ -169,7 +174,8 @@ extension UserAgent {
         return refusalOfBody(request) ?? refusalOfAccept(request) ?? refusalOfInterval(request)
     }
 
-    /// A sips URI over anything but TLS (RFC 3261 §26.2.2): no scheme of ours where we have no TLS (§21.4.14), and not to be had this way where we
+    /// A sips URI over anything but TLS (RFC 3261 §26.2.2): no scheme of ours where we have no TLS (§21.4.14), and not to be had this way
+    /// where we
     /// have it (RFC 5630 §4).
     private func refusalOfSecureURI(over flow: Flow) -> Refusal {
         guard configuration.hasTLS else { return Refusal(416) }
@@ -191,7 +197,8 @@ extension UserAgent {
         return SessionTimer(policy: policy).refusal(of: request).map { Refusal(422, headers: [(.minSE, $0)]) }
     }
 
-    /// RFC 3261 §8.2.3, of what `reducedToDescription` has left. What other methods carry is their receiver's affair; that it is encoded is not passed on.
+    /// RFC 3261 §8.2.3, of what `reducedToDescription` has left. What other methods carry is their receiver's affair; that it is encoded is
+    /// not passed on.
     private func refusalOfBody(_ request: Message) -> Refusal? {
         guard !request.content.isEmpty else { return nil }
         if let encoding = request.headers[.contentEncoding], !encoding.equalsIgnoringCase("identity") {
@@ -218,14 +225,17 @@ extension UserAgent {
     /// Whether a request is of a call of ours that was meant to come back, by whatever way: of a session that it can name.
     public func isOwnCall(_ request: Message) -> Bool { session(naming: request) != nil }
 
-    /// The session that made an INVITE which came back as it was sent. Nobody else knows its branch; its tag is known to all whom the call went to.
+    /// The session that made an INVITE which came back as it was sent. Nobody else knows its branch; its tag is known to all whom the call
+    /// went to.
     public func ownCall(_ request: Message) -> InviteSession? {
         guard let session = session(naming: request), let branch = request.via.branch else { return nil }
         return session.invitation?.sent.value.via.branch == branch ? session : nil
     }
 
     private func session(naming request: Message) -> InviteSession? {
-        guard let session = request.from.tag.flatMap({ sessions[$0] }), session.isToOurselves, session.callID == request.callID else { return nil }
+        guard let session = request.from.tag.flatMap({ sessions[$0] }), session.isToOurselves, session.callID == request.callID else {
+            return nil
+        }
         return session
     }
 

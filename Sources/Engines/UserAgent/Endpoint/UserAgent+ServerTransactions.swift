@@ -53,7 +53,8 @@ extension UserAgent {
         }
     }
 
-    /// The caller asks again, also after its ACK: as long as the call is up it hears again that it was answered (RFC 6026 §7.1 leaves that to the user).
+    /// The caller asks again, also after its ACK: as long as the call is up it hears again that it was answered (RFC 6026 §7.1 leaves that
+    /// to the user).
     private func acceptAgain(_ transaction: ServerTransaction, at now: Instant) {
         guard let session = transaction.session, session.state == .answered || session.state == .confirmed else { return }
         session.traceAgain(transaction.lastResponse, at: now)
@@ -82,7 +83,9 @@ extension UserAgent {
         }
     }
 
-    private func perform(_ outputs: [InviteServerTransaction.Output], of transaction: ServerTransaction, response: Message?, at now: Instant) {
+    private func perform(
+        _ outputs: [InviteServerTransaction.Output], of transaction: ServerTransaction, response: Message?, at now: Instant
+    ) {
         alarms.set(transaction.alarm, to: transaction.deadline)
         for output in outputs {
             switch output {

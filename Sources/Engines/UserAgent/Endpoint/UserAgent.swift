@@ -8,7 +8,8 @@ import SIP
 public final class UserAgent {
     public let configuration: UserAgentConfiguration
     public weak var delegate: (any UserAgentDelegate)?
-    /// Finds the ways to a URI that a 3xx names, where the flow's own socket and transport do not lead to it (RFC 3263); the best first, none where there
+    /// Finds the ways to a URI that a 3xx names, where the flow's own socket and transport do not lead to it (RFC 3263); the best first,
+    /// none where there
     /// is none. The answer may come later. Nil: a 3xx is followed to addresses alone.
     public var locate: ((URI, Flow, _ completion: @escaping ([Flow], Instant) -> Void) -> Void)?
 
@@ -35,7 +36,8 @@ public final class UserAgent {
     var latePracks = LatePracks()
     /// Connections that a request of ours went over, or something of a call, until they are gone.
     private var connectionsInUse: Set<UInt64> = []
-    /// Requests of ours of which the network does not say which connection carries them, by their serials, until they are done: that one may have ended while
+    /// Requests of ours of which the network does not say which connection carries them, by their serials, until they are done: that one
+    /// may have ended while
     /// they were given to it.
     private var uncarried: Set<UInt64> = []
     /// Who is spoken to over UDP and took no connection for a long request: until when such requests are datagrams.
@@ -83,7 +85,8 @@ public final class UserAgent {
             guard case .reject(var rejection) = error else { return noteUnreadable(bytes) }
             guard answersMalformed(over: flow, at: now) else { return }
             rejection.via.stamp(source: flow.remote)
-            network.send(rejection.response(toTag: makeStatelessTag(rejection.via, rejection.headers)), over: flow.responseFlow(to: rejection.via))
+            network.send(
+                rejection.response(toTag: makeStatelessTag(rejection.via, rejection.headers)), over: flow.responseFlow(to: rejection.via))
         }
     }
 
@@ -97,8 +100,10 @@ public final class UserAgent {
         if !bytes.allSatisfy({ $0 == 0 || $0 == 0x0D || $0 == 0x0A || $0 == 0x20 || $0 == 0x09 }) { refusals.unreadable += 1 }
     }
 
-    /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503; an INVITE that had a
-    /// provisional one waits on (RFC 3261 §17.1.1.2). A connection that carried nothing of ours costs no search: anybody can open and close many.
+    /// The network could not send over the flow, or the connection is gone. What waits for a response over it ends with 503; an INVITE that
+    /// had a
+    /// provisional one waits on (RFC 3261 §17.1.1.2). A connection that carried nothing of ours costs no search: anybody can open and close
+    /// many.
     public func failed(_ flow: Flow, at now: Instant) {
         guard isInUse(flow) else { return }
         connectionsInUse.remove(flow.connection)
@@ -138,8 +143,10 @@ public final class UserAgent {
         if flow.connection != 0, session.state != .ended { connectionsInUse.insert(flow.connection) }
     }
 
-    /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request knows its branch,
-    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. What belongs to a call, and a CANCEL, is said
+    /// Nobody takes datagrams where this one went, of which the network quotes the beginning (RFC 3261 §18.4). Only who saw the request
+    /// knows its branch,
+    /// so a forged message ends nothing. Nor does the first: whoever restarts is there for the next copy. What belongs to a call, and a
+    /// CANCEL, is said
     /// as long as if it had been lost: nobody waits for it, and whoever comes back is to hear that the call has ended.
     public func undelivered(_ beginning: [UInt8], at now: Instant) {
         guard !beginning.starts(with: "CANCEL ".utf8), let branch = ownBranch(in: beginning),
@@ -154,7 +161,8 @@ public final class UserAgent {
     private func ownBranch(in bytes: [UInt8]) -> Text? {
         let length = branchPrefix.count + Self.branchDigits
         guard bytes.count >= length, !bytes.starts(with: "SIP/".utf8) else { return nil }
-        for start in 0...(bytes.count - length) where bytes[start] == branchPrefix.bytes.first && bytes[start...].starts(with: branchPrefix.bytes) {
+        for start in 0...(bytes.count - length)
+        where bytes[start] == branchPrefix.bytes.first && bytes[start...].starts(with: branchPrefix.bytes) {
             return Text(Array(bytes[start..<start + length]))
         }
         return nil
@@ -277,7 +285,9 @@ extension UserAgent {
         let address = configuration.contactAddress(flow)
         // Only who listens for TLS, and so has a certificate to show, can prove that it is whom the Via says.
         let asksForReuse = flow.transport.isSecure && configuration.hasTLS
-        return Via(transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch), asksForReuse: asksForReuse)
+        return Via(
+            transport: flow.transport.name, host: host(address.address), port: address.knownPort, branch: Text(branch),
+            asksForReuse: asksForReuse)
     }
 
     /// - Parameter isSecure: the request names a `sips:` URI, and so must our Contact (RFC 3261 §8.1.1.8, §12.1.1).

@@ -8,7 +8,8 @@ public struct UserAgentConfiguration {
     public var product: Text = "Hookswitch"
     /// The methods that are dealt with; others are answered 405. Add REGISTER when the delegate handles it.
     public var allowedMethods: [Method] = [.invite, .ack, .cancel, .bye, .options, .info, .update, .prack]
-    /// Option tags for the Supported field besides those that the agent deals with itself (`100rel`, `199`, and `timer` with a session timer). A
+    /// Option tags for the Supported field besides those that the agent deals with itself (`100rel`, `199`, and `timer` with a session
+    /// timer). A
     /// Require with any other tag is answered 420.
     public var supportedOptions: [Text] = []
     /// Sessions are refreshed, and end when they are not (RFC 4028); nil: they last until somebody ends them.
@@ -19,7 +20,8 @@ public struct UserAgentConfiguration {
     public var maximumSessions = 20_000
     /// Requests beyond so many server transactions are answered 503 without making one.
     public var maximumTransactions = 200_000
-    /// Requests longer than this go over TCP instead of UDP, and over UDP after all where nobody takes the connection (RFC 3261 §18.1.1); nil: never.
+    /// Requests longer than this go over TCP instead of UDP, and over UDP after all where nobody takes the connection (RFC 3261 §18.1.1);
+    /// nil: never.
     public var longestDatagram: Int?
     /// TLS is listened for, and so sips URIs are ours to serve over it.
     public var hasTLS = false

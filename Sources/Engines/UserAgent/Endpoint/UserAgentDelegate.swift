@@ -36,7 +36,9 @@ extension UserAgent {
 }
 
 extension UserAgentDelegate {
-    public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission { .admitted }
+    public func userAgent(_ agent: UserAgent, admits request: Message, over flow: Flow, at now: Instant) -> UserAgent.Admission {
+        .admitted
+    }
 
     public func userAgent(_ agent: UserAgent, answersMalformedOver flow: Flow, at now: Instant) -> Bool { true }
 

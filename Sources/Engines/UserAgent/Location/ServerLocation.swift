@@ -2,7 +2,8 @@ public import Primitives
 public import Runtime
 import SIP
 
-/// Where the server of a SIP domain is (RFC 3263 §4), as a value: it says what to ask the name system, takes the answers, and has a result when nothing is
+/// Where the server of a SIP domain is (RFC 3263 §4), as a value: it says what to ask the name system, takes the answers, and has a result
+/// when nothing is
 /// left to ask.
 ///
 /// Transport and servers come from NAPTR and SRV where there are any; a port or an address that is written out is taken as it is.
@@ -36,7 +37,9 @@ public struct ServerLocation: Sendable {
         /// Nil leaves it to the domain.
         public var transport: Transport?
 
-        public init(host: Text, port: UInt16? = nil, transport: Transport? = nil) { (self.host, self.port, self.transport) = (host, port, transport) }
+        public init(host: Text, port: UInt16? = nil, transport: Transport? = nil) {
+            (self.host, self.port, self.transport) = (host, port, transport)
+        }
     }
 
     public let domain: Domain
@@ -78,7 +81,8 @@ public struct ServerLocation: Sendable {
         let patience = answers.isEmpty ? Duration.seconds(86_400) : found.map(\.timeToLive).min() ?? .seconds(30)
         // A failure may be over soon, and a time of zero would have us ask for every call.
         let limit: Duration = hasFailed || servers.isEmpty ? .seconds(30) : .seconds(86_400)
-        result = Result(servers: servers.sorted { $0.priority < $1.priority }, timeToLive: max(.seconds(5), min(patience, limit)), hasFailed: hasFailed)
+        result = Result(
+            servers: servers.sorted { $0.priority < $1.priority }, timeToLive: max(.seconds(5), min(patience, limit)), hasFailed: hasFailed)
         return []
     }
 

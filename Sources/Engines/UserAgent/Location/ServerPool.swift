@@ -11,7 +11,9 @@ public struct ServerPool: Sendable {
         /// The port that was asked for beside it; nil where the name system or the standard says it.
         public var port: UInt16?
 
-        public init(_ server: ServerLocation.Server, name: Text, port: UInt16? = nil) { (self.server, self.name, self.port) = (server, name, port) }
+        public init(_ server: ServerLocation.Server, name: Text, port: UInt16? = nil) {
+            (self.server, self.name, self.port) = (server, name, port)
+        }
     }
 
     private struct Entry {
@@ -34,7 +36,8 @@ public struct ServerPool: Sendable {
         }
     }
 
-    /// Everybody, in the order in which they are to be asked: those that answer before those that do not, by priority, and drawn by weight among equals
+    /// Everybody, in the order in which they are to be asked: those that answer before those that do not, by priority, and drawn by weight
+    /// among equals
     /// (RFC 2782).
     public func order(at now: Instant, random: () -> UInt64) -> [Member] {
         guard entries.count > 1 else { return members }
@@ -54,7 +57,8 @@ public struct ServerPool: Sendable {
     }
 
     private mutating func note(_ address: SocketAddress, _ transport: Transport, _ until: Instant?) {
-        for index in entries.indices where entries[index].member.server.address == address && entries[index].member.server.transport == transport {
+        for index in entries.indices
+        where entries[index].member.server.address == address && entries[index].member.server.transport == transport {
             entries[index].downUntil = until
         }
     }

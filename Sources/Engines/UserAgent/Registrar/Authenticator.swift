@@ -10,7 +10,8 @@ public struct GuessLimits: Hashable, Sendable {
 
     public init(perUser: Int = 20, perSource: Int = 200) { (self.perUser, self.perSource) = (perUser, perSource) }
 
-    /// From here on the passwords of a user from that address are not looked at until its minute is over, unless it has sent the right one before: a machine
+    /// From here on the passwords of a user from that address are not looked at until its minute is over, unless it has sent the right one
+    /// before: a machine
     /// tries them.
     var unheard: Int { 50 * perUser }
 }
@@ -30,14 +31,17 @@ public struct WrongPassword: Hashable, Sendable {
 
 /// Finds out who sent a request, by digest (RFC 3261 §22). On the signalling lane.
 ///
-/// The registrar and the gateway share one, so that a nonce that a device got with its REGISTER is good for its calls. A right password is heard whatever
-/// others at its address do (see `GuessLimits`); a wrong one counts only with a nonce that was given to its address, so that over UDP nobody counts for
+/// The registrar and the gateway share one, so that a nonce that a device got with its REGISTER is good for its calls. A right password is
+/// heard whatever
+/// others at its address do (see `GuessLimits`); a wrong one counts only with a nonce that was given to its address, so that over UDP
+/// nobody counts for
 /// somebody else.
 public final class Authenticator {
     public enum Result: Sendable {
         /// The request was sent by this user, without %-escapes.
         case accepted(Text)
-        /// The headers of a 401: WWW-Authenticate with the preferred algorithm first, for RFC 8760 wants all of them; and Retry-After for a guess too many.
+        /// The headers of a 401: WWW-Authenticate with the preferred algorithm first, for RFC 8760 wants all of them; and Retry-After for a
+        /// guess too many.
         case challenge([(HeaderName, Text)])
     }
 
@@ -62,7 +66,8 @@ public final class Authenticator {
 
     /// - Parameter random: makes the secret of the nonces; from the operating system in a running server.
     public init(
-        configuration: DigestServer.Configuration, accounts: any AccountDirectory, limits: GuessLimits = GuessLimits(), random: any RandomNumberGenerator,
+        configuration: DigestServer.Configuration, accounts: any AccountDirectory, limits: GuessLimits = GuessLimits(),
+        random: any RandomNumberGenerator,
         hash: @escaping DigestHash
     ) {
         var random = random
@@ -79,7 +84,9 @@ public final class Authenticator {
 
     /// Users with too many wrong passwords in this minute and where they come from, the most first; at most twenty.
     public func throttled(at now: Instant) -> [(user: Text, source: IPAddress, count: Int)] {
-        byDevice.keys(with: limits.perUser, at: now).sorted { $0.count > $1.count }.prefix(20).map { ($0.key.user, $0.key.network, $0.count) }
+        byDevice.keys(with: limits.perUser, at: now).sorted { $0.count > $1.count }.prefix(20).map {
+            ($0.key.user, $0.key.network, $0.count)
+        }
     }
 
     /// Checks the Authorization, or Proxy-Authorization, of a request for our realm. Right credentials are used up: ask once for a request.
@@ -115,18 +122,22 @@ public final class Authenticator {
         guessCount += 1
         if isThrottled { throttledCount += 1 }
         let name = Text(user.bytes.prefix(64)).detached
-        onWrongPassword?(WrongPassword(user: name, source: source, count: count, excess: isFirst ? .first : isThrottled ? .further : .none), now)
+        onWrongPassword?(
+            WrongPassword(user: name, source: source, count: count, excess: isFirst ? .first : isThrottled ? .further : .none), now)
         return challenge(request, source, after: isThrottled ? (count > limits.perUser ? left : allLeft) : nil, at: now)
     }
 
-    private func challenge(_ request: Message, _ source: IPAddress, stale: Bool = false, after pause: Duration? = nil, at now: Instant) -> Result {
+    private func challenge(_ request: Message, _ source: IPAddress, stale: Bool = false, after pause: Duration? = nil, at now: Instant)
+        -> Result
+    {
         let all = server.challenges(stale: stale, for: source, at: now)
         let simple = knowsOnlyMD5(request) ? all.filter { $0.algorithm == .md5 } : all
         let fields = (simple.isEmpty ? all : simple).map { (HeaderName.wwwAuthenticate, $0.value) }
         return .challenge(fields + (pause.map { [(.retryAfter, Text(max(1, $0.wholeMilliseconds / 1_000)))] } ?? []))
     }
 
-    /// Two clients give up at a challenge that is not MD5, instead of passing over it (RFC 7616 §3.7): baresip before 3.0, and sipp, which looks at the first one
+    /// Two clients give up at a challenge that is not MD5, instead of passing over it (RFC 7616 §3.7): baresip before 3.0, and sipp, which
+    /// looks at the first one
     /// alone. sipp has no User-Agent, but its branches are three numbers with hyphens.
     private func knowsOnlyMD5(_ request: Message) -> Bool {
         if let client = request.headers[.userAgent] {

@@ -1,6 +1,7 @@
 import Primitives
 
-/// Counts wrong passwords by key, in windows of equal length. Bounded: with too many keys at once, the one whose window ends first is forgotten.
+/// Counts wrong passwords by key, in windows of equal length. Bounded: with too many keys at once, the one whose window ends first is
+/// forgotten.
 struct GuessCounter<Key: Hashable & Sendable>: Sendable {
     private struct Window {
         var end: Instant

@@ -8,7 +8,8 @@ public struct RegistrarConfiguration: Sendable {
     public var limits: RegistrationBindings<Flow>.Limits
     /// Nonces live this long.
     public var nonceLifetime: Duration
-    /// Offered in this order, the preferred one first (RFC 8760 §2.4). MD5 comes last: JsSIP and SIP.js keep the last challenge alone, and know MD5 alone.
+    /// Offered in this order, the preferred one first (RFC 8760 §2.4). MD5 comes last: JsSIP and SIP.js keep the last challenge alone, and
+    /// know MD5 alone.
     public var algorithms: [DigestAlgorithm]
     /// Users that are registered at once; more are answered 503. A bound for directories that know everybody.
     public var users: Int
@@ -65,7 +66,9 @@ public final class Registrar {
         var question: Alarm?
     }
 
-    public init(configuration: RegistrarConfiguration, accounts: any AccountDirectory, random: any RandomNumberGenerator, hash: @escaping DigestHash) {
+    public init(
+        configuration: RegistrarConfiguration, accounts: any AccountDirectory, random: any RandomNumberGenerator, hash: @escaping DigestHash
+    ) {
         let digest = DigestServer.Configuration(
             realm: configuration.domain, algorithms: configuration.algorithms, nonceLifetime: configuration.nonceLifetime)
         authenticator = Authenticator(
@@ -78,7 +81,8 @@ public final class Registrar {
 
     public var counts: Counts {
         Counts(
-            users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count }, silent: users.values.reduce(0) { $0 + $1.bindings.silentCount },
+            users: users.count, contacts: users.values.reduce(0) { $0 + $1.bindings.count },
+            silent: users.values.reduce(0) { $0 + $1.bindings.silentCount },
             nonces: authenticator.nonceCount, timers: alarms.count)
     }
 
@@ -88,9 +92,12 @@ public final class Registrar {
         // RFC 3261 §10.3 item 5, RFC 4475 §3.3.4: an address of record is a SIP or SIPS URI.
         guard request.to.uri.isSIP else { return .answer(to: request, status: 400) }
         // A binding without its path would never be reached (RFC 3327 §5.3).
-        guard request.paths.count == request.headers.elements(.path).count else { return .answer(to: request, status: 400, reason: "Bad Path") }
+        guard request.paths.count == request.headers.elements(.path).count else {
+            return .answer(to: request, status: 400, reason: "Bad Path")
+        }
         guard let user = request.to.uri.decodedUser?.detached else { return .answer(to: request, status: 404) }
-        // Who has no account is answered as who has one: a stranger does not learn the numbers (RFC 3261 §10.3 asks for the sender first, too).
+        // Who has no account is answered as who has one: a stranger does not learn the numbers (RFC 3261 §10.3 asks for the sender first,
+        // too).
         if accounts.account(of: user) != .open {
             switch authenticator.verify(request, from: flow.remote.address, at: now) {
             case .accepted(user): break
@@ -187,7 +194,8 @@ public final class Registrar {
 
 // Devices that are asked whether they are there, which keeps the way to them through NATs open, too.
 extension Registrar {
-    /// What became of a question or of a call to a contact of a user's. One that was silent is asked at once; where nobody answers twice in a row it is taken
+    /// What became of a question or of a call to a contact of a user's. One that was silent is asked at once; where nobody answers twice in
+    /// a row it is taken
     /// away.
     /// - Parameters:
     ///   - isAnswered: anything came from there.
@@ -202,7 +210,9 @@ extension Registrar {
 
     /// Sets the user's question, where one of its devices is to be asked and none is due yet.
     private func watch(_ user: Text, at now: Instant) {
-        guard let interval = configuration.keepAlive, users[user]?.question?.isSet != true, contacts(of: user, at: now).contains(where: mayAsk) else { return }
+        guard let interval = configuration.keepAlive, users[user]?.question?.isSet != true,
+            contacts(of: user, at: now).contains(where: mayAsk)
+        else { return }
         let alarm = users[user]?.question ?? Alarm { [unowned self] now in ask(user, at: now) }
         users[user]?.question = alarm
         // Not everybody at once, and none later than that.
@@ -226,7 +236,9 @@ extension Registrar {
 }
 
 extension Message {
-    fileprivate static func answer(to request: Message, status: Int, reason: Text? = nil, adding headers: [(HeaderName, Text)] = []) -> Message {
+    fileprivate static func answer(to request: Message, status: Int, reason: Text? = nil, adding headers: [(HeaderName, Text)] = [])
+        -> Message
+    {
         var response = Message.response(to: request, status: status, reason: reason)
         for (name, value) in headers { response.append(name, value) }
         return response

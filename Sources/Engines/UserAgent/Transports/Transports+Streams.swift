@@ -28,7 +28,8 @@ extension Transports {
                 self?.stream(flow.connection, did: event, at: now)
             }
         }
-        return TLSConnection(accepted, session: tls.accept(), limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
+        return TLSConnection(accepted, session: tls.accept(), limits: configuration.connection, on: lane, at: now) {
+            [weak self] _, event, now in
             self?.stream(flow.connection, did: event, at: now)
         }
     }
@@ -84,20 +85,25 @@ extension Transports {
     private func makeConnection(to flow: Flow, _ id: UInt64) -> (any StreamConnection)? {
         let (local, now) = (flow.local.address.isAny ? nil : flow.local.address, MonotonicClock.now)
         guard flow.transport.isSecure else {
-            return try? TCPConnection(to: flow.remote, from: local, limits: configuration.connection, on: lane, at: now) { [weak self] _, event, now in
+            return try? TCPConnection(to: flow.remote, from: local, limits: configuration.connection, on: lane, at: now) {
+                [weak self] _, event, now in
                 self?.stream(id, did: event, at: now)
             }
         }
         guard let tls else { return nil }
         // Without a name to hold the certificate against, only the address is left.
         let peer = flow.peer.isEmpty ? "\(flow.remote.address)" : flow.peer.withoutBrackets.description
-        return try? TLSConnection(to: flow.remote, from: local, session: tls.connect(to: peer), limits: configuration.connection, on: lane, at: now) {
+        return try? TLSConnection(
+            to: flow.remote, from: local, session: tls.connect(to: peer), limits: configuration.connection, on: lane, at: now
+        ) {
             [weak self] _, event, now in self?.stream(id, did: event, at: now)
         }
     }
 
     public func reuse(_ flow: Flow, for host: Text, port: UInt16?) {
-        guard let stream = streams[flow.connection], stream.isAccepted, stream.alias == nil, let connection = stream.connection as? TLSConnection else { return }
+        guard let stream = streams[flow.connection], stream.isAccepted, stream.alias == nil,
+            let connection = stream.connection as? TLSConnection
+        else { return }
         guard connection.proves(host.withoutBrackets.description) else { return }
         var known = flow
         known.remote = SocketAddress(flow.remote.address, port: port ?? 5061)
@@ -190,7 +196,8 @@ extension Transports {
     private func refuse(_ error: Message.ParseError, from stream: MessageStream, at now: Instant) {
         if case .reject(var rejection) = error, endpoint?.answersMalformed(over: stream.flow, at: now) ?? true {
             rejection.via.stamp(source: stream.flow.remote)
-            stream.connection.send(rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey)), at: now)
+            stream.connection.send(
+                rejection.response(toTag: UserAgent.statelessTag(rejection.via, rejection.headers, key: tagKey)), at: now)
         }
         giveUp(stream, at: now)
     }

@@ -5,8 +5,10 @@ import SIP
 /// The real network of a signalling lane: UDP sockets, TCP and TLS connections (RFC 3261 §18).
 ///
 /// Lives on its lane; every call is made there. Messages go to `endpoint` as they come in, each in one call. What fails is told at the next
-/// `advance`, never from inside `send`. Bounded: connections in all and per source, the bytes of an unfinished message and the time it may take, the
-/// bytes that wait for a slow peer, and the time that a connection may be idle. One that its peer has closed stays while `endpoint` owes an answer over it.
+/// `advance`, never from inside `send`. Bounded: connections in all and per source, the bytes of an unfinished message and the time it may
+/// take, the
+/// bytes that wait for a slow peer, and the time that a connection may be idle. One that its peer has closed stays while `endpoint` owes an
+/// answer over it.
 public final class Transports: SignallingNetwork {
     public struct Configuration: Hashable, Sendable {
         /// What is listened on, in this order.
@@ -62,7 +64,8 @@ public final class Transports: SignallingNetwork {
     public let configuration: Configuration
     /// What is listened on, with the ports that the kernel chose.
     public private(set) var listeners: [Listener] = []
-    /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped. Held until `close`, for what is held weakly
+    /// Takes the messages and the failures; nothing is lost while it is nil, but what comes then is dropped. Held until `close`, for what
+    /// is held weakly
     /// is retained and let go the slow way by everybody.
     public internal(set) var endpoint: (any SignallingEndpoint)?
     /// Certificates and whom we believe; nil: no TLS. Changed, the connections that stand keep theirs.
@@ -76,7 +79,8 @@ public final class Transports: SignallingNetwork {
     private var sockets: [UDPSocket] = []
     var acceptors: [TCPListener] = []
     var streams: [UInt64: MessageStream] = [:]
-    /// The connection for requests to a peer. One of TLS that we opened is for the domain alone whose name its certificate has (RFC 5923 §9).
+    /// The connection for requests to a peer. One of TLS that we opened is for the domain alone whose name its certificate has (RFC 5923
+    /// §9).
     var streamTo: [Peer: UInt64] = [:]
     var acceptedFrom: [IPAddress: Int] = [:]
     var handshakesFrom: [IPAddress: Int] = [:]
@@ -98,7 +102,8 @@ public final class Transports: SignallingNetwork {
     /// - Parameter tls: needed by TLS listeners, and by connections of ours over TLS.
     /// - Throws: the first listener that cannot be had. Its description is a sentence for a person.
     public init(_ configuration: Configuration, tls: TLSContexts? = nil, on lane: any LaneDoor) throws(SocketError) {
-        precondition(tls?.canServe == true || !configuration.listeners.contains { $0.transport.isSecure }, "a TLS listener needs a certificate")
+        precondition(
+            tls?.canServe == true || !configuration.listeners.contains { $0.transport.isSecure }, "a TLS listener needs a certificate")
         (self.configuration, self.lane, self.tls) = (configuration, lane, tls)
         for listener in configuration.listeners { try listen(listener) }
     }
@@ -171,7 +176,9 @@ extension Transports {
             listeners.append(Listener(.udp, socket.localAddress))
         case .tcp, .tls:
             let transport = listener.transport
-            let acceptor = try TCPListener(bound: listener.address, on: lane) { [weak self] accepted, now in self?.accept(accepted, transport, at: now) }
+            let acceptor = try TCPListener(bound: listener.address, on: lane) { [weak self] accepted, now in
+                self?.accept(accepted, transport, at: now)
+            }
             acceptors.append(acceptor)
             listeners.append(Listener(transport, acceptor.localAddress))
         }
@@ -183,7 +190,7 @@ extension Transports {
         guard let socket = socket(for: flow) else { return lost.append(flow) }
         do throws(SocketError) {
             try socket.send(bytes, to: flow.remote, from: flow.local.address)
-        } catch where !bytes.starts(with: "SIP/".utf8) {
+        } catch  where !bytes.starts(with: "SIP/".utf8) {
             lost.append(flow)
         } catch {
             // An answer that cannot be sent concerns nobody's requests: its transaction ends on its own time (RFC 3261 §17.2.4).

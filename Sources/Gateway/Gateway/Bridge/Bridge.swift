@@ -4,7 +4,8 @@ import Primitives
 /// The legs of one bridged call: what one leg reported becomes what is wanted of the others.
 ///
 /// One caller, and the callees that its line forked to; the first callee to connect is joined with the caller and the others are told
-/// so. Later one of the two may have the other transferred (`transfer`), or may be replaced. Outputs are in the order in which they must be done.
+/// so. Later one of the two may have the other transferred (`transfer`), or may be replaced. Outputs are in the order in which they must be
+/// done.
 final class Bridge {
     enum State: Equatable {
         /// Callees are being called. Next: `answering` when one connects, `ended` when none is left or the caller goes.
@@ -13,7 +14,8 @@ final class Bridge {
         case answering(winner: UUID)
         /// Both talk. Next: `transferring`, `ended`.
         case joined(with: UUID)
-        /// Somebody else is called in the place of one of the two. Next: `joined` with whoever connects or, if nobody does, as before; `ended`.
+        /// Somebody else is called in the place of one of the two. Next: `joined` with whoever connects or, if nobody does, as before;
+        /// `ended`.
         case transferring(Transfer)
         case ended
     }
@@ -104,7 +106,8 @@ final class Bridge {
         case (.calleeConnected(let winner), .calling):
             state = .answering(winner: winner)
             return [.answer(caller)] + others(than: winner).map(Output.answeredElsewhere)
-        case (.calleeConnected(let target), .transferring(let transfer)) where transfer.targets.contains(target): return complete(transfer, with: target)
+        case (.calleeConnected(let target), .transferring(let transfer)) where transfer.targets.contains(target):
+            return complete(transfer, with: target)
         case (.calleeConnected(let loser), _): return [.answeredElsewhere(loser)]
         case (.callerConnected, .answering(let winner)):
             state = .joined(with: winner)

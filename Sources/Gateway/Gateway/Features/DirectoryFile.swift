@@ -32,7 +32,8 @@ public struct DirectoryFile: Sendable {
     /// Longer lines are a mistake.
     private static let longestLine = 1_024
 
-    /// Gives every entry to the body, in order. Throws `Failure`, with `.loadingInterrupted` for a file that cannot be read, or what the body throws.
+    /// Gives every entry to the body, in order. Throws `Failure`, with `.loadingInterrupted` for a file that cannot be read, or what the
+    /// body throws.
     public func read(_ list: List, _ body: (_ number: CXCallDirectoryPhoneNumber, _ label: Substring) throws -> Void) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable }
@@ -58,7 +59,9 @@ public struct DirectoryFile: Sendable {
     }
 
     /// With the system's words for the cause.
-    private var unreadable: Failure { Failure(place: path, message: "cannot be read (\(String(cString: strerror(errno))))", code: .loadingInterrupted) }
+    private var unreadable: Failure {
+        Failure(place: path, message: "cannot be read (\(String(cString: strerror(errno))))", code: .loadingInterrupted)
+    }
 
     private struct Parser {
         let path: String
@@ -72,7 +75,9 @@ public struct DirectoryFile: Sendable {
 
         mutating func take(_ bytes: ArraySlice<UInt8>, _ body: (CXCallDirectoryPhoneNumber, Substring) throws -> Void) throws {
             line += 1
-            guard bytes.count <= DirectoryFile.longestLine else { throw failure("is longer than \(DirectoryFile.longestLine) bytes", .unknown) }
+            guard bytes.count <= DirectoryFile.longestLine else {
+                throw failure("is longer than \(DirectoryFile.longestLine) bytes", .unknown)
+            }
             let text = Text(line == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes).trimmed
             guard let first = text.bytes.first, first != UInt8(ascii: "#") else { return }
             let comma = text.bytes.firstIndex(of: UInt8(ascii: ",")) ?? text.bytes.endIndex
@@ -123,7 +128,9 @@ public struct DirectorySource: Sendable, Equatable {
     /// Numbers and who they are.
     public var identify: String?
 
-    public init(name: String, block: String? = nil, identify: String? = nil) { (self.name, self.block, self.identify) = (name, block, identify) }
+    public init(name: String, block: String? = nil, identify: String? = nil) {
+        (self.name, self.block, self.identify) = (name, block, identify)
+    }
 }
 
 /// Loads a directory from its files. All of it comes into force, or nothing.
@@ -134,7 +141,9 @@ final class DirectoryFileProvider: CXCallDirectoryProvider {
 
     override func beginRequest(with context: CXCallDirectoryExtensionContext) {
         do {
-            try source.block.map(DirectoryFile.init)?.read(.block) { number, _ in context.addBlockingEntry(withNextSequentialPhoneNumber: number) }
+            try source.block.map(DirectoryFile.init)?.read(.block) { number, _ in
+                context.addBlockingEntry(withNextSequentialPhoneNumber: number)
+            }
             try source.identify.map(DirectoryFile.init)?.read(.identify) { number, label in
                 context.addIdentificationEntry(withNextSequentialPhoneNumber: number, label: String(label))
             }
@@ -152,7 +161,8 @@ extension CallDirectories {
                 let data = record(of: source.name)?.data
                 outcome(
                     DirectoryOutcome(
-                        name: source.name, blocked: data?.blockedCount ?? 0, identified: data?.identifiedCount ?? 0, failure: error.map { $0.localizedDescription }))
+                        name: source.name, blocked: data?.blockedCount ?? 0, identified: data?.identifiedCount ?? 0,
+                        failure: error.map { $0.localizedDescription }))
             }
         }
     }

@@ -118,7 +118,9 @@ final class LineFeatures {
 
     /// What the caller is told of the report that was just refused.
     func refusal(of error: any Error, callInfo: Text?) -> CallRefusal {
-        if let error = error as? CXErrorCodeRequestTransactionError, error.code == .maximumCallGroupsReached { return CallRefusal(.maximumCalls, statuses) }
+        if let error = error as? CXErrorCodeRequestTransactionError, error.code == .maximumCallGroupsReached {
+            return CallRefusal(.maximumCalls, statuses)
+        }
         guard let code = (error as? CXErrorCodeIncomingCallError)?.code else { return CallRefusal(StatusTable.refusal(of: error)) }
         switch (code, refused) {
         case (.unentitled, _): return CallRefusal(.unentitled, statuses)
@@ -133,7 +135,9 @@ final class LineFeatures {
     /// A window's end is when it is worth to try again (RFC 3261 §20.33).
     private func refusal(for answer: DoNotDisturbKeeper.Answer) -> CallRefusal {
         var refusal = CallRefusal(.doNotDisturb, statuses)
-        if case .scheduled(let end) = answer { refusal.headers = [(.retryAfter, Text(max(1, Int(end.timeIntervalSince(date()).rounded(.up)))))] }
+        if case .scheduled(let end) = answer {
+            refusal.headers = [(.retryAfter, Text(max(1, Int(end.timeIntervalSince(date()).rounded(.up)))))]
+        }
         return refusal
     }
 

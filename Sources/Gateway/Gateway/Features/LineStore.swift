@@ -63,7 +63,8 @@ public struct SavedRegistration: Sendable, Equatable {
     public var refreshed: Date, expiry: Date
 
     public init(
-        user: String, contact: String, path: String, transport: String, local: String, remote: String, userAgent: String?, callID: String, cseq: UInt32,
+        user: String, contact: String, path: String, transport: String, local: String, remote: String, userAgent: String?, callID: String,
+        cseq: UInt32,
         refreshed: Date, expiry: Date
     ) {
         (self.user, self.contact, self.path, self.transport) = (user, contact, path, transport)
@@ -76,13 +77,18 @@ extension SavedRegistration {
     init(_ contact: Registrar.Contact, user: Text, epoch: Date) {
         let flow = contact.origin
         self.init(
-            user: user.description, contact: NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters).description,
-            path: contact.path.map(\.description).joined(separator: ", "), transport: flow.transport.text.description, local: flow.local.description,
-            remote: flow.remote.description, userAgent: contact.userAgent?.description, callID: contact.callID.description, cseq: contact.cseq,
-            refreshed: epoch.addingTimeInterval(Double(contact.refreshed.nanoseconds) / 1e9), expiry: epoch.addingTimeInterval(Double(contact.expiry.nanoseconds) / 1e9))
+            user: user.description,
+            contact: NameAddress(displayName: contact.displayName, uri: contact.uri, parameters: contact.parameters).description,
+            path: contact.path.map(\.description).joined(separator: ", "), transport: flow.transport.text.description,
+            local: flow.local.description,
+            remote: flow.remote.description, userAgent: contact.userAgent?.description, callID: contact.callID.description,
+            cseq: contact.cseq,
+            refreshed: epoch.addingTimeInterval(Double(contact.refreshed.nanoseconds) / 1e9),
+            expiry: epoch.addingTimeInterval(Double(contact.expiry.nanoseconds) / 1e9))
     }
 
-    /// nil for what cannot be read. A connection did not survive: one that is lost is opened again towards the device, as far as that is possible.
+    /// nil for what cannot be read. A connection did not survive: one that is lost is opened again towards the device, as far as that is
+    /// possible.
     /// Where the wall clock was set back meanwhile it lasts no longer than was granted.
     func contact(epoch: Date, at now: Instant) -> Registrar.Contact? {
         guard let parsed = try? NameAddress(parsing: Text(contact)), let transport = Transport(text: Text(transport)),
@@ -90,7 +96,8 @@ extension SavedRegistration {
         else { return nil }
         let granted = Duration.milliseconds(Int64(max(0, min(expiry.timeIntervalSince(refreshed), Double(Int32.max))) * 1_000))
         return Registrar.Contact(
-            uri: parsed.uri, displayName: parsed.displayName, parameters: parsed.parameters, path: routes, origin: Flow(transport: transport, local: local, remote: remote),
+            uri: parsed.uri, displayName: parsed.displayName, parameters: parsed.parameters, path: routes,
+            origin: Flow(transport: transport, local: local, remote: remote),
             userAgent: userAgent.map { Text($0) }, callID: Text(callID), cseq: cseq, refreshed: min(Self.instant(refreshed, epoch), now),
             expiry: min(Self.instant(expiry, epoch), now + granted))
     }

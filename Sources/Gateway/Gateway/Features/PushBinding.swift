@@ -30,7 +30,8 @@ public struct PushBinding: Sendable, Equatable {
     public var parameter: Text?
     /// Forgotten then, unless it registers again.
     public var keptUntil: Date
-    /// What tells it from other devices of its line, whatever it is pushed by: its `+sip.instance`, else the URI of its Contact; nil: not known.
+    /// What tells it from other devices of its line, whatever it is pushed by: its `+sip.instance`, else the URI of its Contact; nil: not
+    /// known.
     public var device: Text?
 
     public init(provider: Text, identifier: Text, parameter: Text?, keptUntil: Date, device: Text? = nil) {
@@ -78,7 +79,8 @@ struct PushBindings {
 
     func current(at date: Date) -> [PushBinding] { bindings.filter { $0.keptUntil > date } }
 
-    /// Takes over what an accepted REGISTER says of pushes: of each device what it said last (RFC 8599 §4.1.2). One that unregisters, or says nothing of
+    /// Takes over what an accepted REGISTER says of pushes: of each device what it said last (RFC 8599 §4.1.2). One that unregisters, or
+    /// says nothing of
     /// pushes any more, does not want to be woken. True when something changed.
     mutating func apply(_ request: Message, at date: Date, keep: TimeInterval) -> Bool {
         guard !request.contactIsWildcard else {
@@ -90,13 +92,15 @@ struct PushBindings {
             let instance = contact.parameters.value(of: "+sip.instance")
             bindings.remove(of: contact.uri, instance: instance)
             let parameters = contact.uri.parameters
-            guard let provider = parameters.value(of: "pn-provider"), let identifier = parameters.value(of: "pn-prid"), !identifier.isEmpty else { continue }
+            guard let provider = parameters.value(of: "pn-provider"), let identifier = parameters.value(of: "pn-prid"), !identifier.isEmpty
+            else { continue }
             let parameter = parameters.value(of: "pn-param")
             let seconds = contact.parameters.value(of: "expires").map { $0.integer(Int.self) ?? 3_600 } ?? request.expires.map { Int($0) }
             guard seconds != 0 else { continue }
             bindings.insert(
                 PushBinding(
-                    provider: provider.detached, identifier: identifier.detached, parameter: parameter?.detached, keptUntil: date.addingTimeInterval(keep),
+                    provider: provider.detached, identifier: identifier.detached, parameter: parameter?.detached,
+                    keptUntil: date.addingTimeInterval(keep),
                     device: PushBinding.device(instance: instance, contact.uri).detached), at: 0)
         }
         bindings = Array(bindings.filter { $0.keptUntil > date }.prefix(Self.limit))

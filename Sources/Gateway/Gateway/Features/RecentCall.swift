@@ -37,7 +37,8 @@ public struct RecentCall: Sendable, Equatable, Identifiable {
     public var reason: String
 
     public init(
-        id: UUID, line: String, direction: Direction, handleType: CXHandle.HandleType, handle: String, name: String?, began: Date, connected: Date?, ended: Date,
+        id: UUID, line: String, direction: Direction, handleType: CXHandle.HandleType, handle: String, name: String?, began: Date,
+        connected: Date?, ended: Date,
         outcome: Outcome, reason: String
     ) {
         (self.id, self.line, self.direction, self.handleType, self.handle, self.name) = (id, line, direction, handleType, handle, name)

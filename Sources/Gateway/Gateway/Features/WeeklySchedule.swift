@@ -56,7 +56,8 @@ public struct WeeklySchedule: Sendable, Equatable {
 
     private func interval(_ window: Window, _ day: Date, _ calendar: Calendar) -> Range<Date>? {
         let endDay = window.to > window.from ? day : calendar.date(byAdding: .day, value: 1, to: day)
-        guard let endDay, let start = moment(window.from, of: day, calendar), let end = moment(window.to, of: endDay, calendar), start < end else { return nil }
+        guard let endDay, let start = moment(window.from, of: day, calendar), let end = moment(window.to, of: endDay, calendar), start < end
+        else { return nil }
         return start..<end
     }
 

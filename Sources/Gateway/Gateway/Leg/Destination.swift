@@ -59,7 +59,8 @@ struct Destination {
     var shownTarget: String { target.withoutPushParameters.text.description }
 }
 
-/// The REFER that asked for a call, and the trunk that it came from. An object: few calls have one, and it would be half of every destination.
+/// The REFER that asked for a call, and the trunk that it came from. An object: few calls have one, and it would be half of every
+/// destination.
 final class Referral {
     let refer: Message
     let trunk: Trunk?

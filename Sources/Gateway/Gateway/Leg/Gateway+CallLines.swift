@@ -29,7 +29,8 @@ extension Gateway {
 }
 
 extension Leg {
-    /// The lines whose settings it brings into a call: that of whom it calls, or of who calls with it. Who calls an application, or has taken the place of
+    /// The lines whose settings it brings into a call: that of whom it calls, or of who calls with it. Who calls an application, or has
+    /// taken the place of
     /// somebody who was called, brings that of whom was called, too.
     var ownLines: [Line] {
         guard direction == .incoming else { return [calledLine] }

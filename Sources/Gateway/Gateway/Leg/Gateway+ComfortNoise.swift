@@ -3,7 +3,8 @@ import SDP
 
 /// Where comfort noise (RFC 3389) makes sense: a leg may have it when nobody would be sent what he does not know.
 extension Gateway {
-    /// Whether it may be offered, or agreed to. What a bridge passes on undecoded needs it on both sides; what is decoded between, or for an
+    /// Whether it may be offered, or agreed to. What a bridge passes on undecoded needs it on both sides; what is decoded between, or for
+    /// an
     /// application, needs it on none.
     func mayUseComfortNoise(_ leg: Leg) -> Bool {
         guard configuration.media.comfortNoise else { return false }

@@ -12,7 +12,8 @@ extension Gateway {
         return ice
     }
 
-    /// What our answer to an offer needs: credentials where that begins checks or begins them anew, and who begins a handshake where the peer is behind a NAT.
+    /// What our answer to an offer needs: credentials where that begins checks or begins them anew, and who begins a handshake where the
+    /// peer is behind a NAT.
     func prepareAnswer(_ negotiation: inout OfferAnswer, over flow: Flow) {
         guard let offer = negotiation.remoteOffer else { return }
         if offer.startsICE { negotiation.local.ice.credentials = ICECredentials(using: &random) }
@@ -22,7 +23,9 @@ extension Gateway {
     /// Where media may go by what far ends say.
     static func targets(_ configuration: GatewayConfiguration, _ addresses: [IPAddress], _ listeners: [SocketAddress]) -> TargetPolicy {
         var targets = TargetPolicy()
-        targets.ownAddresses = Set(addresses + listeners.map(\.address) + [configuration.advertise.address].compactMap(\.self)).filter { !$0.isAny }
+        targets.ownAddresses = Set(addresses + listeners.map(\.address) + [configuration.advertise.address].compactMap(\.self)).filter {
+            !$0.isAny
+        }
         targets.ownPorts = [configuration.media.ports] + Set(listeners.map(\.port)).map { $0...$0 }
         (targets.allowed, targets.denied) = (configuration.media.allowedTargets, configuration.media.deniedTargets)
         return targets

@@ -18,7 +18,8 @@ extension Gateway {
             keying: lines[0].configuration.srtpKeying, ice: checks(wantedBy: lines))
     }
 
-    /// Of a leg that calls: as the line wants it whose device or trunk is called, whichever line the call belongs to. A call to ourselves is encrypted where
+    /// Of a leg that calls: as the line wants it whose device or trunk is called, whichever line the call belongs to. A call to ourselves
+    /// is encrypted where
     /// the end that takes it wants that, and nobody is there to check the way.
     func mediaPolicy(towards destination: Destination, for line: Line) -> LegMediaPolicy {
         guard !destination.isToOurselves else { return LegMediaPolicy(srtp: .optional, keying: .sdes, ice: .off) }
@@ -31,7 +32,8 @@ extension Gateway {
         return areWanted(.off) ? .off : areWanted(.lite) ? .lite : .auto
     }
 
-    /// A leg belongs to the line of its device: that of the caller where it is one of ours, else the one that is called. What a line answers itself has two
+    /// A leg belongs to the line of its device: that of the caller where it is one of ours, else the one that is called. What a line
+    /// answers itself has two
     /// ends that are ours.
     private func responsible(for line: Line, calledBy caller: CallerIdentity) -> [Line] {
         guard let own = caller.user.flatMap(self.line(numbered:)), caller.host == configuration.domain else { return [line] }

@@ -14,7 +14,9 @@ extension Leg {
         case .digit(let digit):
             note(digit)
             // Of a far end without events a key is sound, which the other one hears.
-            if call.agreed?.telephoneEvents.isEmpty == false, let peer = gateway.peer(of: self), peer.keysBySignalling { _ = peer.tell(digit) }
+            if call.agreed?.telephoneEvents.isEmpty == false, let peer = gateway.peer(of: self), peer.keysBySignalling {
+                _ = peer.tell(digit)
+            }
         case .firstReceived:
             hasHeard = true
             gateway.disarm(.firstMedia, of: self)
@@ -59,7 +61,9 @@ extension Leg {
 
     /// Packets flow where the leg has its audio session, is connected, agreed and not held.
     func startMedia() {
-        guard hasAudioSession, state == .connected, !call.hasNoAudio, !call.isHeld, media.state.isOpen, media.state != .started, call.agreed != nil else { return }
+        guard hasAudioSession, state == .connected, !call.hasNoAudio, !call.isHeld, media.state.isOpen, media.state != .started,
+            call.agreed != nil
+        else { return }
         gateway.beginRecording(self)
         media.start(at: now)
         expectMedia()
@@ -124,20 +128,26 @@ extension Leg {
     /// Takes over what was agreed anew within the call.
     func adopt(_ audio: NegotiatedAudio) {
         // One that only sent from its first description on was no hold, until it sends no more.
-        let fellSilent = call.agreed?.remoteHold == .sendonly && audio.remoteHold.isSilent && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
-        if call.agreed != audio || call.hasNoAudio { scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")]) }
+        let fellSilent =
+            call.agreed?.remoteHold == .sendonly && audio.remoteHold.isSilent
+            && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
+        if call.agreed != audio || call.hasNoAudio {
+            scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")])
+        }
         let wasToBeHeard = isToBeHeard
         let (wasHeld, wasMissing) = (call.isHeldByRemote && !fellSilent, call.hasNoAudio)
         call.adopt(audio)
         media.update(plan(for: audio), at: now)
         if wasMissing { startMedia() } else if !wasToBeHeard { expectMedia() }
         if wasHeld != call.isHeldByRemote {
-            scribe.write(.remoteHold, at: now, [.on: .init(call.isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
+            scribe.write(
+                .remoteHold, at: now, [.on: .init(call.isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         }
         if call.isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, call.isHeldByRemote)) }
     }
 
-    /// Held by its first description already, to be told once its bridge knows that it is connected. One that only sends is heard, as an announcement is.
+    /// Held by its first description already, to be told once its bridge knows that it is connected. One that only sends is heard, as an
+    /// announcement is.
     func tellFirstHold() {
         guard state == .connected, call.agreed?.remoteHold.isSilent == true else { return }
         scribe.write(.remoteHold, at: now, [.on: .init(true), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])

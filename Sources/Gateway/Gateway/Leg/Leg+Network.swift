@@ -11,7 +11,8 @@ import UserAgent
 extension Leg: InviteSessionDelegate {
     func session(_ session: InviteSession, did event: SessionEvent, at now: Instant) {
         switch event {
-        case .traced(let direction, let message, let isRetransmission): scribe.trace(message, direction, isRetransmission, over: way, at: now)
+        case .traced(let direction, let message, let isRetransmission):
+            scribe.trace(message, direction, isRetransmission, over: way, at: now)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
         case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
@@ -118,14 +119,17 @@ extension Leg: InviteSessionDelegate {
         let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
         if status == 408, response == nil, !hasFarEndSpoken { gateway.contactIsDead(self) }
         // What else a device says over one of its flows it has said (RFC 5626 §7), and so has whoever it sent the call on to.
-        if status == 430 && gateway.lineReached(by: self) != nil || response == nil && !hasFarEndSpoken { gateway.callOverNextFlow(insteadOf: self) }
+        if status == 430 && gateway.lineReached(by: self) != nil || response == nil && !hasFarEndSpoken {
+            gateway.callOverNextFlow(insteadOf: self)
+        }
         endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
     }
 
     /// As long as another server is waited for (RFC 3263 §4.3), where there is one.
     static var longestSilence: Duration { .seconds(4) }
 
-    /// The device is called over another of its flows, where it has one; this one may be broken without anybody knowing. Where it was silent before it is not
+    /// The device is called over another of its flows, where it has one; this one may be broken without anybody knowing. Where it was
+    /// silent before it is not
     /// called any longer.
     func deviceIsSilent() {
         guard state == .calling, !hasFarEndSpoken, let destination else { return }
@@ -190,7 +194,8 @@ extension Leg: InviteSessionDelegate {
         offerWhenPossible()
     }
 
-    /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away, and one in the
+    /// A 2xx whose answer cannot be used leaves the session as it was; one with our stream at port 0 has taken the stream away, and one in
+    /// the
     /// clear, where that may not be, ends the call as the first answer would.
     private func notAgreed(_ agreement: CallSession.Agreement) {
         switch agreement {
@@ -223,17 +228,21 @@ extension Leg: InviteSessionDelegate {
         if (200..<300).contains(status) { gateway.end(self, .transferred) }
     }
 
-    /// A key that INFO tells is the same event as one in the media (RFC 4733), as long as it says, and goes on as that where the other end knows it.
+    /// A key that INFO tells is the same event as one in the media (RFC 4733), as long as it says, and goes on as that where the other end
+    /// knows it.
     private func informed(_ request: Message) {
         guard state == .connected else { return }
         let press = KeyPress(request), digit = press.flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
         if let digit { note(digit) }
-        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0, lasting: press?.duration.map(Duration.milliseconds)) }) != true else { return }
+        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0, lasting: press?.duration.map(Duration.milliseconds)) }) != true
+        else { return }
         peer.passInfo(request)
     }
 
     /// False where it is to be told by INFO.
-    private func send(_ digit: DTMFDigit, lasting length: Duration?) -> Bool { !keysBySignalling && media.send([digit], lasting: length, at: now) }
+    private func send(_ digit: DTMFDigit, lasting length: Duration?) -> Bool {
+        !keysBySignalling && media.send([digit], lasting: length, at: now)
+    }
 
     private func passInfo(_ request: Message) {
         guard state == .connected, let contentType = request.headers[.contentType] else { return }

@@ -97,7 +97,8 @@ final class Leg {
     var timers: [(timer: LegTimer, token: TimerToken)] = []
 
     init(
-        _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Boxed<Destination>?, flow: Flow,
+        _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Boxed<Destination>?,
+        flow: Flow,
         local: LocalMedia, sessionID: UInt64, media: LegMedia, scribe: LegScribe
     ) {
         self.direction = direction
@@ -141,7 +142,8 @@ final class Leg {
 
     // MARK: Negotiation
 
-    /// A reliable 180 to an INVITE without an offer would have to hold ours (RFC 3261 §13.2.1), before anybody knows what the callee speaks:
+    /// A reliable 180 to an INVITE without an offer would have to hold ours (RFC 3261 §13.2.1), before anybody knows what the callee
+    /// speaks:
     /// such a caller waits with the 100 alone.
     var mayRing: Bool { session.map { !$0.request.content.isEmpty || !$0.ringsReliably } ?? false }
 
@@ -158,7 +160,8 @@ final class Leg {
         }
     }
 
-    /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered, or of
+    /// What the other leg of a bridge is offered first, so that the relay needs no decoding: all that we know of what this far end offered,
+    /// or of
     /// what was agreed with it before.
     var offeredCodecs: [Codec] {
         let ours = gateway.offeredCodecs
@@ -256,10 +259,12 @@ extension Leg: CallDescriber {
         negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
         if let other = relayed { (negotiation.local.ptime, negotiation.local.maxptime) = (other.ptime, other.maxptime) }
         let present = agreed.map { [$0.primary.codec] } ?? [], ours = gateway.offeredCodecs
-        negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } }).merged(with: ours)
+        negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } })
+            .merged(with: ours)
     }
 
-    /// One of the other leg's, which needs no decoding, else the one in use where the far end offers that again, else its favourite of those that we know.
+    /// One of the other leg's, which needs no decoding, else the one in use where the far end offers that again, else its favourite of
+    /// those that we know.
     func codecs(answering offer: OfferAnswer.RemoteOffer, ours _: [Codec], agreed: NegotiatedAudio?) -> [Codec]? {
         let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }, ours = gateway.offeredCodecs
         if let passing { return [passing] }

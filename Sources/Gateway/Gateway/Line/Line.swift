@@ -21,7 +21,8 @@ final class Line {
     private var delegate: LineProviderDelegate?
 
     init(
-        _ configuration: LineConfiguration, index: Int, features: LineFeatures, directories: CallDirectories?, clock: InlineHost, journal: Journal, at now: Instant
+        _ configuration: LineConfiguration, index: Int, features: LineFeatures, directories: CallDirectories?, clock: InlineHost,
+        journal: Journal, at now: Instant
     ) {
         self.index = index
         self.configuration = configuration

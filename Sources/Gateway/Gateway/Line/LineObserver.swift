@@ -5,7 +5,8 @@ import Primitives
 
 /// Hears what a line's CallKit system did: writes it into the journal, and then notes for the gateway what follows from it.
 ///
-/// It hears of everything in the moment in which it happens. The gateway only notes, too: what follows is done when the input is worked off.
+/// It hears of everything in the moment in which it happens. The gateway only notes, too: what follows is done when the input is worked
+/// off.
 final class LineObserver: CallSystemJournal {
     private let journal: LineJournal
     private unowned let line: Line

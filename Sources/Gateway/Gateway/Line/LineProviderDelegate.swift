@@ -1,7 +1,8 @@
 import CallKit
 import Foundation
 
-/// The only place where a line acts: each action of an accepted transaction becomes signalling and media here, in the order of the contract.
+/// The only place where a line acts: each action of an accepted transaction becomes signalling and media here, in the order of the
+/// contract.
 final class LineProviderDelegate: NSObject, CallSystemAudioDelegate {
     private unowned let line: Line
 

@@ -9,17 +9,20 @@ import UserAgent
 
 /// Which calls are recorded, and what becomes of a recording that cannot be written.
 extension Gateway {
-    /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that calls.
+    /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that
+    /// calls.
     /// - Parameter partner: with whom the leg was joined; nil while it talks with whom it called.
     func beginRecording(_ leg: Leg, with partner: Leg? = nil) {
-        guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.call.agreed else { return }
+        guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.call.agreed
+        else { return }
         guard let line = lineThatRecords(leg), let place = line.recording, !isRecordedElsewhere(leg) else { return }
         let isMessage = leg.isMessage(for: line)
         if isMessage, !leg.hasPlayed { return }
         let dialled = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
         let (caller, called) = (shownNumber(of: leg), partner.map(shownNumber) ?? dialled)
         let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: date)
-        let order = RecordingWriter.Order(path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000, sides: isMessage ? .farEnd : .both)
+        let order = RecordingWriter.Order(
+            path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000, sides: isMessage ? .farEnd : .both)
         leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: now)
         leg.media.update(leg.plan(for: audio), at: now)
     }
@@ -34,7 +37,8 @@ extension Gateway {
     /// One that could not be written stays where it is, so that the same line does not begin again.
     private func endUnwantedRecording(_ leg: Leg) {
         guard let recording = leg.media.recording else { return }
-        guard !linesTalking(on: leg).contains(where: { $0.configuration.number == recording.line && $0.configuration.recording != nil }) else { return }
+        guard !linesTalking(on: leg).contains(where: { $0.configuration.number == recording.line && $0.configuration.recording != nil })
+        else { return }
         recording.end(at: now)
         leg.media.recording = nil
         if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: now) }
@@ -49,16 +53,20 @@ extension Gateway {
     // MARK: A call of ours to ourselves: both of its ends have a caller, and what is said is one conversation
 
     private func isRecordedElsewhere(_ leg: Leg) -> Bool {
-        partners(of: leg).contains(where: \.isRecorded) || isRecordedBefore(leg) || ([leg] + partners(of: leg)).contains { isRecordedBehind($0, partner: leg) }
+        partners(of: leg).contains(where: \.isRecorded) || isRecordedBefore(leg)
+            || ([leg] + partners(of: leg)).contains { isRecordedBehind($0, partner: leg) }
     }
 
     /// The call arrived from ourselves, and the same line records the leg that it was made for.
     private func isRecordedBefore(_ leg: Leg) -> Bool {
-        guard leg.direction == .incoming, let session = leg.session, let made = userAgent.ownCall(session.request)?.delegate as? Leg else { return false }
+        guard leg.direction == .incoming, let session = leg.session, let made = userAgent.ownCall(session.request)?.delegate as? Leg else {
+            return false
+        }
         return partners(of: made).contains { isRecorded($0, bySameLineAs: leg) }
     }
 
-    /// The call was made to ourselves, and is recorded where it arrives: by the same line, or as the call that a line's user asked for (`Origination`).
+    /// The call was made to ourselves, and is recorded where it arrives: by the same line, or as the call that a line's user asked for
+    /// (`Origination`).
     private func isRecordedBehind(_ made: Leg, partner leg: Leg) -> Bool {
         guard let session = made.session, session.isToOurselves else { return false }
         return leg.origination != nil || self.leg(ofAttempt: session.attempt).map { isRecorded($0, bySameLineAs: leg) } ?? false
@@ -91,5 +99,7 @@ extension Leg {
 
 extension NegotiatedAudio {
     /// Has more to record than a telephone's 4 kHz.
-    fileprivate var isWideband: Bool { codecs.contains { $0.codec.matches(.opus) || $0.codec.matches(.g722) || $0.codec.clockRate > 8_000 } }
+    fileprivate var isWideband: Bool {
+        codecs.contains { $0.codec.matches(.opus) || $0.codec.matches(.g722) || $0.codec.clockRate > 8_000 }
+    }
 }

@@ -4,7 +4,8 @@ import Primitives
 
 /// Where a line's calls are recorded: a pattern of paths, as `recordings/{line}/{date}-{time}-{caller}.opus`.
 ///
-/// A pattern without an extension is a folder. What is put in for a name in braces has letters, digits, `+`, `-`, `_` and `.` alone, so that no
+/// A pattern without an extension is a folder. What is put in for a name in braces has letters, digits, `+`, `-`, `_` and `.` alone, so
+/// that no
 /// caller leads out of the folder.
 public struct RecordingPlace: Hashable, Sendable {
     /// Why a text is no pattern. The description says what is wrong in a few words.
@@ -96,7 +97,9 @@ public struct RecordingPlace: Hashable, Sendable {
     /// At most 64 characters, none of which means anything to a file system.
     private static func safe(_ text: Text) -> String {
         let allowed = text.description.unicodeScalars.prefix(64).map { scalar -> Character in
-            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "+-_.".unicodeScalars.contains(scalar))
+            let isPlain =
+                scalar.isASCII
+                && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "+-_.".unicodeScalars.contains(scalar))
             return isPlain ? Character(scalar) : "_"
         }
         let name = String(allowed)
@@ -113,7 +116,8 @@ public struct RecordingPlace: Hashable, Sendable {
             return String(repeating: "0", count: max(0, count - text.count)) + text
         }
         return (
-            digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2), digits(parts.hour, 2) + digits(parts.minute, 2) + digits(parts.second, 2) + "Z"
+            digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2),
+            digits(parts.hour, 2) + digits(parts.minute, 2) + digits(parts.second, 2) + "Z"
         )
     }
 }

@@ -46,7 +46,8 @@ struct Doorkeeper {
         behind = longestWait == .zero || backlog <= longestWait ? nil : (behind?.since ?? now, now)
     }
 
-    /// Messages have lain unread for too long for as long again: a machine that stood still for a moment catches up before that, and refuses nobody.
+    /// Messages have lain unread for too long for as long again: a machine that stood still for a moment catches up before that, and
+    /// refuses nobody.
     func isBehind(at now: Instant) -> Bool { behind.map { $0.until - $0.since >= longestWait && now - $0.until < .seconds(1) } ?? false }
 
     /// Sources that are kept in mind at the moment.
@@ -89,7 +90,8 @@ struct Bucket {
     }
 }
 
-/// The rates of many sources, bounded in number: with too many at once those that have been quiet are forgotten, and then whoever comes first.
+/// The rates of many sources, bounded in number: with too many at once those that have been quiet are forgotten, and then whoever comes
+/// first.
 struct SourceRates {
     static let limit = 10_000
     private let rate: Double?

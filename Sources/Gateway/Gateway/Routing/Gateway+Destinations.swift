@@ -25,7 +25,8 @@ extension Gateway {
     private func destinations(of line: Line, dialled: Text, caller: CallerIdentity, _ maxForwards: Int, isSecure: Bool) -> [Destination] {
         switch line.configuration.endpoint {
         case .application, .script, .group: []
-        case .trunk: trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map { [$0] } ?? []
+        case .trunk:
+            trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map { [$0] } ?? []
         case .devices: devices(of: contacts(of: line, caller: caller, maxForwards: maxForwards), isSecure: isSecure)
         }
     }
@@ -58,7 +59,8 @@ extension Gateway {
         }.map { contacts[$0] }
     }
 
-    /// A device that keeps several flows to us is called over one of them at a time (RFC 5626 §7): over one that is not known to be broken, and of those the
+    /// A device that keeps several flows to us is called over one of them at a time (RFC 5626 §7): over one that is not known to be broken,
+    /// and of those the
     /// one that it refreshed last.
     private func devices(of contacts: [Destination], isSecure: Bool) -> [Destination] {
         guard contacts.contains(where: { $0.outbound != nil }) else { return contacts }
@@ -77,7 +79,9 @@ extension Gateway {
     }
 
     func isAwake(_ contact: Registrar.Contact) -> Bool {
-        guard push != nil, let awake = configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else { return true }
+        guard push != nil, let awake = configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else {
+            return true
+        }
         return contact.refreshed + awake > now
     }
 
@@ -90,7 +94,8 @@ extension Gateway {
         if let number = rules.caller { (caller.user, caller.displayName) = (number, nil) }
         if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
         var destination = Destination(
-            target: target, addressOfRecord: target, flow: first.flow, routes: trunk.serviceRoutes, caller: caller, maxForwards: maxForwards)
+            target: target, addressOfRecord: target, flow: first.flow, routes: trunk.serviceRoutes, caller: caller, maxForwards: maxForwards
+        )
         (destination.trunk, destination.credentials) = (trunk, trunk.credentials)
         destination.alternatives = Array(hops.dropFirst())
         destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }

@@ -18,7 +18,8 @@ extension Gateway {
         }
     }
 
-    /// To a number of our own domain, which may be a name that no server knows: to where we listen ourselves. One way alone: what is said there
+    /// To a number of our own domain, which may be a name that no server knows: to where we listen ourselves. One way alone: what is said
+    /// there
     /// is said by whom the number reaches, and by another way it would be the same again.
     private func wayHere(to uri: URI, over transport: Transport?, after flow: Flow) -> Flow? {
         guard uri.targetHost.equalsIgnoringCase(configuration.domain) else { return nil }
@@ -31,18 +32,21 @@ extension Gateway {
         return Flow(transport: listener.transport, local: listener.address, remote: listener.reachable, peer: peer)
     }
 
-    /// A name means all that we listen to, or what has its port. An address may be that of others as well, and means what has just its port; without a port
+    /// A name means all that we listen to, or what has its port. An address may be that of others as well, and means what has just its
+    /// port; without a port
     /// it means us where the user is a number of ours: it is an address of record then.
     private func isMeant(_ listener: Transports.Listener, by uri: URI) -> Bool {
         let own = listener.address
         guard let address = uri.targetAddress else { return uri.port == nil || uri.port == own.port }
         guard own.port == uri.port ?? listener.transport.standardPort || uri.port == nil && isNumberOfOurs(uri) else { return false }
-        return own.address == address || own.address.isAny && own.address.family == address.family || configuration.advertise.address == address
+        return own.address == address || own.address.isAny && own.address.family == address.family
+            || configuration.advertise.address == address
     }
 
     private func isNumberOfOurs(_ uri: URI) -> Bool { routing.dialledNumber(uri).flatMap { routing.line(for: $0, host: uri.host) } != nil }
 
-    /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses first.
+    /// The ways to a URI that somebody else named, such as in a 3xx: from the sockets that we have, those of its own family of addresses
+    /// first.
     func locate(_ uri: URI, after flow: Flow, completion: @escaping ([Flow], Instant) -> Void) {
         let named = uri.transport.flatMap { name in transports.first { $0.text.equalsIgnoringCase(name) } }
         let isUnknown = uri.transport != nil && named == nil
@@ -51,7 +55,9 @@ extension Gateway {
         let transport = isSecure ? Transport.tls : named
         if let here = wayHere(to: uri, over: transport, after: flow) { return completion([here], now) }
         locate(ServerLocation.Domain(host: uri.targetHost, port: uri.port, transport: transport)) { [unowned self] result, now in
-            let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter { !isSecure || $0.transport.isSecure }
+            let flows = result.servers.compactMap { self.flow(to: ServerPool.Member($0, name: uri.host)) }.filter {
+                !isSecure || $0.transport.isSecure
+            }
             let family = flow.remote.address.family
             completion(flows.filter { $0.remote.address.family == family } + flows.filter { $0.remote.address.family != family }, now)
         }
@@ -63,7 +69,9 @@ private final class ServerSearch {
     var location: ServerLocation
     private var completion: ((ServerLocation.Result, Instant) -> Void)?
 
-    init(_ location: ServerLocation, _ completion: @escaping (ServerLocation.Result, Instant) -> Void) { (self.location, self.completion) = (location, completion) }
+    init(_ location: ServerLocation, _ completion: @escaping (ServerLocation.Result, Instant) -> Void) {
+        (self.location, self.completion) = (location, completion)
+    }
 
     /// Once, however many answers still come.
     func finish(_ result: ServerLocation.Result, at now: Instant) {

@@ -4,14 +4,16 @@ import UserAgent
 
 /// Whether registered devices are there: they are asked, and a call tells, too.
 ///
-/// A device that was silent once is called beside the others of its line, and nobody waits for it; where it is silent again its contact is forgotten.
+/// A device that was silent once is called beside the others of its line, and nobody waits for it; where it is silent again its contact is
+/// forgotten.
 extension Gateway {
     /// OPTIONS over the way that a call would take. It keeps the NATs on the way open; any answer says that somebody is there.
     func ask(_ contact: Registrar.Contact, of number: Text, at now: Instant) {
         let flow = userAgent.way(over: userAgent.living(contact.origin), to: contact.uri)
         let ours = NameAddress(uri: URI(host: configuration.domain))
         let record = NameAddress(uri: URI(user: number, host: configuration.domain))
-        userAgent.options(OutgoingOptions(target: contact.target, flow: flow, from: ours, to: record), at: now) { [unowned self] _, response, now in
+        userAgent.options(OutgoingOptions(target: contact.target, flow: flow, from: ours, to: record), at: now) {
+            [unowned self] _, response, now in
             registrar.note(isAnswered: response != nil, contact.target, of: number, registered: contact.refreshed, at: now)
         }
     }
@@ -32,9 +34,12 @@ extension Gateway {
         registrar.note(isAnswered: true, destination.target, of: number, registered: destination.registered ?? now, at: now)
     }
 
-    /// A device that did not answer at all: its binding goes, so that the next call does not wait for it. Not where it has registered again meanwhile.
+    /// A device that did not answer at all: its binding goes, so that the next call does not wait for it. Not where it has registered again
+    /// meanwhile.
     func contactIsDead(_ leg: Leg) {
-        guard configuration.limits.dropsDeadContacts, let destination = leg.destination?.value, let number = destination.device else { return }
+        guard configuration.limits.dropsDeadContacts, let destination = leg.destination?.value, let number = destination.device else {
+            return
+        }
         registrar.drop(destination.target, of: number, registered: destination.registered ?? now)
     }
 }

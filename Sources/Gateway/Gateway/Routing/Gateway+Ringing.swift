@@ -6,7 +6,8 @@ import UserAgent
 
 /// What rings when an incoming call was accepted: the line's devices or trunk, the members of a ring group in their order, a script.
 extension Gateway {
-    /// The application or the script of the line answers, or its devices, its trunk or its group are called. An application has nobody who could ring: its
+    /// The application or the script of the line answers, or its devices, its trunk or its group are called. An application has nobody who
+    /// could ring: its
     /// caller gets 180 at once. Any other caller gets 180 when the first callee rings.
     func ring(_ leg: Leg, _ callees: [Destination]) {
         guard leg.state == .new else { return }
@@ -81,7 +82,8 @@ extension Gateway {
 
     // MARK: Ring groups
 
-    /// The next stage that anybody can be reached in, or woken. After the last one running out of callees ends the call, once nobody may wake any more.
+    /// The next stage that anybody can be reached in, or woken. After the last one running out of callees ends the call, once nobody may
+    /// wake any more.
     ///
     /// In turn the one whose turn it is has its time, for waking too; where all ring, nobody who is awake waits for those that sleep.
     func hunt(for caller: UUID) {

@@ -23,7 +23,8 @@ public struct RingGroup: Sendable, Equatable {
     public init(_ members: [Member], _ strategy: Strategy = .all) { (self.members, self.strategy) = (members, strategy) }
 }
 
-/// Who of a ring group rings when: a value that is asked for the next stage when the time of the last is over, or when nobody of it is left.
+/// Who of a ring group rings when: a value that is asked for the next stage when the time of the last is over, or when nobody of it is
+/// left.
 struct Hunt {
     struct Stage: Equatable {
         var members: [Text]

@@ -17,7 +17,9 @@ public struct LineScript: Sendable, Equatable {
     /// Every so many calls are answered 486 instead, the first of them when that many have come.
     public var busyEvery: Int?
 
-    public init(_ act: Act, after: Duration = .zero, busyEvery: Int? = nil) { (self.act, self.after, self.busyEvery) = (act, after, busyEvery) }
+    public init(_ act: Act, after: Duration = .zero, busyEvery: Int? = nil) {
+        (self.act, self.after, self.busyEvery) = (act, after, busyEvery)
+    }
 
     /// What becomes of a call, the first one being number 1.
     func act(onCall number: Int) -> (act: Act, after: Duration) {

@@ -11,7 +11,8 @@ public struct NumberPattern: Sendable, Hashable, CustomStringConvertible {
     private var isPrefix = false
     public let description: String
 
-    /// nil when the pattern is empty, ends in a lone backslash, or has what means something only in a regular expression: `[0-9]`, `(1|2)`, `\d`.
+    /// nil when the pattern is empty, ends in a lone backslash, or has what means something only in a regular expression: `[0-9]`, `(1|2)`,
+    /// `\d`.
     public init?(_ text: Text) {
         description = text.description
         var bytes = text.bytes

@@ -5,8 +5,10 @@ import UserAgent
 
 /// Keeps the way to a registrar open through translators, and notices when it is gone (RFC 5626 §3.5, §4.4).
 ///
-/// A value without I/O. Over connections a double CRLF asks and a CRLF answers. Over UDP it is a STUN binding request where the far end said that it
-/// answers those (RFC 6223), else a double CRLF that nobody answers. Only a far end that said so, or has answered before, is missed when it does not.
+/// A value without I/O. Over connections a double CRLF asks and a CRLF answers. Over UDP it is a STUN binding request where the far end
+/// said that it
+/// answers those (RFC 6223), else a double CRLF that nobody answers. Only a far end that said so, or has answered before, is missed when it
+/// does not.
 struct FlowKeeper {
     enum Output: Equatable {
         case send([UInt8])
@@ -37,7 +39,8 @@ struct FlowKeeper {
 
     /// - Parameters:
     ///   - interval: how often; a shorter one that the far end asked for counts.
-    ///   - via: that of the 200 to our REGISTER, whose `keep` parameter tells whether it answers, and how often it wants to be asked (0: as we like).
+    ///   - via: that of the 200 to our REGISTER, whose `keep` parameter tells whether it answers, and how often it wants to be asked (0: as
+    /// we like).
     init(_ interval: Duration, over transport: Transport, agreed via: Via, at now: Instant, random: () -> UInt64) {
         isDatagram = transport == .udp
         let asked = via.parameters["keep"].flatMap { $0.integer(UInt32.self) }
@@ -62,7 +65,9 @@ struct FlowKeeper {
             (isAnswered, probe) = (true, nil)
             return []
         }
-        guard let probe, let message = try? STUNMessage(parsing: bytes), message.messageClass == .success, message.transaction == probe.transaction else { return [] }
+        guard let probe, let message = try? STUNMessage(parsing: bytes), message.messageClass == .success,
+            message.transaction == probe.transaction
+        else { return [] }
         self.probe = nil
         guard let address = message.mappedAddress else { return [] }
         // RFC 5626 §4.4.2: the translator has forgotten us.

@@ -19,7 +19,9 @@ extension Gateway {
 
     /// True for a binding request, answered or not: strangers and floods get the answer that they get to other requests.
     private func answerBinding(_ bytes: [UInt8], over flow: Flow) -> Bool {
-        guard let message = try? STUNMessage(parsing: bytes), let answer = STUNBinding.answer(to: message, from: flow.remote) else { return false }
+        guard let message = try? STUNMessage(parsing: bytes), let answer = STUNBinding.answer(to: message, from: flow.remote) else {
+            return false
+        }
         if isKnown(flow) || !ignores(flow) && admitsAnother(from: flow) { network.send(answer, over: flow) }
         return true
     }

@@ -3,7 +3,8 @@ import SIP
 
 /// Which headers of the one side of a call are passed to the other, and which are added towards a trunk.
 ///
-/// For INVITE, 18x and 200 to it, and BYE; what a REFER passes goes with the INVITE that it asks for. What makes a dialog, describes a body or proves who we are is never touched.
+/// For INVITE, 18x and 200 to it, and BYE; what a REFER passes goes with the INVITE that it asks for. What makes a dialog, describes a body
+/// or proves who we are is never touched.
 public struct HeaderRules: Sendable, Equatable {
     /// A name, or the beginning of names when it ends in `*`.
     public struct NamePattern: Sendable, Equatable {
@@ -51,7 +52,8 @@ public struct HeaderRules: Sendable, Equatable {
 
     public var isEmpty: Bool { copy.isEmpty && set.isEmpty }
 
-    /// What a message of the one leg adds to that of the other. At most 32 fields and 1,000 bytes: the rest of a flood stays where it is, and
+    /// What a message of the one leg adds to that of the other. At most 32 fields and 1,000 bytes: the rest of a flood stays where it is,
+    /// and
     /// what was one datagram stays one.
     func passed(from message: Message) -> [(HeaderName, Text)] {
         guard !copy.isEmpty else { return [] }
@@ -75,17 +77,22 @@ public struct HeaderRules: Sendable, Equatable {
     }
 
     private static func isName(_ text: Text) -> Bool {
-        !text.isEmpty && text.bytes.allSatisfy { byte in
-            byte >= 0x61 && byte <= 0x7A || byte >= 0x41 && byte <= 0x5A || byte >= 0x30 && byte <= 0x39 || "-.!%_+`'~".utf8.contains(byte)
-        }
+        !text.isEmpty
+            && text.bytes.allSatisfy { byte in
+                byte >= 0x61 && byte <= 0x7A || byte >= 0x41 && byte <= 0x5A || byte >= 0x30 && byte <= 0x39
+                    || "-.!%_+`'~".utf8.contains(byte)
+            }
     }
 
     private static func isOurs(_ name: HeaderName) -> Bool { ours.contains(name) }
 
     private static let ours: Set<HeaderName> = [
-        .via, .from, .to, .callID, .cseq, .contact, .maxForwards, .contentLength, .contentType, .contentEncoding, .contentDisposition, .route, .recordRoute,
-        .path, .serviceRoute, .expires, .minExpires, .allow, .accept, .supported, .require, .proxyRequire, .unsupported, .userAgent, .server,
-        .authorization, .proxyAuthorization, .wwwAuthenticate, .proxyAuthenticate, .reason, "RSeq", "RAck", "Session-Expires", "Min-SE", "Replaces", "Refer-To",
+        .via, .from, .to, .callID, .cseq, .contact, .maxForwards, .contentLength, .contentType, .contentEncoding, .contentDisposition,
+        .route, .recordRoute,
+        .path, .serviceRoute, .expires, .minExpires, .allow, .accept, .supported, .require, .proxyRequire, .unsupported, .userAgent,
+        .server,
+        .authorization, .proxyAuthorization, .wwwAuthenticate, .proxyAuthenticate, .reason, "RSeq", "RAck", "Session-Expires", "Min-SE",
+        "Replaces", "Refer-To",
         "Referred-By", "MIME-Version", "Event", "Subscription-State", "Retry-After", "Warning",
     ]
 }

@@ -76,7 +76,9 @@ final class Trunk {
     }
 
     /// What request URIs call a server: the trunk's domain, or as it was configured.
-    private func name(of member: ServerPool.Member) -> (host: Text, port: UInt16?) { configuration.domain.map { ($0, nil) } ?? (member.name, member.port) }
+    private func name(of member: ServerPool.Member) -> (host: Text, port: UInt16?) {
+        configuration.domain.map { ($0, nil) } ?? (member.name, member.port)
+    }
 
     private func flows(at now: Instant) -> [Flow] { hops(at: now).map(\.flow) }
 
@@ -87,7 +89,8 @@ final class Trunk {
         pool.failed(flow.remote, flow.transport, until: now + (asked.map { .seconds(Int64(min($0, 3_600))) } ?? Self.rest))
     }
 
-    /// Whether a call over this flow comes from it: from a server of it, also one that has our registration and is not named any more, or from a network
+    /// Whether a call over this flow comes from it: from a server of it, also one that has our registration and is not named any more, or
+    /// from a network
     /// that is its own.
     func sends(_ flow: Flow) -> Bool {
         isOurs(flow) || configuration.sources.contains { $0.contains(flow.remote.address) }
@@ -114,7 +117,8 @@ final class Trunk {
         guard !locations[index].isSought else { return }
         locations[index].due = nil
         locations[index].isSought = true
-        gateway.locate(ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)) { [unowned self] result, now in
+        gateway.locate(ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)) {
+            [unowned self] result, now in
             found(result, index, at: now)
         }
     }
@@ -147,15 +151,20 @@ final class Trunk {
         let user = configuration.contactUser(line: line)
         let host = configuration.recordHost
         var request = OutgoingRegistration(
-            registrar: URI(host: host.host, port: host.port), flow: flow, address: NameAddress(uri: URI(user: user, host: host.host, port: host.port)))
+            registrar: URI(host: host.host, port: host.port), flow: flow,
+            address: NameAddress(uri: URI(user: user, host: host.host, port: host.port)))
         (request.contactUser, request.expires, request.asksToKeepAlive) = (user, wanted.expires, wanted.keepAlive != nil)
         request.credentials = credentials
-        let registration = gateway.userAgent.register(request, at: now) { [unowned self] registration, event, now in did(event, registration, at: now) }
+        let registration = gateway.userAgent.register(request, at: now) { [unowned self] registration, event, now in
+            did(event, registration, at: now)
+        }
         registration.otherFlow = { [unowned self] registration, status, now in otherFlow(than: registration.request.flow, status, at: now) }
         self.registration = registration
     }
 
-    var credentials: Credentials? { configuration.user.flatMap { user in configuration.password.map { Credentials(username: user, password: $0) } } }
+    var credentials: Credentials? {
+        configuration.user.flatMap { user in configuration.password.map { Credentials(username: user, password: $0) } }
+    }
 
     private func did(_ event: RegistrationEvent, _ registration: Registration, at now: Instant) {
         let remote = registration.request.flow.remote
@@ -171,7 +180,9 @@ final class Trunk {
             if status == 408 || status == 503 { note(registration.request.flow, failure: status, response, at: now) }
             // After the wait every way is open again.
             if delay > .zero { triedFlows = [] }
-            write(.refused, at: now, [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
+            write(
+                .refused, at: now,
+                [.status: .init(status), .remote: .init(remote.description), .count: .init(Int(delay.wholeMilliseconds / 1_000))])
         case .unregistered(let status):
             (registrationStatus, serviceRoutes) = (nil, [])
             write(.unregistered, at: now, [.status: .init(status), .remote: .init(remote.description)])
@@ -202,7 +213,9 @@ final class Trunk {
     /// What was asked over it is not answered any more.
     func lost(_ flow: Flow) { if isOurs(flow) { keeper = nil } }
 
-    private func isOurs(_ flow: Flow) -> Bool { registration.map { $0.request.flow.transport == flow.transport && $0.request.flow.remote == flow.remote } ?? false }
+    private func isOurs(_ flow: Flow) -> Bool {
+        registration.map { $0.request.flow.transport == flow.transport && $0.request.flow.remote == flow.remote } ?? false
+    }
 
     private func perform(_ outputs: [FlowKeeper.Output], at now: Instant) {
         guard let flow = registration?.request.flow else { return }

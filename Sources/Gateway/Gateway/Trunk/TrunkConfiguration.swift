@@ -15,7 +15,9 @@ public struct TrunkConfiguration: Sendable, Equatable {
         /// The share of calls among targets of one priority.
         public var weight = 1
 
-        public init(host: Text, port: UInt16? = nil, transport: Transport? = nil) { (self.host, self.port, self.transport) = (host, port, transport) }
+        public init(host: Text, port: UInt16? = nil, transport: Transport? = nil) {
+            (self.host, self.port, self.transport) = (host, port, transport)
+        }
     }
 
     public struct Registration: Sendable, Equatable {
@@ -28,7 +30,8 @@ public struct TrunkConfiguration: Sendable, Equatable {
     }
 
     public var targets: [Target]
-    /// The host part of request URIs and of our address there; nil: request URIs name the target that they go to, our address the first one.
+    /// The host part of request URIs and of our address there; nil: request URIs name the target that they go to, our address the first
+    /// one.
     public var domain: Text?
     public var user: Text?
     public var password: Text?
@@ -38,7 +41,8 @@ public struct TrunkConfiguration: Sendable, Equatable {
     public var health: Duration?
     /// Networks that calls come from, beside the servers themselves.
     public var sources: [IPNetwork] = []
-    /// Whether a call that came from here may leave here again: as when a load tool or an exchange is both ends. A loop then ends by Max-Forwards alone.
+    /// Whether a call that came from here may leave here again: as when a load tool or an exchange is both ends. A loop then ends by
+    /// Max-Forwards alone.
     public var isHairpin = false
     /// The number that calls to our Contact are for; nil takes the one in To.
     public var incoming: Text?
@@ -70,7 +74,9 @@ public struct NumberRewrite: Sendable, Equatable {
     public var strip: Int
     public var prefix: Text
 
-    public init(pattern: NumberPattern, strip: Int = 0, prefix: Text = "") { (self.pattern, self.strip, self.prefix) = (pattern, strip, prefix) }
+    public init(pattern: NumberPattern, strip: Int = 0, prefix: Text = "") {
+        (self.pattern, self.strip, self.prefix) = (pattern, strip, prefix)
+    }
 }
 
 extension [NumberRewrite] {

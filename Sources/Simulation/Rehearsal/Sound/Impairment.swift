@@ -1,10 +1,12 @@
 import Primitives
 
-/// What a network does to a stream of datagrams, drawn from a seed: losses, single or together, jitter, overtaking and copies; and how much of it
+/// What a network does to a stream of datagrams, drawn from a seed: losses, single or together, jitter, overtaking and copies; and how much
+/// of it
 /// it did, to compare with what somebody measures.
 public struct Impairment: Sendable {
     public struct Settings: Hashable, Sendable {
-        /// Of all datagrams, 0 to 1, and the mean length of a run of losses; nil for losses that know nothing of each other (Gilbert's model).
+        /// Of all datagrams, 0 to 1, and the mean length of a run of losses; nil for losses that know nothing of each other (Gilbert's
+        /// model).
         public var loss = 0.0
         public var burst: Double?
         /// The shortest way, and what chance adds to it, evenly spread.
@@ -58,10 +60,13 @@ public struct Impairment: Sendable {
         return happens(lastWasLost ? 1 - 1 / burst : settings.loss / (burst * (1 - settings.loss)))
     }
 
-    private mutating func happens(_ probability: Double) -> Bool { probability > 0 && Double.random(in: 0..<1, using: &random) < probability }
+    private mutating func happens(_ probability: Double) -> Bool {
+        probability > 0 && Double.random(in: 0..<1, using: &random) < probability
+    }
 
     private mutating func arrival(from now: Instant) -> Instant {
-        let jitter = settings.jitter == .zero ? .zero : Duration.nanoseconds(Int64.random(in: 0...settings.jitter.wholeNanoseconds, using: &random))
+        let jitter =
+            settings.jitter == .zero ? .zero : Duration.nanoseconds(Int64.random(in: 0...settings.jitter.wholeNanoseconds, using: &random))
         let arrival = now + settings.delay + jitter
         lastArrival = settings.reorders ? arrival : max(arrival, lastArrival)
         return lastArrival

@@ -32,7 +32,8 @@ public struct SoakVerdict: Sendable {
     public var isGood: Bool { violations.isEmpty && leaks.isEmpty }
 }
 
-/// Hours of call time through a whole gateway with its real media engine, in virtual time: callers and callees hold and resume at random, send
+/// Hours of call time through a whole gateway with its real media engine, in virtual time: callers and callees hold and resume at random,
+/// send
 /// re-INVITEs and UPDATEs, and change codecs, while both talk. For what only grows over hours.
 public final class Soak {
     private let settings: SoakSettings
@@ -59,11 +60,13 @@ public final class Soak {
         seat = MediaSeat(ports, seed: random.next(), at: start)
         let configuration = Self.configuration(settings.calls)
         let lanes = MediaLanes(
-            settings: MediaSettings(ports: configuration.media.ports, quarantine: configuration.media.quarantine, lanes: 1), random: SeededRandom(seed: random.next()),
+            settings: MediaSettings(ports: configuration.media.ports, quarantine: configuration.media.quarantine, lanes: 1),
+            random: SeededRandom(seed: random.next()),
             driving: seat.engine)
         let journal = Journal(lane: "soak", clock: WallClock(instant: start, unixNanoseconds: 1_790_000_000_000_000_000), sink: NoSink())
         let environment = Gateway.Environment(
-            network: network, media: lanes, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip, addressTowards: { _ in nil },
+            network: network, media: lanes, random: SeededRandom(seed: random.next()), hash: OpenSSLDigest.sip,
+            addressTowards: { _ in nil },
             listeners: [Transports.Listener(.udp, Cast.gateway)], journal: journal, epoch: Date(timeIntervalSince1970: 1_790_000_000))
         gateway = Gateway(configuration, environment, at: start)
         stage = GatewayStage(gateway)
@@ -140,7 +143,10 @@ public final class Soak {
         for (index, caller) in callers.enumerated() {
             let confers = index % 6 >= 4
             var script = CallerScript(number: confers ? Self.conference : Self.number(index))
-            script.steps = random.longTalk(confers ? .milliseconds(settings.talk.wholeMilliseconds / 10) : settings.talk) + [TalkStep(delay: .milliseconds(200), action: .bye)]
+            script.steps =
+                random.longTalk(confers ? .milliseconds(settings.talk.wholeMilliseconds / 10) : settings.talk) + [
+                    TalkStep(delay: .milliseconds(200), action: .bye)
+                ]
             world.after(.milliseconds(Int64.random(in: 0...5_000, using: &random))) {
                 caller.call(script, as: nil, domain: Cast.domain, over: .udp, at: Cast.gateway)
             }
@@ -153,14 +159,19 @@ public final class Soak {
     }
 
     private var isOver: Bool {
-        world.pending == 0 && gateway.counts(at: world.now).isIdle && (callers + callees).allSatisfy { $0.openCalls == 0 && $0.agent.counts.isQuiet }
+        world.pending == 0 && gateway.counts(at: world.now).isIdle
+            && (callers + callees).allSatisfy { $0.openCalls == 0 && $0.agent.counts.isQuiet }
     }
 
     private func judge(_ wave: Int) {
         let counts = gateway.counts(at: world.now)
-        if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 { verdict.leaks.append("behind wave \(wave) the gateway holds \(counts)") }
+        if !counts.isIdle || counts.agent.timers != 0 || counts.media.ports.quarantined != 0 {
+            verdict.leaks.append("behind wave \(wave) the gateway holds \(counts)")
+        }
         if ports.boundPorts > 0 { verdict.leaks.append("behind wave \(wave) \(ports.boundPorts) ports are bound") }
-        for phone in callers + callees where phone.openCalls > 0 { verdict.leaks.append("behind wave \(wave) \(phone.user) holds \(phone.openCalls) calls") }
+        for phone in callers + callees where phone.openCalls > 0 {
+            verdict.leaks.append("behind wave \(wave) \(phone.user) holds \(phone.openCalls) calls")
+        }
     }
 }
 

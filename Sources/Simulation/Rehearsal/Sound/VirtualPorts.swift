@@ -22,7 +22,8 @@ final class VirtualPorts {
 
     var boundPorts: Int { places.count }
 
-    /// From now on RTP between these two addresses, in this direction, fares like this. RTCP is never harmed, so that what is counted is RTP alone.
+    /// From now on RTP between these two addresses, in this direction, fares like this. RTCP is never harmed, so that what is counted is
+    /// RTP alone.
     func impair(from: IPAddress, to: IPAddress, _ settings: Impairment.Settings, seed: UInt64) {
         impairments[Way(from: from, to: to)] = Impairment(settings, seed: seed)
     }

@@ -14,7 +14,8 @@ final class Voice {
         (self.ports, self.world) = (ports, world)
         random = SeededRandom(seed: seed)
         header = RTPHeader(
-            payloadType: 0, sequence: SequenceNumber(.random(in: 0 ... .max, using: &random)), timestamp: .random(in: 0 ... .max, using: &random),
+            payloadType: 0, sequence: SequenceNumber(.random(in: 0 ... .max, using: &random)),
+            timestamp: .random(in: 0 ... .max, using: &random),
             ssrc: .random(in: 1 ... .max, using: &random))
     }
 

@@ -4,7 +4,8 @@ public import Primitives
 
 /// One DTLS handshake for media, without a socket: datagrams in, datagrams and SRTP keys out (RFC 5764).
 ///
-/// Its retransmissions are timed by OpenSSL's own clock, from 50 ms on, doubling up to 5 s; `retransmissionDelay` says when to come back. Lives on one lane.
+/// Its retransmissions are timed by OpenSSL's own clock, from 50 ms on, doubling up to 5 s; `retransmissionDelay` says when to come back.
+/// Lives on one lane.
 public final class DTLSAssociation {
     public enum Output: Hashable, Sendable {
         /// To the far end, as one datagram.
@@ -34,12 +35,15 @@ public final class DTLSAssociation {
     /// - Parameter fingerprint: SHA-256, SHA-384 or SHA-512 of the certificate that the far end must have, told by its length.
     public init(_ identity: DTLSIdentity, begins: Bool, peer fingerprint: [UInt8]) {
         precondition([32, 48, 64].contains(fingerprint.count), "no hash that certificates are named by")
-        guard let session = SSL_new(identity.context), let method = Self.method, let bio = BIO_new(method) else { preconditionFailure("out of memory") }
+        guard let session = SSL_new(identity.context), let method = Self.method, let bio = BIO_new(method) else {
+            preconditionFailure("out of memory")
+        }
         (self.session, self.identity, self.begins) = (session, identity, begins)
         peer = fingerprint
         box = .allocate(capacity: 1)
         let room = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.flightRoom)
-        box.initialize(to: copenssl_datagrams(input: nil, input_count: 0, output: room, output_count: 0, output_room: Int32(Self.flightRoom)))
+        box.initialize(
+            to: copenssl_datagrams(input: nil, input_count: 0, output: room, output_count: 0, output_room: Int32(Self.flightRoom)))
         BIO_set_data(bio, box)
         SSL_set_bio(session, bio, bio)
         copenssl_set_mtu(session, 1_200)
@@ -125,7 +129,9 @@ public final class DTLSAssociation {
             defer { explicit_bzero(start, material.count) }
             guard SSL_export_keying_material(session, start, material.count, label, label.count - 1, nil, 0, 0) == 1 else { return nil }
             func half(_ number: Int) -> SRTPKey? {
-                var bytes = Array(material[(number * key)..<((number + 1) * key)]) + material[(2 * key + number * salt)..<(2 * key + (number + 1) * salt)]
+                var bytes =
+                    Array(material[(number * key)..<((number + 1) * key)])
+                    + material[(2 * key + number * salt)..<(2 * key + (number + 1) * salt)]
                 defer { bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
                 return SRTPKey(suite, bytes)
             }

@@ -1,7 +1,8 @@
 import COpenSSL
 import Primitives
 
-/// Who we are in the DTLS handshakes of media: a certificate with a P-256 key, made here and known by its hash alone (RFC 5763 §5). Any thread.
+/// Who we are in the DTLS handshakes of media: a certificate with a P-256 key, made here and known by its hash alone (RFC 5763 §5). Any
+/// thread.
 public final class DTLSIdentity: Sendable {
     /// Of this process: made at its first use, and the same for every call.
     public static let ofThisProcess = DTLSIdentity()
@@ -19,7 +20,8 @@ public final class DTLSIdentity: Sendable {
             X509_free(certificate)
             EVP_PKEY_free(key)
         }
-        guard copenssl_make_certificate(&certificate, &key) == 1, let certificate, let context = copenssl_media_context(certificate, key) else {
+        guard copenssl_make_certificate(&certificate, &key) == 1, let certificate, let context = copenssl_media_context(certificate, key)
+        else {
             preconditionFailure("OpenSSL makes no certificate")
         }
         self.context = context

@@ -72,7 +72,9 @@ struct SRTPCipher: ~Copyable {
             var start = 0
             while start < payload.count {
                 let part = UnsafeMutableRawBufferPointer(rebasing: payload[start..<min(start + stream.count, payload.count)])
-                guard encrypt(&counter, into: UnsafeMutableRawBufferPointer(rebasing: stream[..<((part.count + 15) & ~15)])) else { return false }
+                guard encrypt(&counter, into: UnsafeMutableRawBufferPointer(rebasing: stream[..<((part.count + 15) & ~15)])) else {
+                    return false
+                }
                 part.exclusiveOr(stream)
                 start += part.count
             }
@@ -106,7 +108,8 @@ struct SRTPCipher: ~Copyable {
 
     /// Galois/counter mode (RFC 7714 §8.1, §9.1): encrypts in place and writes the tag. False as with `crypt`.
     func seal(
-        _ text: UnsafeMutableRawBufferPointer, header: UnsafeRawBufferPointer, _ more: UInt32?, ssrc: UInt32, index: UInt64, tag: UnsafeMutableRawBufferPointer
+        _ text: UnsafeMutableRawBufferPointer, header: UnsafeRawBufferPointer, _ more: UInt32?, ssrc: UInt32, index: UInt64,
+        tag: UnsafeMutableRawBufferPointer
     ) -> Bool {
         var count: Int32 = 0
         guard beginAEAD(ssrc: ssrc, index: index), authenticate(header, more), update(text) else { return false }
@@ -116,11 +119,13 @@ struct SRTPCipher: ~Copyable {
 
     /// The way back; false for a tag that is not right, and then the text is as it came.
     func open(
-        _ text: UnsafeMutableRawBufferPointer, header: UnsafeRawBufferPointer, _ more: UInt32?, ssrc: UInt32, index: UInt64, tag: UnsafeMutableRawBufferPointer
+        _ text: UnsafeMutableRawBufferPointer, header: UnsafeRawBufferPointer, _ more: UInt32?, ssrc: UInt32, index: UInt64,
+        tag: UnsafeMutableRawBufferPointer
     ) -> Bool {
         var count: Int32 = 0
         var nothing: UInt8 = 0
-        guard beginAEAD(ssrc: ssrc, index: index), EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), tag.baseAddress) == 1,
+        guard beginAEAD(ssrc: ssrc, index: index),
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), tag.baseAddress) == 1,
             authenticate(header, more), update(text)
         else { return false }
         if EVP_CipherFinal_ex(context, &nothing, &count) == 1 { return true }
@@ -140,9 +145,13 @@ struct SRTPCipher: ~Copyable {
 
     private func authenticate(_ header: UnsafeRawBufferPointer, _ more: UInt32?) -> Bool {
         var count: Int32 = 0
-        guard EVP_CipherUpdate(context, nil, &count, header.bindMemory(to: UInt8.self).baseAddress, Int32(header.count)) == 1 else { return false }
+        guard EVP_CipherUpdate(context, nil, &count, header.bindMemory(to: UInt8.self).baseAddress, Int32(header.count)) == 1 else {
+            return false
+        }
         guard let more else { return true }
-        return withUnsafeBytes(of: more.bigEndian) { EVP_CipherUpdate(context, nil, &count, $0.bindMemory(to: UInt8.self).baseAddress, 4) == 1 }
+        return withUnsafeBytes(of: more.bigEndian) {
+            EVP_CipherUpdate(context, nil, &count, $0.bindMemory(to: UInt8.self).baseAddress, 4) == 1
+        }
     }
 
     private func update(_ text: UnsafeMutableRawBufferPointer) -> Bool {
@@ -158,20 +167,25 @@ extension UnsafeMutableRawBufferPointer {
         guard let bytes = baseAddress, let others = other.baseAddress else { return }
         let words = count / 8
         for word in 0..<words {
-            let mixed = bytes.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self) ^ others.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self)
+            let mixed =
+                bytes.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self)
+                ^ others.loadUnaligned(fromByteOffset: word &* 8, as: UInt64.self)
             bytes.storeBytes(of: mixed, toByteOffset: word &* 8, as: UInt64.self)
         }
         for offset in (words &* 8)..<count { self[offset] ^= other[offset] }
     }
 }
 
-/// Session keys out of a master key: AES in counter mode as pseudo-random function, derivation rate 0 (RFC 3711 §4.3.3; RFC 7714 §11 and RFC 6188 for the
+/// Session keys out of a master key: AES in counter mode as pseudo-random function, derivation rate 0 (RFC 3711 §4.3.3; RFC 7714 §11 and
+/// RFC 6188 for the
 /// longer key; a salt of twelve bytes counts as fourteen with zeros behind it).
 enum SRTPKeyDerivation {
     static func withSessionKey(_ key: SRTPKey, label: UInt8, count: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 16) { room in
             room.initialize(repeating: 0)
-            let (output, start) = (UnsafeMutableBufferPointer(rebasing: room[..<count]), UnsafeMutableBufferPointer(rebasing: room[count...]))
+            let (output, start) = (
+                UnsafeMutableBufferPointer(rebasing: room[..<count]), UnsafeMutableBufferPointer(rebasing: room[count...])
+            )
             key.withMaterial { material in
                 for (index, byte) in material[key.suite.keyCount...].enumerated() { start[index] = byte }
                 start[7] ^= label
@@ -182,7 +196,9 @@ enum SRTPKeyDerivation {
         }
     }
 
-    private static func stream(key: UnsafeRawBufferPointer, isLong: Bool, start: UnsafeMutableBufferPointer<UInt8>, output: UnsafeMutableBufferPointer<UInt8>) {
+    private static func stream(
+        key: UnsafeRawBufferPointer, isLong: Bool, start: UnsafeMutableBufferPointer<UInt8>, output: UnsafeMutableBufferPointer<UInt8>
+    ) {
         guard let context = EVP_CIPHER_CTX_new() else { preconditionFailure("out of memory") }
         defer { EVP_CIPHER_CTX_free(context) }
         var count: Int32 = 0

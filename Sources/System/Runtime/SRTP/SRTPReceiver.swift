@@ -16,7 +16,8 @@ public final class SRTPReceiver {
     private var predecessor: SRTPReceiver?
     private var grace = packetsOfGrace
 
-    /// - Parameter predecessor: what was used until now, under another key. Its packets that are under way are still taken, and the rollover counter goes on
+    /// - Parameter predecessor: what was used until now, under another key. Its packets that are under way are still taken, and the
+    ///   rollover counter goes on
     ///   (RFC 3711 §3.3.1), or begins at 0 where the far end began anew: the first genuine packet decides.
     public init(_ key: SRTPKey, after predecessor: SRTPReceiver? = nil) {
         self.key = key
@@ -35,7 +36,8 @@ public final class SRTPReceiver {
         sources = SRTPSources()
     }
 
-    /// Checks the RTP packet, decrypts it in place and returns how many bytes of it are left. Throws, and leaves the packet as it was, what cannot be believed.
+    /// Checks the RTP packet, decrypts it in place and returns how many bytes of it are left. Throws, and leaves the packet as it was, what
+    /// cannot be believed.
     public func unprotect(_ packet: UnsafeMutableRawBufferPointer) throws(SRTPRefusal) -> Int {
         try counted { () throws(SRTPRefusal) in
             do throws(SRTPRefusal) { return try open(packet) } catch {

@@ -17,7 +17,8 @@ public enum SRTPRefusal: Error, Hashable, Sendable, CaseIterable {
 /// How many packets passed one direction, and how many did not, by cause.
 public struct SRTPCounts: Hashable, Sendable {
     public var passed: UInt64 = 0
-    public var malformed: UInt64 = 0, forged: UInt64 = 0, replayed: UInt64 = 0, tooOld: UInt64 = 0, unencrypted: UInt64 = 0, spent: UInt64 = 0
+    public var malformed: UInt64 = 0, forged: UInt64 = 0, replayed: UInt64 = 0, tooOld: UInt64 = 0, unencrypted: UInt64 = 0,
+        spent: UInt64 = 0
 
     public init() {}
 

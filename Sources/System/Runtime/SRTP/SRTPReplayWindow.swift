@@ -10,7 +10,8 @@ public struct SRTPReplayWindow: Hashable, Sendable {
 
     public init() {}
 
-    /// The 48-bit index that a sequence number stands for, by the nearest to the highest (RFC 3711 §3.3.1, appendix A). The rollover counter never falls below 0.
+    /// The 48-bit index that a sequence number stands for, by the nearest to the highest (RFC 3711 §3.3.1, appendix A). The rollover
+    /// counter never falls below 0.
     public func index(of sequence: UInt16) -> UInt64 {
         guard let highest else { return UInt64(sequence) }
         let near = Int64(highest) + Int64(Int16(truncatingIfNeeded: Int(sequence) - Int(highest & 0xFFFF)))
@@ -37,7 +38,8 @@ public struct SRTPReplayWindow: Hashable, Sendable {
     }
 }
 
-/// The windows of the sources (SSRCs) under one key, the busiest first. At most sixteen: a new one takes the place of the one that was quiet longest, so that a
+/// The windows of the sources (SSRCs) under one key, the busiest first. At most sixteen: a new one takes the place of the one that was
+/// quiet longest, so that a
 /// far end which changes its source with every transfer is heard for ever. Only who has the key can make one.
 struct SRTPSources {
     struct Source {
@@ -67,7 +69,11 @@ struct SRTPSources {
     /// Keeps what became of a source after a genuine packet.
     mutating func keep(_ source: Source) {
         if let first = sources.first, first.ssrc == source.ssrc { return sources[0] = source }
-        if let place = sources.firstIndex(where: { $0.ssrc == source.ssrc }) { sources.remove(at: place) } else if sources.count == Self.limit { sources.removeLast() }
+        if let place = sources.firstIndex(where: { $0.ssrc == source.ssrc }) {
+            sources.remove(at: place)
+        } else if sources.count == Self.limit {
+            sources.removeLast()
+        }
         sources.insert(source, at: 0)
     }
 }

@@ -15,7 +15,8 @@ public final class SRTPSender {
     /// Of the next RTCP packet: 31 bits, one sequence for all sources.
     private var controlIndex: UInt32
 
-    /// - Parameter predecessor: what protected the same streams until now, under another key: sequence and rollover go on (RFC 3711 §3.3.1).
+    /// - Parameter predecessor: what protected the same streams until now, under another key: sequence and rollover go on (RFC 3711
+    ///   §3.3.1).
     public init(_ key: SRTPKey, after predecessor: SRTPSender? = nil) {
         rtp = SRTPCipher(key, .rtp, encrypts: true)
         rtcp = SRTPCipher(key, .rtcp, encrypts: true)
@@ -35,7 +36,8 @@ public final class SRTPSender {
 
     /// Encrypts the RTP packet in the first `count` bytes and returns how many there are now.
     ///
-    /// Throws, and leaves the packet as it was, what is no RTP packet, what has no room behind it, and a sequence number for the second time, however late.
+    /// Throws, and leaves the packet as it was, what is no RTP packet, what has no room behind it, and a sequence number for the second
+    /// time, however late.
     public func protect(_ buffer: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPRefusal) -> Int {
         do throws(SRTPRefusal) {
             let total = try protectPacket(buffer, count)
@@ -60,7 +62,9 @@ public final class SRTPSender {
     }
 
     private func protectPacket(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(SRTPRefusal) -> Int {
-        guard count <= buffer.count - rtp.tagCount, let packet = SRTPPacket(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { throw .malformed }
+        guard count <= buffer.count - rtp.tagCount, let packet = SRTPPacket(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else {
+            throw .malformed
+        }
         var source = sources[packet.ssrc]
         let index = source.window.index(of: packet.sequence)
         do throws(SRTPRefusal) { try source.window.check(index) } catch { throw .spent }
@@ -81,7 +85,9 @@ public final class SRTPSender {
 
     private func protectControlPacket(_ buffer: UnsafeMutableRawBufferPointer, _ count: Int) throws(SRTPRefusal) -> Int {
         let total = count + 4 + rtcp.tagCount
-        guard total <= buffer.count, let ssrc = SRTPPacket.controlSource(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { throw .malformed }
+        guard total <= buffer.count, let ssrc = SRTPPacket.controlSource(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else {
+            throw .malformed
+        }
         guard controlIndex < 0x8000_0000 else { throw .spent }
         let text = UnsafeMutableRawBufferPointer(rebasing: buffer[8..<count])
         let word = 0x8000_0000 | controlIndex

@@ -18,14 +18,17 @@ extension LiveLoad.Outcome {
         }
         let steps = plan.arrivals.steps.count > 1 ? steps(plan, slo) : []
         return LoadReport(
-            run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), encryption: encryption(tally), metrics: metrics(tally), histograms: histograms(tally),
+            run: run, validity: validity, counts: counts(tally), ratios: ratios(tally), encryption: encryption(tally),
+            metrics: metrics(tally), histograms: histograms(tally),
             findings: Self.findings(tally) + lateCalls(), slo: verdicts, steps: steps, knee: findsKnee ? knee(steps) : nil, leaks: leaks,
-            series: LoadSeries.points(of: state.calls), calls: state.calls.sorted { $0.number < $1.number }, callsLeftOut: state.callsLeftOut)
+            series: LoadSeries.points(of: state.calls), calls: state.calls.sorted { $0.number < $1.number },
+            callsLeftOut: state.callsLeftOut)
     }
 
     private func counts(_ tally: LoadTally) -> LoadReport.Counts {
         LoadReport.Counts(
-            begun: tally.calls, answered: tally.answered, good: tally[.good], faulty: tally[.faulty], failed: tally[.failed], notTried: tally[.notTried], cutOff: tally[.cutOff],
+            begun: tally.calls, answered: tally.answered, good: tally[.good], faulty: tally[.faulty], failed: tally[.failed],
+            notTried: tally[.notTried], cutOff: tally[.cutOff],
             skipped: progress.skipped, listenedTo: tally.listened, retransmissions: tally.retransmissions, concurrent: progress.mostActive,
             byKind: Dictionary(uniqueKeysWithValues: tally.kinds.map { ($0.key.rawValue, $0.value) }),
             byStatus: Dictionary(uniqueKeysWithValues: tally.statuses.map { ($0.key == 0 ? "none" : "\($0.key)", $0.value) }))
@@ -33,7 +36,8 @@ extension LiveLoad.Outcome {
 
     private func ratios(_ tally: LoadTally) -> LoadReport.Ratios {
         LoadReport.Ratios(
-            ser: tally.establishmentRatio, seer: tally.effectivenessRatio, isa: tally.ineffectiveAttempts, scr: tally.completionRatio, failed: tally.failedPercent)
+            ser: tally.establishmentRatio, seer: tally.effectivenessRatio, isa: tally.ineffectiveAttempts, scr: tally.completionRatio,
+            failed: tally.failedPercent)
     }
 
     private func encryption(_ tally: LoadTally) -> LoadReport.Encryption {
@@ -46,12 +50,18 @@ extension LiveLoad.Outcome {
     }
 
     private func histograms(_ tally: LoadTally) -> [String: [Distribution.Step]] {
-        Dictionary(uniqueKeysWithValues: LoadMetric.allCases.compactMap { metric in tally[metric].count > 0 ? (metric.rawValue, tally[metric].steps) : nil })
+        Dictionary(
+            uniqueKeysWithValues: LoadMetric.allCases.compactMap { metric in
+                tally[metric].count > 0 ? (metric.rawValue, tally[metric].steps) : nil
+            })
     }
 
     private static func findings(_ tally: LoadTally) -> [LoadReport.Found] {
         Finding.Kind.allCases.compactMap { kind in
-            tally.findings[kind].map { LoadReport.Found(kind: kind, calls: $0.count, numbers: Array($0.numbers.sorted().prefix(20)), pattern: $0.pattern, text: $0.text) }
+            tally.findings[kind].map {
+                LoadReport.Found(
+                    kind: kind, calls: $0.count, numbers: Array($0.numbers.sorted().prefix(20)), pattern: $0.pattern, text: $0.text)
+            }
         }
     }
 
@@ -68,8 +78,10 @@ extension LiveLoad.Outcome {
         if let worst = late.map(\.1).max() {
             var found = FoundCalls()
             for (number, _) in late.sorted(by: { $0.0 < $1.0 }) { found.add(number, "") }
-            let text = "\(what) up to \(Number.text(worst)) ms after \(kind == .lateAnswer ? "the INVITE" : "the answer"), where half of all took \(Number.text(median)) ms"
-            return LoadReport.Found(kind: kind, calls: found.count, numbers: Array(found.numbers.prefix(20)), pattern: found.pattern, text: text)
+            let text =
+                "\(what) up to \(Number.text(worst)) ms after \(kind == .lateAnswer ? "the INVITE" : "the answer"), where half of all took \(Number.text(median)) ms"
+            return LoadReport.Found(
+                kind: kind, calls: found.count, numbers: Array(found.numbers.prefix(20)), pattern: found.pattern, text: text)
         }
         guard median >= 1_000 else { return nil }
         return LoadReport.Found(
@@ -82,7 +94,8 @@ extension LiveLoad.Outcome {
             guard let tally = state.steps[index], plan.arrivals.steps.indices.contains(index) else { return nil }
             let isKept = slo?.isKept(by: tally)
             return LoadReport.StepResult(
-                rate: plan.arrivals.steps[index].rate, calls: tally.calls, notBegun: tally.notBegun, failedPercent: tally.failedPercent, setupP95: tally[.setup].percentile(95),
+                rate: plan.arrivals.steps[index].rate, calls: tally.calls, notBegun: tally.notBegun, failedPercent: tally.failedPercent,
+                setupP95: tally[.setup].percentile(95),
                 packetLatenessP99: state.stepLateness[index]?.percentile(99).map(\.inMilliseconds), slo: slo?.verdicts(on: tally) ?? [],
                 isKept: isKept == true && tally.notBegun > 0 ? nil : isKept)
         }
@@ -90,10 +103,12 @@ extension LiveLoad.Outcome {
 
     /// The steps are taken from the first on: one that holds after one that broke, or was not offered, proves nothing.
     private func knee(_ steps: [LoadReport.StepResult]) -> LoadReport.Knee {
-        let kept = steps.prefix { $0.isKept == true }, next = steps.dropFirst(kept.count).first, broken = next.flatMap { $0.isKept == false ? $0 : nil }
+        let kept = steps.prefix { $0.isKept == true }, next = steps.dropFirst(kept.count).first,
+            broken = next.flatMap { $0.isKept == false ? $0 : nil }
         let isOwn = broken?.packetLatenessP99.map { $0 >= Validity.greatestPacketLateness } ?? false
         return LoadReport.Knee(
-            lastKept: kept.last?.rate, firstBroken: broken?.rate, firstNotOffered: broken == nil ? next?.rate : nil, broken: broken?.slo.filter { !$0.isKept }.map { "\($0.term) (was \($0.actual.map(Number.text) ?? "not measured"))" } ?? [],
+            lastKept: kept.last?.rate, firstBroken: broken?.rate, firstNotOffered: broken == nil ? next?.rate : nil,
+            broken: broken?.slo.filter { !$0.isKept }.map { "\($0.term) (was \($0.actual.map(Number.text) ?? "not measured"))" } ?? [],
             isToolsOwn: isOwn)
     }
 }

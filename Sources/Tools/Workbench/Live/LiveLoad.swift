@@ -79,20 +79,24 @@ public final class LiveLoad: Sendable {
     private static let allowance = 12_000.0
 
     private func look() -> (LoadSnapshot, ports: Int)? {
-        guard let (progress, lateness, media, now) = phone.ask({ client, now in
-            (client.progress, client.phone.takePacing(), client.phone.counts(at: now).media, now)
-        }) else { return nil }
+        guard
+            let (progress, lateness, media, now) = phone.ask({ client, now in
+                (client.progress, client.phone.takePacing(), client.phone.counts(at: now).media, now)
+            })
+        else { return nil }
         let ports = media.ports
         ledger.note(lateness, inStep: progress.step, calls: progress.active, streams: media.started)
         let snapshot = ledger.read { state in
             LoadSnapshot(
-                progress: progress, elapsed: state.began.map { now - $0 }, judged: state.tally.calls, bad: state.tally[.failed] + state.tally[.faulty],
+                progress: progress, elapsed: state.began.map { now - $0 }, judged: state.tally.calls,
+                bad: state.tally[.failed] + state.tally[.faulty],
                 setupP95: state.tally[.setup].percentile(95), packetLateness: lateness.percentile(99))
         }
         return (snapshot, ports.open + ports.reserved + ports.quarantined)
     }
 
-    /// The first step, of those that are over, that has broken what was to be kept, where enough is known of it; or whose rate was not offered.
+    /// The first step, of those that are over, that has broken what was to be kept, where enough is known of it; or whose rate was not
+    /// offered.
     private func firstNotKept() -> Int? {
         guard let knee else { return nil }
         return ledger.read { state in
@@ -103,7 +107,8 @@ public final class LiveLoad: Sendable {
 
     private func conclude(_ mostPorts: Int, _ trend: MemoryTrend) -> Outcome {
         // Before the judge has the rest of its work: that belongs to no time of the run.
-        let last = look(), now = MonotonicClock.now, after = MachineReading.now, urgency = phone.ask { client, _ in client.phone.urgency } ?? .normal
+        let last = look(), now = MonotonicClock.now, after = MachineReading.now,
+            urgency = phone.ask { client, _ in client.phone.urgency } ?? .normal
         let state = ledger.settle(), elapsed = state.began.map { now - $0 } ?? .zero
         let transport = phone.transportCounts?.datagrams
         let evidence = state.before.map { before in
@@ -112,14 +117,17 @@ public final class LiveLoad: Sendable {
             evidence.packets = state.stepLateness.values.reduce(Lateness(), +)
             if let progress = last?.0.progress { (evidence.calls, evidence.progress) = (progress.lateness, progress) }
             evidence.transport = (transport?.congested ?? 0, transport?.sendFailures ?? 0)
-            (evidence.notTried, evidence.limiterHits, evidence.portsAtMost) = (state.tally[.notTried], state.tally.limited, max(mostPorts, last?.ports ?? 0))
+            (evidence.notTried, evidence.limiterHits, evidence.portsAtMost) = (
+                state.tally[.notTried], state.tally.limited, max(mostPorts, last?.ports ?? 0)
+            )
             evidence.ephemeral = EphemeralPortRange.current
             return evidence
         }
         let leaks = leaks(since: state.before, trend)
         phone.close()
         return Outcome(
-            failure: state.failure, state: state, progress: last?.0.progress ?? LoadProgress(), elapsed: elapsed, evidence: evidence, leaks: leaks)
+            failure: state.failure, state: state, progress: last?.0.progress ?? LoadProgress(), elapsed: elapsed, evidence: evidence,
+            leaks: leaks)
     }
 
     /// What is still there. Transactions that only wait for copies are let go by moving their clock on.
@@ -134,9 +142,12 @@ public final class LiveLoad: Sendable {
             usleep(50_000)   // what Dispatch closes takes a moment
             after = MachineReading.now
         }
-        if let now = after.descriptors, let then = before?.descriptors, now - connections > then { leftovers.append("\(now - connections - then) descriptors") }
+        if let now = after.descriptors, let then = before?.descriptors, now - connections > then {
+            leftovers.append("\(now - connections - then) descriptors")
+        }
         if trend.isGrowing, let bytes = trend.perCall { leftovers.append("memory: \(Int(bytes)) bytes more with every call") }
-        return LeakReport(leftovers: leftovers, memory: MemoryFigures(before: before?.residentBytes, after: after.residentBytes, perCall: trend.perCall))
+        return LeakReport(
+            leftovers: leftovers, memory: MemoryFigures(before: before?.residentBytes, after: after.residentBytes, perCall: trend.perCall))
     }
 }
 
@@ -145,8 +156,10 @@ extension Phone.Counts {
     var leftovers: [String] {
         let counted = [
             (calls, "calls"), (timers, "timers of calls"), (agent.sessions, "dialogs"), (agent.clientTransactions, "client transactions"),
-            (agent.serverTransactions, "server transactions"), (agent.registrations, "registrations"), (agent.timers, "timers of transactions"),
-            (media.legs, "media legs"), (media.sockets, "media sockets"), (media.timers, "media timers"), (media.ports.open + media.ports.reserved, "media ports"),
+            (agent.serverTransactions, "server transactions"), (agent.registrations, "registrations"),
+            (agent.timers, "timers of transactions"),
+            (media.legs, "media legs"), (media.sockets, "media sockets"), (media.timers, "media timers"),
+            (media.ports.open + media.ports.reserved, "media ports"),
         ]
         return counted.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     }

@@ -77,7 +77,8 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
             let media = try Self.media(settings, lane)
             let transports: Transports
             do throws(SocketError) {
-                let listens = contexts?.canServe ?? true, place = Transports.Listener(settings.transport, SocketAddress(host, port: settings.port))
+                let listens = contexts?.canServe ?? true,
+                    place = Transports.Listener(settings.transport, SocketAddress(host, port: settings.port))
                 transports = try Transports(.init(listeners: listens ? [place] : []), tls: contexts, on: lane)
             } catch { throw .socket(error) }
             transports.onTLSFailure = { error, _, _ in settings.onTLSFailure?(error) }
@@ -95,7 +96,9 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
     public func post(_ work: @escaping @Sendable (Client, Instant) -> Void) { lane.post { host, now in work(host.endpoint, now) } }
 
     /// Asks the client, on its lane, and waits for the answer; nil when the phone was closed. Not from the lane itself.
-    public func ask<Value: Sendable>(_ question: @Sendable (Client, Instant) -> Value) -> Value? { lane.sync { host, now in question(host.endpoint, now) } }
+    public func ask<Value: Sendable>(_ question: @Sendable (Client, Instant) -> Value) -> Value? {
+        lane.sync { host, now in question(host.endpoint, now) }
+    }
 
     /// What its signalling sockets have done.
     public var transportCounts: Transports.Counts? { lane.sync { host, _ in host.transports.counts } }
@@ -117,7 +120,8 @@ public final class LivePhone<Client: PhoneClient>: Sendable {
     }
 
     private static func media(_ settings: LivePhoneSettings, _ lane: Lane<SignallingHost<Client>>) throws(LivePhoneError) -> MediaLanes {
-        let media = MediaSettings(ports: settings.mediaPorts, lanes: settings.mediaLanes, batch: settings.isPunctual ? .punctual : .immediate)
+        let media = MediaSettings(
+            ports: settings.mediaPorts, lanes: settings.mediaLanes, batch: settings.isPunctual ? .punctual : .immediate)
         do throws(PollerError) {
             return try MediaLanes(settings: media, random: SystemRandom()) { [weak lane] leg, event in
                 lane?.post { host, now in host.endpoint.phone.receive(event, of: leg, at: now) }

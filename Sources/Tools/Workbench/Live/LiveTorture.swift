@@ -16,7 +16,8 @@ public final class LiveTorture: Sendable {
     ///   - plan: its flow names the target; our own address may be that of all, and our port 0: the kernel chooses.
     ///   - onEvent: hears of everything, on a lane.
     public init(_ plan: TorturePlan, onEvent: @escaping @Sendable (TortureClient.Event) -> Void) throws(LivePhoneError) {
-        guard let host = plan.flow.local.address.isAny ? LocalAddresses.used(towards: plan.flow.remote.address) : plan.flow.local.address else {
+        guard let host = plan.flow.local.address.isAny ? LocalAddresses.used(towards: plan.flow.remote.address) : plan.flow.local.address
+        else {
             throw .noRoute(plan.flow.remote)
         }
         let media: MediaSink
@@ -27,7 +28,8 @@ public final class LiveTorture: Sendable {
             var plan = plan
             let transports: Transports
             do throws(SocketError) {
-                transports = try Transports(.init(listeners: [.init(plan.flow.transport, SocketAddress(host, port: plan.flow.local.port))]), on: lane)
+                transports = try Transports(
+                    .init(listeners: [.init(plan.flow.transport, SocketAddress(host, port: plan.flow.local.port))]), on: lane)
             } catch { throw .socket(error) }
             plan.flow.local = transports.listeners.first?.address ?? SocketAddress(host, port: plan.flow.local.port)
             plan.mediaPort = mediaPort

@@ -3,8 +3,10 @@ import SIP
 
 /// Whether the memory of a process grows with the calls that are over. A value.
 ///
-/// Memory goes up with the calls that are kept, and with what is made once: only moments with about as many calls kept are compared, late in a run with
-/// earlier. Kept are those that are up, and those that ended a short time ago: over UDP their transactions wait for copies (RFC 3261 timer J, RFC 6026 timer L).
+/// Memory goes up with the calls that are kept, and with what is made once: only moments with about as many calls kept are compared, late
+/// in a run with
+/// earlier. Kept are those that are up, and those that ended a short time ago: over UDP their transactions wait for copies (RFC 3261 timer
+/// J, RFC 6026 timer L).
 public struct MemoryTrend: Sendable {
     /// Less than this says nothing: allocators keep and give back by whole blocks.
     static let smallest: UInt64 = 8 << 20
@@ -48,11 +50,19 @@ public struct MemoryTrend: Sendable {
     private var growth: (bytes: Double, calls: Double)? {
         guard let total = samples.last?.over, let usual = median(samples.map { Double($0.kept) }) else { return nil }
         func part(_ from: Double, _ to: Double) -> [Sample] {
-            samples.filter { Double($0.over) >= from * Double(total) && Double($0.over) <= to * Double(total) && abs(Double($0.kept) - usual) <= max(2, usual / 4) }
+            samples.filter {
+                Double($0.over) >= from * Double(total) && Double($0.over) <= to * Double(total)
+                    && abs(Double($0.kept) - usual) <= max(2, usual / 4)
+            }
         }
         let (before, after) = (part(0.5, 0.75), part(0.75, 1))
-        guard before.count >= 3, after.count >= 3, let then = median(before.map { Double($0.resident) }), let now = median(after.map { Double($0.resident) }) else { return nil }
-        guard let calls = median(after.map { Double($0.over) }).flatMap({ late in median(before.map { Double($0.over) }).map { late - $0 } }), calls > 0 else { return nil }
+        guard before.count >= 3, after.count >= 3, let then = median(before.map { Double($0.resident) }),
+            let now = median(after.map { Double($0.resident) })
+        else { return nil }
+        guard
+            let calls = median(after.map { Double($0.over) }).flatMap({ late in median(before.map { Double($0.over) }).map { late - $0 } }),
+            calls > 0
+        else { return nil }
         return (now - then, calls)
     }
 
@@ -78,5 +88,7 @@ public struct MemoryFigures: Codable, Hashable, Sendable {
     /// What was added for each call that was over, late in the run; nil: too short to tell.
     public var perCall: Double?
 
-    public init(before: UInt64? = nil, after: UInt64? = nil, perCall: Double? = nil) { (self.before, self.after, self.perCall) = (before, after, perCall) }
+    public init(before: UInt64? = nil, after: UInt64? = nil, perCall: Double? = nil) {
+        (self.before, self.after, self.perCall) = (before, after, perCall)
+    }
 }

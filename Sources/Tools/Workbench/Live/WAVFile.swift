@@ -28,7 +28,9 @@ extension WAV {
         let data: Data
         do { data = try file.read(upToCount: limit) ?? Data() } catch { throw .cannotRead(path) }
         guard data.count < limit else { throw .tooLong(path) }
-        do throws(SoundFileError) { try self.init(parsingSoundFile: Array(data)) } catch { throw error.isTooLong ? .tooLong(path) : .notAudio(path, error) }
+        do throws(SoundFileError) { try self.init(parsingSoundFile: Array(data)) } catch {
+            throw error.isTooLong ? .tooLong(path) : .notAudio(path, error)
+        }
     }
 }
 
@@ -69,7 +71,8 @@ public final class WAVFile {
     public func finish() {
         patch(writer ?? WAVWriter(sampleRate: 8_000))
         var status = stat()
-        let isEmpty = failure != nil && fstat(file.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+        let isEmpty =
+            failure != nil && fstat(file.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
         try? file.close()
         if isEmpty { unlink(path) }
     }

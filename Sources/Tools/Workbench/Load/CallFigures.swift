@@ -33,7 +33,8 @@ public struct CallFigures: Codable, Hashable, Sendable {
     public var ring: Double?
     /// From the INVITE to the 200.
     public var answer: Double?
-    /// From the 200, or from the first packet that the tool itself sent for it where that left later, to the first packet that the caller got.
+    /// From the 200, or from the first packet that the tool itself sent for it where that left later, to the first packet that the caller
+    /// got.
     public var media: Double?
     /// From the caller's BYE to its 200: SDD (RFC 6076 §4.4).
     public var end: Double?

@@ -27,7 +27,8 @@ public struct CallJudge: Sendable {
         }
         let final = caller.answered ?? (caller.status >= 300 && !caller.isUnheard && outcome != .cutOff ? caller.ended : nil)
         return CallFigures(
-            number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)", outcome: outcome,
+            number: call.number, kind: call.kind, step: call.step, began: call.began.inSeconds, callID: "\(caller.callID)",
+            outcome: outcome,
             status: caller.isUnheard ? 0 : caller.status,
             setup: (caller.ringing ?? final).map { ($0 - caller.began).inMilliseconds },
             ring: caller.answered.flatMap { answered in caller.ringing.map { (answered - $0).inMilliseconds } },
@@ -37,8 +38,10 @@ public struct CallJudge: Sendable {
             duration: caller.answered.map { (caller.ended - $0).inMilliseconds },
             inviteTransit: callee.map { ($0.began - caller.began).inMilliseconds },
             answerTransit: callee?.answered.flatMap { left in caller.answered.map { ($0 - left).inMilliseconds } },
-            byeTransit: caller.answered != nil && caller.endedBy == .us && callee?.endedBy == .them ? callee.map { ($0.ended - caller.ended).inMilliseconds } : nil,
-            retransmissions: caller.retransmissions + (callee?.retransmissions ?? 0), caller: ends.caller, callee: ends.callee, findings: findings)
+            byeTransit: caller.answered != nil && caller.endedBy == .us && callee?.endedBy == .them
+                ? callee.map { ($0.ended - caller.ended).inMilliseconds } : nil,
+            retransmissions: caller.retransmissions + (callee?.retransmissions ?? 0), caller: ends.caller, callee: ends.callee,
+            findings: findings)
     }
 
     /// From the 200, or from where the sound that comes back began, which waits up to 20 ms for its place among the others of the tool.
@@ -80,9 +83,15 @@ extension CallJudge {
         let caller = call.caller
         guard caller.answered != nil else { return judgeRefusal() }
         if let failure = caller.failure { note(.failure, "\(failure)") }
-        if call.calleeExpected, call.callee?.answered == nil { note(.notConnectedThrough, "answered, but not by the callee: its INVITE \(call.callee == nil ? "did not come" : "was not answered")") }
+        if call.calleeExpected, call.callee?.answered == nil {
+            note(
+                .notConnectedThrough,
+                "answered, but not by the callee: its INVITE \(call.callee == nil ? "did not come" : "was not answered")")
+        }
         if call.calleeWasForgotten { note(.forgottenEnd, "the callee was not told of the end within \(LoadClient.patienceForCallee)") }
-        if caller.endedBy == .them { note(.endedEarly, "the target ended it after \(text(((caller.ended - (caller.answered ?? caller.ended)).inSeconds))) s") }
+        if caller.endedBy == .them {
+            note(.endedEarly, "the target ended it after \(text(((caller.ended - (caller.answered ?? caller.ended)).inSeconds))) s")
+        }
         if caller.endedBy == .us, caller.disconnected == nil { note(.noEnd, caller.brokenBye) }
         if let status = caller.offerRefusal { note(.offerRefused, "re-INVITE answered \(status)") }
         judgeKeys()
@@ -103,7 +112,9 @@ extension CallJudge {
         } else if caller.isUnheard, caller.status == 503 {
             note(.noAnswer, "nothing can be sent there: nobody has that port, no way leads there, or no connection was made")
         } else if caller.endedBy == .us || caller.endedBy == .nobody {
-            note(.noAnswer, "given up after \(text((caller.ended - caller.began).inSeconds)) s, \(caller.ringing == nil ? "nothing came" : "it rang")")
+            note(
+                .noAnswer,
+                "given up after \(text((caller.ended - caller.began).inSeconds)) s, \(caller.ringing == nil ? "nothing came" : "it rang")")
         } else {
             note(.refused, "\(caller.status) \(caller.reason)")
         }
@@ -117,7 +128,8 @@ extension CallJudge {
     private func end(_ record: CallRecord, peer: CallRecord?, side: SoundSignature.Side) -> EndFigures? {
         guard let statistics = record.statistics else { return nil }
         let (sending, receiving) = (statistics.sending, statistics.receiving)
-        var figures = EndFigures(codec: record.codec.map { "\($0)" }, encryption: record.encryption, sent: sending.packets, received: receiving.packets)
+        var figures = EndFigures(
+            codec: record.codec.map { "\($0)" }, encryption: record.encryption, sent: sending.packets, received: receiving.packets)
         figures.lossPercent = receiving.lossFraction.map { 100 * $0 }
         if receiving.packets == 0, let peer = peer?.statistics, peer.sending.packets > SoundArrival.inFlight { figures.lossPercent = 100 }
         let quality = statistics.receivingQuality ?? (figures.lossPercent == 100 ? CallQuality(.g711, loss: 1, delay: nil) : nil)
@@ -127,9 +139,11 @@ extension CallJudge {
         let own = side == .caller ? call.signatures.caller : call.signatures.callee
         let other = side == .caller ? call.signatures.callee : call.signatures.caller
         let context = SignatureContext(
-            own: own, upAtBeginning: call.upAtBeginning, began: began(record, statistics, peer?.statistics), beganByEnd: beganByEnd(record, statistics, peer?.statistics))
+            own: own, upAtBeginning: call.upAtBeginning, began: began(record, statistics, peer?.statistics),
+            beganByEnd: beganByEnd(record, statistics, peer?.statistics))
         let verdict = SignatureHearing(record.heard.samples).verdict(expecting: peer == nil ? own : other, context: context)
-        figures.audio = receiving.packets == 0 ? .nothing : verdict.sound == .unsigned && !holdsWholeRound(record) ? nil : HeardSound(verdict.sound)
+        figures.audio =
+            receiving.packets == 0 ? .nothing : verdict.sound == .unsigned && !holdsWholeRound(record) ? nil : HeardSound(verdict.sound)
         (figures.delay, figures.lastDelay) = (verdict.delay, context.beganByEnd == nil ? nil : verdict.lastDelay)
         return figures
     }
@@ -137,9 +151,12 @@ extension CallJudge {
     /// Whether its media ran long enough to say something.
     private func ran(_ record: CallRecord) -> Bool { record.answered.map { record.ended - $0 >= SoundArrival.shortest } ?? false }
 
-    /// Whether what was heard is so long that a signature in it can be read, whatever keys and holds have cut out: a whole round of it lies in any part that is
+    /// Whether what was heard is so long that a signature in it can be read, whatever keys and holds have cut out: a whole round of it lies
+    /// in any part that is
     /// two rounds long.
-    private func holdsWholeRound(_ record: CallRecord) -> Bool { record.heard.samples.count >= 2 * SoundSignature.roundLength * (1 + call.caller.interruptions) }
+    private func holdsWholeRound(_ record: CallRecord) -> Bool {
+        record.heard.samples.count >= 2 * SoundSignature.roundLength * (1 + call.caller.interruptions)
+    }
 
     /// What is played goes on from its first packet to the last.
     private var isSteady: Bool { call.caller.interruptions == 0 }
@@ -153,7 +170,9 @@ extension CallJudge {
     /// The same, by the last packet here, which holds the last 20 ms of the recording; nil where not all was kept.
     private func beganByEnd(_ record: CallRecord, _ here: MediaStatistics, _ there: MediaStatistics?) -> Double? {
         let count = record.heard.samples.count, rate = Double(SoundSignature.sampleRate)
-        guard isSteady, let sent = there?.firstSent, let last = here.lastReceived, record.heard.seconds * rate == Double(count) else { return nil }
+        guard isSteady, let sent = there?.firstSent, let last = here.lastReceived, record.heard.seconds * rate == Double(count) else {
+            return nil
+        }
         return (last - sent).inSeconds - (Double(count) / rate - 0.02)
     }
 

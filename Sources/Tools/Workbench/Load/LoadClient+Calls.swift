@@ -44,7 +44,8 @@ extension LoadClient {
         let script = plan.script ?? script(kind, hold, signatures.0, listens: listens)
         let record = CallRecord(peer: target.text, isOutgoing: true, script: CallScript(), began: now)
         let loaded = LoadedCall(
-            number: number, kind: kind, step: progress.step, began: due - began, lateness: now - due, caller: record, calleeExpected: plan.playsBothEnds,
+            number: number, kind: kind, step: progress.step, began: due - began, lateness: now - due, caller: record,
+            calleeExpected: plan.playsBothEnds,
             isListenedTo: listens, signatures: signatures, expectsEcho: plan.expectsEcho, expectsSilence: plan.expectsSilence,
             judgesKeys: plan.playsBothEnds || kind == .dtmf && plan.expectsEcho)
         let acquaintance = Acquaintance(caller: caller.user, callee: callee)
@@ -58,7 +59,10 @@ extension LoadClient {
         progress.mostActive = max(progress.mostActive, open.count)
         progress.lateness.note(now - due)
         do throws(MediaError) {
-            try phone.call(target, as: caller, headers: plan.marksCalls ? [(Self.header, tag(number))] : [], script: script, patience: plan.patience, at: now) { call in
+            try phone.call(
+                target, as: caller, headers: plan.marksCalls ? [(Self.header, tag(number))] : [], script: script, patience: plan.patience,
+                at: now
+            ) { call in
                 ends[call.leg] = End(number: number, isCallee: false)
                 open[number]?.caller = call.leg
             }
@@ -84,7 +88,8 @@ extension LoadClient {
     private func isToListen(_ number: UInt32) -> Bool {
         switch plan.listening {
         case .upTo(let limit): listened.count < limit
-        case .share(let share): (Double(number) * share).rounded(.down) > (Double(number - 1) * share).rounded(.down) || (number == 1 && share > 0)
+        case .share(let share):
+            (Double(number) * share).rounded(.down) > (Double(number - 1) * share).rounded(.down) || (number == 1 && share > 0)
         }
     }
 

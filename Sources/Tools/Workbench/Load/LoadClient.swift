@@ -3,7 +3,8 @@ import Primitives
 import SIP
 import UserAgent
 
-/// Calls on one lane, one or many: registers, begins them by the plan, plays the other end where it is its own, takes those of others where it is told
+/// Calls on one lane, one or many: registers, begins them by the plan, plays the other end where it is its own, takes those of others where
+/// it is told
 /// to, and hands each one out when both ends are over.
 ///
 /// What `hookswitch call`, `answer` and `load` run. Lives on its phone's lane.
@@ -88,7 +89,9 @@ public final class LoadClient: PhoneClient {
     public func stop(at now: Instant) {
         guard progress.phase != .over else { return }
         isStopping = true
-        if progress.phase == .registering, phone.calls.isEmpty { return finish(plan.onlyAnswers ? nil : "stopped before the first call", at: now) }
+        if progress.phase == .registering, phone.calls.isEmpty {
+            return finish(plan.onlyAnswers ? nil : "stopped before the first call", at: now)
+        }
         progress.phase = .ending
         // Who was refused before lingers a moment.
         for (number, call) in open where !call.callerIsOver {
@@ -99,7 +102,8 @@ public final class LoadClient: PhoneClient {
         leaveIfDone(at: now)
     }
 
-    /// Waits for nobody after a `stop`: calls whose hang-up is not answered are over as they are, and registrars have heard what they were told.
+    /// Waits for nobody after a `stop`: calls whose hang-up is not answered are over as they are, and registrars have heard what they were
+    /// told.
     public func abandon(at now: Instant) {
         isAbandoned = true
         patienceForRegistrars = .zero
@@ -115,7 +119,9 @@ public final class LoadClient: PhoneClient {
     }
 
     public var deadline: Instant? {
-        [phone.deadline, nextLook, nextArrival, halfOver.first?.until, farewell, registersUntil].reduce(nil) { earliest, due in due.map { min($0, earliest ?? $0) } ?? earliest }
+        [phone.deadline, nextLook, nextArrival, halfOver.first?.until, farewell, registersUntil].reduce(nil) { earliest, due in
+            due.map { min($0, earliest ?? $0) } ?? earliest
+        }
     }
 
     public func advance(to now: Instant) {
@@ -159,7 +165,9 @@ public final class LoadClient: PhoneClient {
 extension LoadClient {
     private func registerNext(at now: Instant) {
         guard let account = waiting.popLast() else { return }
-        let registration = phone.register(as: identity(of: account), at: now) { [unowned self] _, event, now in receive(event, of: account, at: now) }
+        let registration = phone.register(as: identity(of: account), at: now) { [unowned self] _, event, now in
+            receive(event, of: account, at: now)
+        }
         registrations.append(registration)
     }
 
@@ -179,7 +187,9 @@ extension LoadClient {
             if progress.registered == plan.accounts.count { begin(at: now) }
         case .failed(let status, _, let retry):
             onEvent?(.registrationFailed(status: status, retryIn: retry), now)
-            if plan.onlyAnswers ? isStopping : progress.phase == .registering { finish("the registration of \(account.user) failed with \(status)", at: now) }
+            if plan.onlyAnswers ? isStopping : progress.phase == .registering {
+                finish("the registration of \(account.user) failed with \(status)", at: now)
+            }
         case .unregistered:
             progress.registered -= 1
             conclude(at: now)

@@ -123,7 +123,8 @@ extension LoadPlan {
     /// How long a call may take to be answered before it counts as too slow for `expectedConcurrency`.
     private static let ringing = Duration.seconds(2)
 
-    /// So many calls are up at a time, at most, when every one of the plan is begun and is answered within two seconds: rate times length, and five standard
+    /// So many calls are up at a time, at most, when every one of the plan is begun and is answered within two seconds: rate times length,
+    /// and five standard
     /// deviations (Erlang) and twenty calls more for those whose time is not up. 1–20,000.
     public var expectedConcurrency: Int {
         let fastest = arrivals.steps.map(\.rate).max() ?? 0, mean = fastest * (length + answersAfter + Self.ringing).inSeconds

@@ -25,7 +25,9 @@ struct SoundArrival {
     ///
     /// - Parameter place: appended to the words: ` in the step`.
     func fault(in place: String = "") -> Finding? {
-        if received == 0, sent > Self.inFlight { return Finding(.oneWay, (origin == .otherEnd ? "none of \(sent) packets came" : "no packet came") + place) }
+        if received == 0, sent > Self.inFlight {
+            return Finding(.oneWay, (origin == .otherEnd ? "none of \(sent) packets came" : "no packet came") + place)
+        }
         guard origin != .target, sent > received + max(Self.inFlight * UInt64(1 + interruptions), sent / 10) else { return nil }
         return Finding(.missing, "\(sent - received) of \(sent) packets did not come\(origin == .echo ? " back" : "")\(place)")
     }

@@ -4,7 +4,8 @@ import RTP
 
 /// Judges steps, each by what happened in its window. A value.
 ///
-/// Calls that were begun in it count with what is known of them at its end. Those that were up before count when something goes wrong with them in it;
+/// Calls that were begun in it count with what is known of them at its end. Those that were up before count when something goes wrong with
+/// them in it;
 /// their sound counts for what came in it. Calls that ended in it count when both ends are over, which may be known later.
 struct StepJudge {
     /// Unanswered for longer is a measurement: its set-up takes at least so long.
@@ -18,7 +19,8 @@ struct StepJudge {
     private var over: [(figures: CallFigures, ended: Duration)] = []
     private var closed: [StepWindow] = []
 
-    /// - Parameter ended: after the beginning of the run. Where its window is closed already, the call is added to that step: an end that was not passed on, and a
+    /// - Parameter ended: after the beginning of the run. Where its window is closed already, the call is added to that step: an end that
+    ///   was not passed on, and a
     ///   BYE that was not answered, are known seconds later.
     mutating func add(_ figures: CallFigures, ended: Duration) {
         guard let last = closed.last, ended < last.to else { return over.append((figures, ended)) }
@@ -58,18 +60,25 @@ struct StepJudge {
 
     private static func figures(_ call: StepReading.Call, _ reading: StepReading, setup isNew: Bool) -> CallFigures {
         let caller = call.caller, callee = call.callee
-        func time(_ from: Instant?, _ to: Instant?) -> Double? { isNew ? from.flatMap { from in to.map { ($0 - from).inMilliseconds } } : nil }
+        func time(_ from: Instant?, _ to: Instant?) -> Double? {
+            isNew ? from.flatMap { from in to.map { ($0 - from).inMilliseconds } } : nil
+        }
         return CallFigures(
-            number: call.number, kind: call.kind, step: reading.window.step, began: (caller.began - reading.began).inSeconds, callID: "", outcome: .good,
-            status: caller.answered == nil ? 0 : 200, setup: time(caller.began, caller.ringing ?? caller.answered), ring: time(caller.ringing, caller.answered),
-            answer: time(caller.began, caller.answered), duration: caller.answered.map { (reading.began + reading.window.to - $0).inMilliseconds },
+            number: call.number, kind: call.kind, step: reading.window.step, began: (caller.began - reading.began).inSeconds, callID: "",
+            outcome: .good,
+            status: caller.answered == nil ? 0 : 200, setup: time(caller.began, caller.ringing ?? caller.answered),
+            ring: time(caller.ringing, caller.answered),
+            answer: time(caller.began, caller.answered),
+            duration: caller.answered.map { (reading.began + reading.window.to - $0).inMilliseconds },
             inviteTransit: time(caller.began, callee?.began), answerTransit: time(callee?.answered, caller.answered), retransmissions: 0,
             caller: sound(caller, from: callee, reading), callee: callee.flatMap { sound($0, from: caller, reading) }, findings: [])
     }
 
     /// The statistics of one end when the window began, and now; nil where nobody looked.
     private static func stretch(_ end: StepReading.End, _ reading: StepReading) -> (before: MediaStatistics, now: MediaStatistics)? {
-        guard let now = end.now, end.before != nil || end.answered.map({ $0 >= reading.began + reading.window.from }) == true else { return nil }
+        guard let now = end.now, end.before != nil || end.answered.map({ $0 >= reading.began + reading.window.from }) == true else {
+            return nil
+        }
         return (end.before ?? MediaStatistics(), now)
     }
 
@@ -89,7 +98,9 @@ struct StepJudge {
         let isLost = figures.received == 0 && sent > SoundArrival.inFlight
         if isLost { figures.lossPercent = 100 }
         let impairment: CallQuality.Impairment = end.codec?.lowercased == "opus" && !isLost ? .opus : .g711
-        let quality = CallQuality(impairment, loss: figures.lossPercent.map { $0 / 100 }, delay: now.roundTrip.map { Duration.nanoseconds($0.wholeNanoseconds / 2) })
+        let quality = CallQuality(
+            impairment, loss: figures.lossPercent.map { $0 / 100 },
+            delay: now.roundTrip.map { Duration.nanoseconds($0.wholeNanoseconds / 2) })
         (figures.rating, figures.mos) = (quality?.rFactor, quality?.meanOpinionScore)
         (figures.jitter, figures.roundTrip) = (figures.received > 0 ? now.receiving.jitter : nil, now.roundTrip.map(\.inMilliseconds))
         return figures
@@ -97,9 +108,12 @@ struct StepJudge {
 
     private static func judgeSound(_ call: StepReading.Call, _ reading: StepReading, _ figures: inout CallFigures) {
         let end = reading.began + reading.window.to
-        guard let answered = call.caller.answered, end - max(answered, reading.began + reading.window.from) >= SoundArrival.shortest else { return }
+        guard let answered = call.caller.answered, end - max(answered, reading.began + reading.window.from) >= SoundArrival.shortest else {
+            return
+        }
         guard let caller = figures.caller, !call.expectsSilence else { return }
-        let faults = [arrival(at: caller, from: figures.callee, call), figures.callee.map { arrival(at: $0, from: caller, call) }].compactMap { $0?.fault(in: " in the step") }
+        let faults = [arrival(at: caller, from: figures.callee, call), figures.callee.map { arrival(at: $0, from: caller, call) }]
+            .compactMap { $0?.fault(in: " in the step") }
         guard !faults.isEmpty else { return }
         (figures.findings, figures.outcome) = (faults, .faulty)
     }

@@ -91,8 +91,10 @@ extension LoadClient {
         let calls = open.keys.sorted().compactMap { number -> StepReading.Call? in
             guard let call = open[number], !isEnding(call), let caller = end(call.caller, past, present) else { return nil }
             return StepReading.Call(
-                number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present), expectsEcho: call.loaded.expectsEcho,
-                expectsSilence: call.loaded.expectsSilence, interruptions: call.caller.flatMap { phone.calls[$0]?.record.interruptions } ?? 0)
+                number: number, kind: call.loaded.kind, caller: caller, callee: end(call.callee, past, present),
+                expectsEcho: call.loaded.expectsEcho,
+                expectsSilence: call.loaded.expectsSilence,
+                interruptions: call.caller.flatMap { phone.calls[$0]?.record.interruptions } ?? 0)
         }
         onEvent?(.step(StepReading(window: window, began: began, calls: calls, notBegun: progress.notBegun - notBegunBefore)), now)
     }
@@ -103,10 +105,13 @@ extension LoadClient {
         return state == .ending || state == .closed
     }
 
-    private func end(_ leg: MediaLegID?, _ past: [MediaLegID: MediaStatistics], _ present: [MediaLegID: MediaStatistics]) -> StepReading.End? {
+    private func end(_ leg: MediaLegID?, _ past: [MediaLegID: MediaStatistics], _ present: [MediaLegID: MediaStatistics]) -> StepReading
+        .End?
+    {
         guard let leg, let record = phone.calls[leg]?.record else { return nil }
         return StepReading.End(
-            began: record.began, ringing: record.ringing, answered: record.answered, codec: record.codec, encryption: record.encryption, before: past[leg], now: present[leg])
+            began: record.began, ringing: record.ringing, answered: record.answered, codec: record.codec, encryption: record.encryption,
+            before: past[leg], now: present[leg])
     }
 
     /// Of the calls that are connected: of all, or of so many in their order.

@@ -1,8 +1,8 @@
 import Media
 import Primitives
+import Runtime
 import SDP
 import SIP
-import Runtime
 import UserAgent
 
 /// A telephone of ours: a user agent, media, and the calls on it. `LoadClient` says what it does.
@@ -29,7 +29,8 @@ public final class Phone {
     private var unfinished: [MediaLegID: PhoneCall] = [:]
     private var alarms = TimerWheel<MediaLegID>()
 
-    /// - Parameter firstLeg: names this phone's first media leg, the next ones follow; where phones share a media plane these must not meet.
+    /// - Parameter firstLeg: names this phone's first media leg, the next ones follow; where phones share a media plane these must not
+    ///   meet.
     public init(identity: PhoneIdentity, agent: UserAgent, plane: any MediaPlane, random: any RandomNumberGenerator, firstLeg: UInt64 = 1) {
         (self.identity, self.agent, self.plane, self.random, nextLeg) = (identity, agent, plane, random, firstLeg)
         agent.delegate = self
@@ -44,10 +45,12 @@ public final class Phone {
     /// - Throws: when there is no port for its media.
     @discardableResult
     public func call(
-        _ target: URI, as caller: PhoneIdentity? = nil, headers: [(HeaderName, Text)] = [], script: CallScript, patience: Duration? = nil, at now: Instant,
+        _ target: URI, as caller: PhoneIdentity? = nil, headers: [(HeaderName, Text)] = [], script: CallScript, patience: Duration? = nil,
+        at now: Instant,
         began: (PhoneCall) -> Void = { _ in }
     ) throws(MediaError) -> PhoneCall {
-        let call = try PhoneCall(phone: self, leg: takeLeg(), peer: target.text, isOutgoing: true, identity: caller ?? identity, script: script, at: now)
+        let call = try PhoneCall(
+            phone: self, leg: takeLeg(), peer: target.text, isOutgoing: true, identity: caller ?? identity, script: script, at: now)
         calls[call.leg] = call
         call.givesUpAt = patience.map { now + $0 }
         began(call)
@@ -58,7 +61,8 @@ public final class Phone {
     /// Takes an INVITE and lets it ring; after `delay` (nil: never) it is answered. Refuses with 503 when there is no port for its media.
     @discardableResult
     public func ring(
-        _ session: InviteSession, answeringAfter delay: Duration?, script: CallScript, at now: Instant, began: (PhoneCall) -> Void = { _ in }
+        _ session: InviteSession, answeringAfter delay: Duration?, script: CallScript, at now: Instant,
+        began: (PhoneCall) -> Void = { _ in }
     ) -> PhoneCall? {
         guard let call = take(session, script: script, at: now) else { return nil }
         began(call)
@@ -76,10 +80,13 @@ public final class Phone {
     private func take(_ session: InviteSession, script: CallScript, at now: Instant) -> PhoneCall? {
         do throws(MediaError) {
             let peer = session.request.from.uri.text
-            let call = try PhoneCall(phone: self, leg: takeLeg(), peer: peer, isOutgoing: false, identity: identity, script: script, at: now)
+            let call = try PhoneCall(
+                phone: self, leg: takeLeg(), peer: peer, isOutgoing: false, identity: identity, script: script, at: now)
             calls[call.leg] = call
             // Our password is for the server that we registered with, and nobody else who calls.
-            if let credentials = identity.credentials, session.flow.remote.address == identity.flow.remote.address { session.authenticate(as: credentials) }
+            if let credentials = identity.credentials, session.flow.remote.address == identity.flow.remote.address {
+                session.authenticate(as: credentials)
+            }
             return call
         } catch {
             session.respond(status: 503, headers: [("Retry-After", "5")], at: now)
@@ -89,7 +96,9 @@ public final class Phone {
 
     /// Registers an identity with its domain and keeps it so.
     /// - Parameter other: nil: the phone's own.
-    public func register(as other: PhoneIdentity? = nil, at now: Instant, onEvent: @escaping (Registration, RegistrationEvent, Instant) -> Void) -> Registration {
+    public func register(
+        as other: PhoneIdentity? = nil, at now: Instant, onEvent: @escaping (Registration, RegistrationEvent, Instant) -> Void
+    ) -> Registration {
         let identity = other ?? identity
         var request = OutgoingRegistration(registrar: URI(host: identity.domain), flow: identity.flow, address: identity.address)
         request.credentials = identity.credentials
@@ -132,7 +141,9 @@ public final class Phone {
         public var media: MediaCounts
     }
 
-    public func counts(at now: Instant) -> Counts { Counts(calls: calls.count, timers: alarms.count, agent: agent.counts, media: plane.counts(at: now)) }
+    public func counts(at now: Instant) -> Counts {
+        Counts(calls: calls.count, timers: alarms.count, agent: agent.counts, media: plane.counts(at: now))
+    }
 
     func report(_ event: PhoneCall.Event, of call: PhoneCall, at now: Instant) { onEvent?(call, event, now) }
 

@@ -150,7 +150,8 @@ extension PhoneCall {
         close(at: now)
     }
 
-    /// Lifts the receiver: sockets are bound, then the 200 leaves. Where the INVITE had no offer, ours is in the 200 and sockets wait for the ACK.
+    /// Lifts the receiver: sockets are bound, then the 200 leaves. Where the INVITE had no offer, ours is in the 200 and sockets wait for
+    /// the ACK.
     public func answer(at now: Instant) {
         guard state == .inviting, let session, session.role == .callee else { return }
         answersAt = nil
@@ -175,7 +176,9 @@ extension PhoneCall {
     /// - Returns: false when there is nothing to change, or another offer is under way: try again later.
     @discardableResult
     public func setHold(_ hold: Bool, at now: Instant) -> Bool {
-        guard state == .connected, hold != isHolding, wishesHold == nil, let session, session.canOffer, signalling.negotiation.state == .stable else { return false }
+        guard state == .connected, hold != isHolding, wishesHold == nil, let session, session.canOffer,
+            signalling.negotiation.state == .stable
+        else { return false }
         wishesHold = hold
         if hold {
             stopMedia(at: now)
@@ -208,7 +211,9 @@ extension PhoneCall {
         case .agreed(let audio, _):
             session?.acknowledge(at: now)
             isHolding = hold
-            do throws(MediaError) { try settle(audio, startsMedia: !hold, at: now) } catch { return fail(Text("hold: ") + Text(error), at: now) }
+            do throws(MediaError) { try settle(audio, startsMedia: !hold, at: now) } catch {
+                return fail(Text("hold: ") + Text(error), at: now)
+            }
             record.offersAgreed += 1
             report(.holdChanged(isHolding: hold), at: now)
             offerSettled(at: now)
@@ -296,7 +301,8 @@ extension PhoneCall: CallDescriber {
 extension Message {
     /// The phrase of a response, and what its Warning says to people (RFC 3261 §20.43).
     fileprivate var explanation: Text {
-        let phrase = reasonPhrase ?? .empty, words = headers[.warning].map { $0.bytes.split(separator: 0x22, maxSplits: 2, omittingEmptySubsequences: false) } ?? []
+        let phrase = reasonPhrase ?? .empty,
+            words = headers[.warning].map { $0.bytes.split(separator: 0x22, maxSplits: 2, omittingEmptySubsequences: false) } ?? []
         return words.count == 3 && !words[1].isEmpty ? (phrase + " (" + Text(Array(words[1])) + ")").printable : phrase.printable
     }
 }

@@ -30,7 +30,9 @@ extension PhoneCall {
             return true
         case .press(let digits): return pressStep(digits, at: now) || isUndone("no keys are pressed: our sound is stopped")
         // It may have been refused before.
-        case .hold, .resume: return isHolding != (step == .hold) && (setHold(step == .hold, at: now) || isUndone("hold or resume: another offer was under way"))
+        case .hold, .resume:
+            return isHolding != (step == .hold)
+                && (setHold(step == .hold, at: now) || isUndone("hold or resume: another offer was under way"))
         case .reinvite: return reoffer(at: now) || isUndone("reinvite: another offer was under way")
         case .hangUp: return false
         }
@@ -68,7 +70,9 @@ extension PhoneCall {
     /// - Returns: false when another offer is under way.
     @discardableResult
     public func reoffer(at now: Instant) -> Bool {
-        guard state == .connected, wishesHold == nil, let session, session.canOffer, signalling.negotiation.state == .stable else { return false }
+        guard state == .connected, wishesHold == nil, let session, session.canOffer, signalling.negotiation.state == .stable else {
+            return false
+        }
         wishesHold = isHolding
         signalling.renegotiate()
         return offer(over: session, at: now)

@@ -92,7 +92,9 @@ public final class PhoneCall {
     /// How long after a hang-up a first response may come, which a CANCEL waits for (RFC 3261 §9.1): the INVITE was sent three times then.
     private static let patienceAfterHangUp = Duration.seconds(2)
 
-    init(phone: Phone, leg: MediaLegID, peer: Text, isOutgoing: Bool, identity: PhoneIdentity, script: CallScript, at now: Instant) throws(MediaError) {
+    init(phone: Phone, leg: MediaLegID, peer: Text, isOutgoing: Bool, identity: PhoneIdentity, script: CallScript, at now: Instant)
+        throws(MediaError)
+    {
         (self.phone, self.identity, self.script) = (phone, identity, script)
         media = CallMedia(leg: leg, plane: phone.plane)
         try media.reserve(at: now)
@@ -140,7 +142,8 @@ public final class PhoneCall {
         close(at: now)
     }
 
-    /// Presses keys, one after the other, where the call is connected: as telephone-events, else by INFO where the other side takes that, else as sound.
+    /// Presses keys, one after the other, where the call is connected: as telephone-events, else by INFO where the other side takes that,
+    /// else as sound.
     public func press(_ digits: [DTMFDigit], at now: Instant) throws(MediaError) {
         if telephoneEventsAreMissing, tellKeys(digits, at: now) { return }
         record.playedWithPauses = true

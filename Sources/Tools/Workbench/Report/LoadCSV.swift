@@ -13,17 +13,24 @@ public enum LoadCSV {
     private static let columns: [Column] =
         [
             Column(name: "number") { "\($0.number)" }, Column(name: "call_id") { $0.callID }, Column(name: "kind") { $0.kind.rawValue },
-            Column(name: "began_s") { "\($0.began)" }, Column(name: "outcome") { $0.outcome.rawValue }, Column(name: "status") { "\($0.status)" },
-            Column(name: "setup_ms") { text($0.setup) }, Column(name: "ring_ms") { text($0.ring) }, Column(name: "answer_ms") { text($0.answer) },
-            Column(name: "media_ms") { text($0.media) }, Column(name: "end_ms") { text($0.end) }, Column(name: "duration_ms") { text($0.duration) },
+            Column(name: "began_s") { "\($0.began)" }, Column(name: "outcome") { $0.outcome.rawValue },
+            Column(name: "status") { "\($0.status)" },
+            Column(name: "setup_ms") { text($0.setup) }, Column(name: "ring_ms") { text($0.ring) },
+            Column(name: "answer_ms") { text($0.answer) },
+            Column(name: "media_ms") { text($0.media) }, Column(name: "end_ms") { text($0.end) },
+            Column(name: "duration_ms") { text($0.duration) },
             Column(name: "invite_transit_ms") { text($0.inviteTransit) }, Column(name: "answer_transit_ms") { text($0.answerTransit) },
             Column(name: "bye_transit_ms") { text($0.byeTransit) }, Column(name: "retransmissions") { "\($0.retransmissions)" },
-        ] + end("caller", \.caller) + end("callee", \.callee) + [Column(name: "findings") { $0.findings.map { "\($0.kind.rawValue): \($0.text)" }.joined(separator: "; ") }]
+        ] + end("caller", \.caller) + end("callee", \.callee) + [
+            Column(name: "findings") { $0.findings.map { "\($0.kind.rawValue): \($0.text)" }.joined(separator: "; ") }
+        ]
 
     private static func end(_ name: String, _ end: @escaping @Sendable (CallFigures) -> EndFigures?) -> [Column] {
         [
-            Column(name: name + "_codec") { end($0)?.codec ?? "" }, Column(name: name + "_srtp") { end($0)?.encryption?.rawValue ?? "" }, Column(name: name + "_sent") { text(end($0)?.sent) },
-            Column(name: name + "_received") { text(end($0)?.received) }, Column(name: name + "_loss_percent") { text(end($0)?.lossPercent) },
+            Column(name: name + "_codec") { end($0)?.codec ?? "" }, Column(name: name + "_srtp") { end($0)?.encryption?.rawValue ?? "" },
+            Column(name: name + "_sent") { text(end($0)?.sent) },
+            Column(name: name + "_received") { text(end($0)?.received) },
+            Column(name: name + "_loss_percent") { text(end($0)?.lossPercent) },
             Column(name: name + "_jitter_ms") { text(end($0)?.jitter) }, Column(name: name + "_delay_ms") { text(end($0)?.delay) },
             Column(name: name + "_r") { text(end($0)?.rating) }, Column(name: name + "_mos") { text(end($0)?.mos) },
             Column(name: name + "_audio") { end($0)?.audio?.rawValue ?? "" },

@@ -1,4 +1,5 @@
-/// The verdicts as JUnit XML: a test case for validity, for each term of the service level, for each kind of finding, and for what was left behind.
+/// The verdicts as JUnit XML: a test case for validity, for each term of the service level, for each kind of finding, and for what was left
+/// behind.
 /// What the exit code is not made of has passed, with what was found in its output.
 public enum LoadJUnit {
     private struct Case {
@@ -32,15 +33,25 @@ public enum LoadJUnit {
     private static func cases(_ report: LoadReport) -> [Case] {
         let isJudged = report.validity.isBelievable && !report.isNothingJudged
         let reasons = report.validity.reasons + (report.isNothingJudged ? ["it was stopped before a call was over"] : [])
-        var cases = [Case(group: "validity", name: "the run can be believed", failure: isJudged ? nil : reasons.joined(separator: "\n"), isError: !isJudged)]
+        var cases = [
+            Case(
+                group: "validity", name: "the run can be believed", failure: isJudged ? nil : reasons.joined(separator: "\n"),
+                isError: !isJudged)
+        ]
         // A search goes on until a term breaks.
         let isSearch = report.knee != nil, isAllowed = isSearch || !report.slo.isEmpty && report.isSLOKept
         cases += report.slo.map { verdict in
             let actual = verdict.actual.map { "was \(Number.text($0))" } ?? "was not measured"
-            return Case(group: "slo", name: verdict.term, failure: verdict.isKept ? nil : actual, isError: verdict.isToolsFault || report.isNothingJudged).excused(isSearch)
+            return Case(
+                group: "slo", name: verdict.term, failure: verdict.isKept ? nil : actual,
+                isError: verdict.isToolsFault || report.isNothingJudged
+            ).excused(isSearch)
         }
         if let knee = report.knee {
-            cases.append(Case(group: "knee", name: "a rate is held", failure: knee.lastKept == nil ? LoadText.text(knee) : nil, isError: knee.lastKept == nil && knee.firstBroken == nil))
+            cases.append(
+                Case(
+                    group: "knee", name: "a rate is held", failure: knee.lastKept == nil ? LoadText.text(knee) : nil,
+                    isError: knee.lastKept == nil && knee.firstBroken == nil))
         }
         if report.slo.isEmpty, report.knee == nil {
             let bad = report.counts.failed + report.counts.faulty
@@ -52,7 +63,11 @@ public enum LoadJUnit {
             return Case(group: "findings", name: "\(kind.rawValue) does not occur", failure: found.map { "\($0.calls) calls: \($0.text)" })
                 .excused(isAllowed || [.lateAnswer, .lateMedia].contains(kind))
         }
-        if let leaks = report.leaks { cases.append(Case(group: "leaks", name: "nothing is left behind", failure: leaks.isClean ? nil : leaks.leftovers.joined(separator: "\n"))) }
+        if let leaks = report.leaks {
+            cases.append(
+                Case(group: "leaks", name: "nothing is left behind", failure: leaks.isClean ? nil : leaks.leftovers.joined(separator: "\n"))
+            )
+        }
         return cases
     }
 

@@ -77,7 +77,8 @@ public struct Distribution: Sendable {
     public var summary: Summary? {
         guard count > 0 else { return nil }
         return Summary(
-            count: count, min: minimum ?? 0, mean: ((mean ?? 0) * 1_000).rounded() / 1_000, p5: percentile(5) ?? 0, p50: percentile(50) ?? 0,
+            count: count, min: minimum ?? 0, mean: ((mean ?? 0) * 1_000).rounded() / 1_000, p5: percentile(5) ?? 0,
+            p50: percentile(50) ?? 0,
             p90: percentile(90) ?? 0, p95: percentile(95) ?? 0, p99: percentile(99) ?? 0, max: maximum ?? 0)
     }
 

@@ -20,8 +20,13 @@ public struct LoadReport: Codable, Sendable {
         public var wasStopped: Bool
         public var seed: UInt64
 
-        public init(command: String, target: String, transport: String, version: String, began: String, elapsed: Double, wasStopped: Bool, seed: UInt64) {
-            (self.command, self.target, self.transport, self.version, self.began, self.elapsed, self.wasStopped, self.seed) = (command, target, transport, version, began, elapsed, wasStopped, seed)
+        public init(
+            command: String, target: String, transport: String, version: String, began: String, elapsed: Double, wasStopped: Bool,
+            seed: UInt64
+        ) {
+            (self.command, self.target, self.transport, self.version, self.began, self.elapsed, self.wasStopped, self.seed) = (
+                command, target, transport, version, began, elapsed, wasStopped, seed
+            )
         }
     }
 

@@ -27,7 +27,9 @@ public enum LoadSeries {
     /// In each part; a call that ends as another begins is not up with it.
     private static func mostUp(_ calls: [CallFigures], _ length: Double, _ count: Int) -> [Int] {
         var most = [Int](repeating: 0, count: count), up = 0, part = 0
-        let changes = calls.filter { lasted($0) > 0 }.flatMap { [($0.began, 1), ($0.began + lasted($0), -1)] }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+        let changes = calls.filter { lasted($0) > 0 }.flatMap { [($0.began, 1), ($0.began + lasted($0), -1)] }.sorted {
+            ($0.0, $0.1) < ($1.0, $1.1)
+        }
         for (time, change) in changes {
             let next = min(count - 1, Int(time / length))
             while part < next {

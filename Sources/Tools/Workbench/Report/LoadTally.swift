@@ -58,11 +58,15 @@ public struct LoadTally: Sendable {
     /// Ineffective Session Attempts, §4.8; what nobody answered counts as a 408.
     public var ineffectiveAttempts: Double? { percent(count { [408, 500, 503, 504].contains($0) } + unheard, of: tried) }
     /// Session Completion Ratio, §4.9: answered, and ended as it should.
-    public var completionRatio: Double? { percent(answered - (findings[.endedEarly]?.count ?? 0) - (findings[.noEnd]?.count ?? 0), of: tried) }
+    public var completionRatio: Double? {
+        percent(answered - (findings[.endedEarly]?.count ?? 0) - (findings[.noEnd]?.count ?? 0), of: tried)
+    }
     /// Not as planned, or with something wrong.
     public var failedPercent: Double? { percent(self[.failed] + self[.faulty], of: tried) }
     /// Ends whose sound was encrypted, of those that had any.
-    public var encryptedPercent: Double? { percent(encryption.values.reduce(0, +) - (encryption[.clear] ?? 0), of: encryption.values.reduce(0, +)) }
+    public var encryptedPercent: Double? {
+        percent(encryption.values.reduce(0, +) - (encryption[.clear] ?? 0), of: encryption.values.reduce(0, +))
+    }
     /// 503 to an INVITE: the target limits.
     public var limited: Int { statuses[503] ?? 0 }
 

@@ -19,10 +19,13 @@ struct Plot {
         let names = lines.map { "<i style=\"color:var(--\($0.color))\">\(Markup.escaped($0.name))</i>" }.joined()
         let caption = "<figcaption>\(Markup.escaped(title))\(unit.isEmpty ? "" : ", \(unit)") \(names)</figcaption>"
         let values = lines.flatMap(\.values).compactMap(\.self)
-        guard let highest = values.max() else { return "<figure>\(caption)<p class=\"quiet\">\(lines.isEmpty ? "none" : "not measured")</p></figure>" }
+        guard let highest = values.max() else {
+            return "<figure>\(caption)<p class=\"quiet\">\(lines.isEmpty ? "none" : "not measured")</p></figure>"
+        }
         let scale = Self.rounded(highest > 0 ? highest : 1), count = lines.map(\.values.count).max() ?? 1
         let body = grid(scale, seconds: Double(count) * length) + lines.map { path($0, scale, count) }.joined()
-        return "<figure>\(caption)<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" role=\"img\" aria-label=\"\(Markup.escaped(title))\">\(body)</svg></figure>"
+        return
+            "<figure>\(caption)<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" role=\"img\" aria-label=\"\(Markup.escaped(title))\">\(body)</svg></figure>"
     }
 
     /// The next of 1, 2, 2.5, 5 and their tenfolds.
@@ -33,7 +36,9 @@ struct Plot {
         return [1, 2, 2.5, 5, 10].map { $0 * unit }.first { $0 >= value } ?? 10 * unit
     }
 
-    private func x(_ index: Int, _ count: Int) -> Double { Self.left + (Self.width - Self.left - 8) * (count > 1 ? Double(index) / Double(count - 1) : 0.5) }
+    private func x(_ index: Int, _ count: Int) -> Double {
+        Self.left + (Self.width - Self.left - 8) * (count > 1 ? Double(index) / Double(count - 1) : 0.5)
+    }
     private func y(_ value: Double, _ scale: Double) -> Double { Self.top + (Self.height - Self.top - Self.bottom) * (1 - value / scale) }
 
     private func grid(_ scale: Double, seconds: Double) -> String {
@@ -44,7 +49,8 @@ struct Plot {
         }
         let times = [0.0, 0.5, 1].map { part in
             let anchor = part == 0 ? "start" : part == 1 ? "end" : "middle"
-            return "<text x=\"\(Int(Self.left + (Self.width - Self.left - 8) * part))\" y=\"\(Int(Self.height - 6))\" text-anchor=\"\(anchor)\">\(Self.label(seconds * part)) s</text>"
+            return
+                "<text x=\"\(Int(Self.left + (Self.width - Self.left - 8) * part))\" y=\"\(Int(Self.height - 6))\" text-anchor=\"\(anchor)\">\(Self.label(seconds * part)) s</text>"
         }
         return (lines + times).joined()
     }
@@ -72,6 +78,7 @@ struct Plot {
             }
             isDrawing = true
         }
-        return "<path d=\"\(commands)\" fill=\"none\" stroke=\"var(--\(line.color))\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>" + dots
+        return "<path d=\"\(commands)\" fill=\"none\" stroke=\"var(--\(line.color))\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>"
+            + dots
     }
 }

@@ -19,7 +19,9 @@ public struct ServiceLevel: Hashable, Sendable {
     public enum Comparison: String, Hashable, Sendable, CaseIterable { case atMost = "<=", atLeast = ">=", below = "<", above = ">" }
 
     /// In percent of the calls.
-    public enum Share: String, Hashable, Sendable, CaseIterable { case failed, refused, oneWay = "one_way", silent, crossTalk = "cross_talk", encrypted, ser, seer, isa, scr }
+    public enum Share: String, Hashable, Sendable, CaseIterable {
+        case failed, refused, oneWay = "one_way", silent, crossTalk = "cross_talk", encrypted, ser, seer, isa, scr
+    }
 
     /// One line for a person.
     public enum ParseError: Error, Hashable, Sendable {
@@ -64,7 +66,9 @@ public struct ServiceLevel: Hashable, Sendable {
         case "min": return .minimum(metric)
         case "max": return .maximum(metric)
         default:
-            guard suffix.hasPrefix("p"), let percent = Double(suffix.dropFirst()), (0...100).contains(percent) else { throw .badStatistic(suffix, term: term) }
+            guard suffix.hasPrefix("p"), let percent = Double(suffix.dropFirst()), (0...100).contains(percent) else {
+                throw .badStatistic(suffix, term: term)
+            }
             return .percentile(metric, percent)
         }
     }
@@ -77,7 +81,8 @@ public struct ServiceLevel: Hashable, Sendable {
     }
 
     private static func limit(_ text: String, unit: String, _ term: String) throws(ParseError) -> Double {
-        let units: [(String, Double)] = unit == "ms" ? [("ms", 1), ("us", 0.001), ("s", 1_000), ("", 1)] : unit.isEmpty ? [("", 1)] : [(unit, 1), ("", 1)]
+        let units: [(String, Double)] =
+            unit == "ms" ? [("ms", 1), ("us", 0.001), ("s", 1_000), ("", 1)] : unit.isEmpty ? [("", 1)] : [(unit, 1), ("", 1)]
         for (suffix, factor) in units where text.hasSuffix(suffix) {
             if let value = Double(text.dropLast(suffix.count)), value.isFinite { return value * factor }
         }

@@ -85,7 +85,9 @@ extension Validity {
         cores = MachineReading.cores
         (droppedReceiving, droppedSending) = (grown(\.receiveBufferErrors), grown(\.sendBufferErrors))
         signallingSendFailures = evidence.transport.congested + evidence.transport.failed
-        (limiterHits, skipped, withoutPort) = (evidence.limiterHits, evidence.progress.skipped, max(evidence.progress.withoutPort, evidence.notTried))
+        (limiterHits, skipped, withoutPort) = (
+            evidence.limiterHits, evidence.progress.skipped, max(evidence.progress.withoutPort, evidence.notTried)
+        )
         (ports, portsAtMost) = (evidence.mediaPorts.count, evidence.portsAtMost)
         ephemeralOverlap = evidence.ephemeral.flatMap { $0.overlaps(evidence.mediaPorts) ? "\($0.clamped(to: evidence.mediaPorts))" : nil }
         judge()
@@ -95,14 +97,23 @@ extension Validity {
 
     private mutating func judge() {
         if let late = packetLateness, late.p99 >= Self.greatestPacketLateness {
-            reasons.append("the tool sent one packet in a hundred \(Number.text(late.p99)) ms late or later: delay, jitter, loss and MOS are not the target's")
+            reasons.append(
+                "the tool sent one packet in a hundred \(Number.text(late.p99)) ms late or later: delay, jitter, loss and MOS are not the target's"
+            )
         }
         if let late = callLateness, late.p99 >= Self.greatestCallLateness {
-            reasons.append("the tool began one call in a hundred \(Number.text(late.p99)) ms late or later: the rate was not the one asked for")
+            reasons.append(
+                "the tool began one call in a hundred \(Number.text(late.p99)) ms late or later: the rate was not the one asked for")
         }
-        if ownProcessor >= 90 * Double(cores) { reasons.append("the tool used \(Number.text(ownProcessor)) % of \(cores) cores: it was the limit") }
-        if let dropped = droppedReceiving, dropped > 0 { reasons.append("the kernel of this machine dropped \(dropped) datagrams whose socket was full (RcvbufErrors): loss may be ours") }
-        if let dropped = droppedSending, dropped > 0 { reasons.append("the kernel of this machine could not send \(dropped) datagrams (SndbufErrors)") }
+        if ownProcessor >= 90 * Double(cores) {
+            reasons.append("the tool used \(Number.text(ownProcessor)) % of \(cores) cores: it was the limit")
+        }
+        if let dropped = droppedReceiving, dropped > 0 {
+            reasons.append("the kernel of this machine dropped \(dropped) datagrams whose socket was full (RcvbufErrors): loss may be ours")
+        }
+        if let dropped = droppedSending, dropped > 0 {
+            reasons.append("the kernel of this machine could not send \(dropped) datagrams (SndbufErrors)")
+        }
         if signallingSendFailures > 0 { reasons.append("\(signallingSendFailures) SIP messages could not be sent") }
         if withoutPort > 0 { reasons.append("\(withoutPort) calls had no media port of ours: name others with --ports") }
     }
@@ -113,9 +124,13 @@ extension Validity {
         }
         if limiterHits > 0 { notes.append("the target answered 503 to \(limiterHits) calls: a limit of its own was hit") }
         if skipped > 0 { notes.append("\(skipped) calls were not begun: \(evidence.progress.mostActive) were up already (--concurrent)") }
-        if evidence.progress.strangers > 0 { notes.append("\(evidence.progress.strangers) INVITEs came that belong to no call of this run") }
+        if evidence.progress.strangers > 0 {
+            notes.append("\(evidence.progress.strangers) INVITEs came that belong to no call of this run")
+        }
         if let overlap = ephemeralOverlap { notes.append("the kernel may give our media ports \(overlap) to others (ip_local_port_range)") }
-        if let busy = machineProcessor, busy > 95 { notes.append("the machine was \(Number.text(busy)) % busy: the target, if it is here too, had to share it") }
+        if let busy = machineProcessor, busy > 95 {
+            notes.append("the machine was \(Number.text(busy)) % busy: the target, if it is here too, had to share it")
+        }
         if ports > 0, portsAtMost * 10 >= ports * 9 { notes.append("\(portsAtMost) of \(ports) of our media ports were in use or resting") }
     }
 }
@@ -134,7 +149,9 @@ extension PunctualityFigures {
     /// In words.
     var text: String {
         let kept = calls.map { "up to \($0) calls at a time\(streams.map { " (\($0) streams of ours)" } ?? "")" } ?? "at no number of calls"
-        return kept + (lateAt.flatMap { at in latenessThere.map { "; at \(at) one packet in a hundred was \(Number.text($0)) ms late" } } ?? ", and no more were tried")
+        return kept
+            + (lateAt.flatMap { at in latenessThere.map { "; at \(at) one packet in a hundred was \(Number.text($0)) ms late" } }
+                ?? ", and no more were tried")
     }
 }
 

@@ -11,7 +11,8 @@ extension CallRecord {
             peer: "\(peer)", direction: isOutgoing ? .outgoing : .incoming, callID: "\(callID)", status: status, reason: "\(reason)",
             endedBy: endedBy, failure: failure.map { "\($0)" } ?? brokenEnd, setupTime: ringing.map { milliseconds(began, $0) },
             answerTime: answered.map { milliseconds(began, $0) }, duration: answered.map { milliseconds($0, ended) },
-            earlyMediaIgnored: earlyMediaIgnored, codec: codec.map { "\($0)" }, encryption: encryption, packets: packets, audio: audio.map(told),
+            earlyMediaIgnored: earlyMediaIgnored, codec: codec.map { "\($0)" }, encryption: encryption, packets: packets,
+            audio: audio.map(told),
             digitsReceived: String(digits.map(\.character)), timesHeld: timesHeld, verdict: verdict(audio))
     }
 
@@ -39,7 +40,8 @@ extension CallRecord {
         return (there, back, there >= SignalCorrelation.threshold && back >= SignalCorrelation.threshold)
     }
 
-    /// What nobody says of a far end that went away in the middle of a call: no status, and no loss, for RTP counts none behind the last packet.
+    /// What nobody says of a far end that went away in the middle of a call: no status, and no loss, for RTP counts none behind the last
+    /// packet.
     private var brokenEnd: String? {
         guard answered != nil else { return nil }
         if let silence { return "nothing came in the last \(Double(silence.wholeMilliseconds / 100) / 10) s" }
@@ -49,11 +51,12 @@ extension CallRecord {
     /// For how long nothing came at the end of a call in which something always should have: a tone, or what we sent ourselves.
     private var silence: Duration? {
         guard let statistics, let last = statistics.lastReceived, interruptions == 0 else { return nil }
-        let end: Instant? = switch script.expectation {
-        case .echo: statistics.lastSent
-        case .tone: ended
-        case .sound, .nothing, .recording: nil
-        }
+        let end: Instant? =
+            switch script.expectation {
+            case .echo: statistics.lastSent
+            case .tone: ended
+            case .sound, .nothing, .recording: nil
+            }
         return end.flatMap { $0 - last > .seconds(2) ? $0 - last : nil }
     }
 
@@ -64,7 +67,8 @@ extension CallRecord {
             sent: sending.packets, received: receiving.packets, lost: receiving.lost, lossPercent: receiving.lossFraction.map { 100 * $0 },
             jitter: receiving.jitter, roundTrip: statistics.roundTrip.map(milliseconds), remoteLost: sending.lost,
             firstReceivedAfter: statistics.firstReceived.flatMap { first in answered.map { milliseconds($0, first) } },
-            refused: statistics.refused.total, incoming: statistics.incoming?.sound, outgoing: statistics.outgoing?.sound, jitters: receiving.jitters,
+            refused: statistics.refused.total, incoming: statistics.incoming?.sound, outgoing: statistics.outgoing?.sound,
+            jitters: receiving.jitters,
             roundTrips: statistics.roundTrips)
     }
 
@@ -82,12 +86,14 @@ extension CallRecord {
             compare(silence == nil ? sent : sent.map { Array($0.prefix(heard.samples.count)) }, &figures)
             // What was played before the keys were agreed was never sent, and nobody knows how much: nothing comes back before it leaves.
             figures.delay = figures.delay.flatMap { delay in lead.map { delay + $0 } }.flatMap { $0 < 0 ? nil : $0 }
-        case .recording(let samples, let rate): compare(try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, &figures)
+        case .recording(let samples, let rate):
+            compare(try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, &figures)
         }
         return figures
     }
 
-    /// From our first packet to the first that came back, in milliseconds: what is heard begins with that one, which need not be the echo of ours.
+    /// From our first packet to the first that came back, in milliseconds: what is heard begins with that one, which need not be the echo
+    /// of ours.
     private var lead: Double? {
         guard let sent = statistics?.firstSent, let came = statistics?.firstReceived else { return nil }
         return milliseconds(sent, came)
@@ -102,14 +108,18 @@ extension CallRecord {
     }
 
     private func compare(_ expected: [Int16]?, _ figures: inout AudioFigures) {
-        guard let expected, let match = try? SignalCorrelation(sent: expected, received: heard.samples, sampleRate: Heard.rate) else { return }
+        guard let expected, let match = try? SignalCorrelation(sent: expected, received: heard.samples, sampleRate: Heard.rate) else {
+            return
+        }
         (figures.correlation, figures.delay) = (match.score, match.delayMilliseconds)
     }
 
     /// What we played, at 8 kHz: the recording, as often as it was repeated; nil when it was none.
     private func sent(upTo count: Int) -> [Int16]? {
         guard case .samples(let samples, let rate, let loops) = script.source, !samples.isEmpty else { return nil }
-        guard let played = try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, !played.isEmpty else { return nil }
+        guard let played = try? WAV(sampleRate: rate, samples: samples).resampled(to: Heard.rate).samples, !played.isEmpty else {
+            return nil
+        }
         guard loops else { return Array(played.prefix(Heard.longest)) }
         return (0..<min(max(count, played.count), Heard.longest)).map { played[$0 % played.count] }
     }

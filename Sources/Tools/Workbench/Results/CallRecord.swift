@@ -20,11 +20,12 @@ public enum MediaEncryption: String, Codable, Hashable, Sendable, CaseIterable {
     case dtls
 
     init(_ security: NegotiatedSecurity) {
-        self = switch security {
-        case .none: .clear
-        case .keys: .sdes
-        case .dtls: .dtls
-        }
+        self =
+            switch security {
+            case .none: .clear
+            case .keys: .sdes
+            case .dtls: .dtls
+            }
     }
 }
 

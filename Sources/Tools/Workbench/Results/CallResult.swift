@@ -38,7 +38,8 @@ extension CallResult {
     /// Of a call that could not even be tried.
     public init(notCalled peer: String, failure: String) {
         self.init(
-            peer: peer, direction: .outgoing, callID: "", status: 0, reason: "", endedBy: .nobody, failure: failure, earlyMediaIgnored: false, digitsReceived: "",
+            peer: peer, direction: .outgoing, callID: "", status: 0, reason: "", endedBy: .nobody, failure: failure,
+            earlyMediaIgnored: false, digitsReceived: "",
             timesHeld: 0, verdict: .notConnected)
     }
 }

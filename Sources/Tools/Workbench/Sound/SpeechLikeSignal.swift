@@ -1,9 +1,11 @@
 import Glibc
 import Primitives
 
-/// A sound with the rhythm and the spectrum of speech: syllables of a gliding voice or of noise, each coloured by three formants, and pauses.
+/// A sound with the rhythm and the spectrum of speech: syllables of a gliding voice or of noise, each coloured by three formants, and
+/// pauses.
 ///
-/// Codecs treat it as speech, and it is like nothing but itself: two seeds do not correlate, and neither does one with its own past. So it proves
+/// Codecs treat it as speech, and it is like nothing but itself: two seeds do not correlate, and neither does one with its own past. So it
+/// proves
 /// where a sound came from.
 public enum SpeechLikeSignal {
     /// Wideband, in Hz.

@@ -51,7 +51,10 @@ struct Answer: ParsableCommand {
     @Option(help: ArgumentHelp("End after so many calls, refused ones included.", valueName: "n"))
     var calls: Int?
 
-    @Flag(help: "Print one JSON object a line for each call that is over, with its number and the file of --record; all else goes to standard error.") var json = false
+    @Flag(
+        help:
+            "Print one JSON object a line for each call that is over, with its number and the file of --record; all else goes to standard error."
+    ) var json = false
 
     @Flag(help: "Print one JSON object a line for each thing that happens, take commands from standard input, all else to standard error.")
     var jsonLines = false
@@ -96,16 +99,21 @@ struct Answer: ParsableCommand {
         let server = try phone.serverAddress(), registration = try line.registration()
         if registration != nil, server == nil { throw Failure.usage("--register needs --server: where to register?") }
         if options.local != nil, listen != nil { throw Failure.usage("--local and --listen exclude each other: both name the place") }
-        if registration != nil, phone.from != nil { throw Failure.usage("--from and --register exclude each other: a registered line answers as itself") }
+        if registration != nil, phone.from != nil {
+            throw Failure.usage("--from and --register exclude each other: a registered line answers as itself")
+        }
         if phone.password != nil, registration == nil { throw Failure.usage("--password needs --register: whose password is it?") }
         if echo, play != nil || tone != nil { throw Failure.usage("--echo excludes --play and --tone") }
         var policy = try policy()
         let sound = try Sound(play: play, tone: tone, otherwise: .echo)
         let recordings = try record.map { try CallRecordings(path: $0.named(by: "--record")) }
-        (policy.script.source, policy.script.expectation, policy.script.tellsRecording) = (sound.source(repeats: true), .sound, recordings != nil)
+        (policy.script.source, policy.script.expectation, policy.script.tellsRecording) = (
+            sound.source(repeats: true), .sound, recordings != nil
+        )
 
         return AnswerPlan(
-            settings: try settings(server, registration, calls: policy.maximumCalls), policy: policy, registers: registration != nil, recordings: recordings)
+            settings: try settings(server, registration, calls: policy.maximumCalls), policy: policy, registers: registration != nil,
+            recordings: recordings)
     }
 
     private static let ownPlace = SocketAddress(.loopback, port: 5_070)
@@ -121,12 +129,15 @@ struct Answer: ParsableCommand {
         let localOption = options.local == nil ? "--listen" : "--local"
         let place = try phone.place(defaultPort: 5_060, option: localOption) ?? (server == nil ? Self.ownPlace : nil)
         var settings = try phone.settings(
-            user: try registration?.user ?? phone.caller()?.user ?? "hookswitch", server: server ?? place ?? Self.ownPlace, transport: try phone.wantedTransport() ?? .udp,
+            user: try registration?.user ?? phone.caller()?.user ?? "hookswitch", server: server ?? place ?? Self.ownPlace,
+            transport: try phone.wantedTransport() ?? .udp,
             host: registration?.domain, codecs: PhoneOptions.everyCodec, isCalled: registration == nil, localOption: localOption)
         (settings.address, settings.port, settings.domain) = (place?.address, place?.port ?? 0, registration?.domain)
         settings.mediaPorts = try phone.portRange() ?? FreePorts.block(of: 4 * calls, settings.server.address.family)
         if jsonLines { settings.furtherMethods = PhoneInterface.methods }
-        if let registration, let password = phone.password { settings.credentials = .init(username: registration.user, password: Text(password)) }
+        if let registration, let password = phone.password {
+            settings.credentials = .init(username: registration.user, password: Text(password))
+        }
         return settings
     }
 

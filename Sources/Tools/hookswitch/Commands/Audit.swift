@@ -26,7 +26,8 @@ struct AuditCommand: ParsableCommand {
         /// Places where sequence numbers are missing.
         var gaps = 0
         var gapPlaces: [Gap] = []
-        /// Calls that were up when the journal of a run ends without `gateway.stopped`, as it was killed or goes on, or where events are missing.
+        /// Calls that were up when the journal of a run ends without `gateway.stopped`, as it was killed or goes on, or where events are
+        /// missing.
         var unfinishedCalls: [String] = []
         /// Calls of which a part is missing.
         var unjudgedCalls = 0
@@ -49,7 +50,9 @@ struct AuditCommand: ParsableCommand {
         var file = ""
         let note = { (violation: Violation) in
             report.violations.append(
-                .init(file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence, text: violation.sentence))
+                .init(
+                    file: file, rule: violation.rule.rawValue, call: violation.call?.description, event: violation.sequence,
+                    text: violation.sentence))
         }
         let files = try files.map { try $0.named(by: "audit") }
         if files.count > 1, let pipe = files.first(where: { !JournalReader.canBeReadAgain($0) }) {

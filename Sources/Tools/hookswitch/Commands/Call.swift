@@ -88,7 +88,8 @@ struct Call: ParsableCommand {
 
     private func settings(_ target: CallTarget, _ caller: Identity?) throws -> LivePhoneSettings {
         var settings = try phone.settings(
-            user: caller?.user ?? "hookswitch", server: target.server, transport: target.transport, host: target.uri.host, codecs: PhoneOptions.everyCodec, isCalled: false)
+            user: caller?.user ?? "hookswitch", server: target.server, transport: target.transport, host: target.uri.host,
+            codecs: PhoneOptions.everyCodec, isCalled: false)
         settings.domain = caller?.domain
         settings.mediaPorts = try phone.portRange() ?? FreePorts.block(of: 8, target.server.address.family)
         if jsonLines { settings.furtherMethods = PhoneInterface.methods }
@@ -99,14 +100,22 @@ struct Call: ParsableCommand {
     private func script(_ sound: Sound, _ digits: [DTMFDigit], _ length: Duration?) -> CallScript {
         var script = CallScript()
         (script.source, script.digits, script.tellsRecording) = (sound.source(repeats: length != nil), digits, true)
-        if case .recording = sound, length == nil { script.hangUpAfterPlaying = .milliseconds(300) } else { script.duration = length ?? Self.length(for: digits) }
+        if case .recording = sound, length == nil {
+            script.hangUpAfterPlaying = .milliseconds(300)
+        } else {
+            script.duration = length ?? Self.length(for: digits)
+        }
         return script
     }
 
     private func identity() throws -> Identity? {
         let registered = try line.registration(), named = try phone.caller()
-        if registered != nil, named != nil { throw Failure.usage("--from and --register exclude each other: a registered line calls as itself") }
-        if phone.password != nil, registered == nil, named == nil { throw Failure.usage("--password needs --register or --from: whose password is it?") }
+        if registered != nil, named != nil {
+            throw Failure.usage("--from and --register exclude each other: a registered line calls as itself")
+        }
+        if phone.password != nil, registered == nil, named == nil {
+            throw Failure.usage("--password needs --register or --from: whose password is it?")
+        }
         return registered ?? named
     }
 

@@ -34,17 +34,21 @@ struct Check: ParsableCommand {
         let summary = StartupSummary(configuration, listeners: configuration.listeners, ephemeral: EphemeralPortRange.current)
         let trunks = TrunkLookup.all(of: configuration)
         if json { return try printJSON(Report(summary: summary, trunks: trunks)) }
-        try StandardOutput.print((["the configuration is good", summary.text] + trunks.map { "  trunk       \($0.text)" }).joined(separator: "\n"))
+        try StandardOutput.print(
+            (["the configuration is good", summary.text] + trunks.map { "  trunk       \($0.text)" }).joined(separator: "\n"))
     }
 
     /// Call directories are read to their ends: a line that is wrong is named here, not at the start.
     private static func read(_ source: DirectorySource, _ configuration: ServeConfiguration) throws {
-        for (setting, path, kind) in [("directories.block", source.block, DirectoryFile.List.block), ("directories.identify", source.identify, .identify)] {
+        for (setting, path, kind) in [
+            ("directories.block", source.block, DirectoryFile.List.block), ("directories.identify", source.identify, .identify),
+        ] {
             guard let path else { continue }
             do { try DirectoryFile(path).read(kind) { _, _ in } } catch {
                 let isUnread = (error as? DirectoryFile.Failure)?.code == .loadingInterrupted
                 throw ConfigurationError(
-                    place: "\(configuration.place(of: setting)): directory \(source.name)", message: error.localizedDescription, kind: isUnread ? .environment : .usage)
+                    place: "\(configuration.place(of: setting)): directory \(source.name)", message: error.localizedDescription,
+                    kind: isUnread ? .environment : .usage)
             }
         }
     }

@@ -30,7 +30,8 @@ struct Demo: ParsableCommand {
         if json {
             try printJSON(report)
         } else {
-            try StandardOutput.printExactly("\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: Terminal.hasColour)))\n\(report.text)")
+            try StandardOutput.printExactly(
+                "\n\(report.drawLadder(LadderOptions(width: Terminal.width, colour: Terminal.hasColour)))\n\(report.text)")
         }
         if !report.isGood { throw ExitCode(1) }
     }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The data folder of a running server: a second server would write into the same journal and the same database. Ends with the process, however that ends.
+/// The data folder of a running server: a second server would write into the same journal and the same database. Ends with the process,
+/// however that ends.
 final class FolderClaim {
     private let descriptor: Int32
 

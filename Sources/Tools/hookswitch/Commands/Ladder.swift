@@ -14,15 +14,20 @@ struct LadderCommand: ParsableCommand {
 
     func run() throws {
         let width = try Bounded.whole(width, option: "--width", of: "columns", in: 1...10_000), journal: JournalReader.Result
-        do { journal = try JournalReader.read(path: file.named(by: "ladder")) } catch let failure as Failure { throw failure } catch { throw Failure.cannotRun("\(file): cannot be read") }
+        do { journal = try JournalReader.read(path: file.named(by: "ladder")) } catch let failure as Failure { throw failure } catch {
+            throw Failure.cannotRun("\(file): cannot be read")
+        }
         var wanted: CallUUID?
         if let call {
             guard let uuid = CallUUID(Text(call.lowercased())) else { throw Failure.usage("'\(call)' is no UUID of a call") }
-            guard journal.events.contains(where: { $0.call == uuid }) else { throw Failure(message: "\(file): there is no call \(call)", exitCode: 1) }
+            guard journal.events.contains(where: { $0.call == uuid }) else {
+                throw Failure(message: "\(file): there is no call \(call)", exitCode: 1)
+            }
             wanted = uuid
         }
         let calls = wanted.map { Ladder.calls(joinedWith: $0, in: journal.events) }
-        try StandardOutput.printExactly(Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: Terminal.hasColour)).text)
+        try StandardOutput.printExactly(
+            Ladder(journal.events, calls: calls, options: LadderOptions(width: width, colour: Terminal.hasColour)).text)
         guard let first = journal.brokenLines.first else { return }
         Hookswitch.complain("\(journal.brokenLines.count) lines cannot be read, the first is \(first)")
         throw ExitCode(1)

@@ -54,7 +54,8 @@ final class NoticeLog: Sendable {
 
     convenience init(_ log: Logger) { self.init { log.log(level: $0, "\($1.onOneLine)") } }
 
-    /// - Parameter source: what it is about, where others cause it: a flood of strangers does not fill the log, there is one line of each in ten seconds.
+    /// - Parameter source: what it is about, where others cause it: a flood of strangers does not fill the log, there is one line of each
+    ///   in ten seconds.
     func say(_ level: Logger.Level, _ line: String, oncePer source: String? = nil) {
         let isTaken = state.withLock { state in
             if let source, !state.isDue(source, at: MonotonicClock.now) { return false }

@@ -10,7 +10,8 @@ import UserAgent
 
 struct Ping: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a SIP server whether it takes calls (OPTIONS).", discussion: "Exit code 0 when it answers 2xx, 1 otherwise. The container's health check.")
+        abstract: "Ask a SIP server whether it takes calls (OPTIONS).",
+        discussion: "Exit code 0 when it answers 2xx, 1 otherwise. The container's health check.")
 
     @Argument(help: "sip:127.0.0.1:5060, or an address and port.") var target: String
     @Option(help: "Seconds to wait.") var timeout = 3.0
@@ -41,7 +42,8 @@ struct Ping: ParsableCommand {
         let status = try OneOff.options(target, timeout: timeout)
         let elapsed = Double((MonotonicClock.now - begin).wholeNanoseconds)
         if let status { return Report(target: self.target, status: status, milliseconds: elapsed / 1e6) }
-        let failure = elapsed < timeout * 1e9 ? "cannot be reached: nobody takes messages there" : "did not answer within \(Bounded.short(timeout)) s"
+        let failure =
+            elapsed < timeout * 1e9 ? "cannot be reached: nobody takes messages there" : "did not answer within \(Bounded.short(timeout)) s"
         return Report(target: self.target, failure: failure)
     }
 }
@@ -54,7 +56,9 @@ struct SIPTarget {
 
     init(_ text: String) throws {
         let whole = text.hasPrefix("sip:") || text.hasPrefix("sips:") ? text : "sip:" + text
-        guard let uri = try? URI(parsing: Text(whole)), uri.scheme == .sip || uri.scheme == .sips else { throw Failure.usage("'\(text)' is no SIP URI as sip:9196@127.0.0.1:5060") }
+        guard let uri = try? URI(parsing: Text(whole)), uri.scheme == .sip || uri.scheme == .sips else {
+            throw Failure.usage("'\(text)' is no SIP URI as sip:9196@127.0.0.1:5060")
+        }
         guard let host = uri.address ?? (uri.host == "localhost" ? .loopback : nil) else {
             throw Failure.usage("'\(text)': the host is an address as 127.0.0.1 or [::1] (names are not resolved in this version)")
         }
@@ -79,14 +83,17 @@ enum OneOff {
         do throws(SocketError) {
             lane = try Lane(label: "ping") { lane, _ throws(SocketError) in
                 let transports = try Transports(.init(listeners: [.init(.udp, SocketAddress(target.local, port: 0))]), on: lane)
-                return SignallingHost(transports: transports) { UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom(), hash: OpenSSLDigest.sip) }
+                return SignallingHost(transports: transports) {
+                    UserAgent(configuration: UserAgentConfiguration(), network: $0, random: SystemRandom(), hash: OpenSSLDigest.sip)
+                }
             }
         } catch { throw Failure.cannotRun(error.description) }
         lane.post { host, now in
             let us = NameAddress(uri: URI(user: "ping", host: Text("\(target.local)")))
             var flow = target.flow
             if let listener = host.transports.listeners.first, target.transport == .udp { flow.local = listener.address }
-            host.endpoint.options(OutgoingOptions(target: target.uri, flow: flow, from: us, to: NameAddress(uri: target.uri)), at: now) { code, message, _ in
+            host.endpoint.options(OutgoingOptions(target: target.uri, flow: flow, from: us, to: NameAddress(uri: target.uri)), at: now) {
+                code, message, _ in
                 status.withLock { $0 = message == nil ? nil : code }
                 answered.signal()
             }

@@ -17,7 +17,8 @@ struct ReportFile {
     /// - Throws: exit code 3 for a place where nothing can be written, before the run and not after it.
     init(_ path: String) throws {
         var isFolder: ObjCBool = false
-        let folder = URL(filePath: path).deletingLastPathComponent().path, isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        let folder = URL(filePath: path).deletingLastPathComponent().path,
+            isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
         guard FileManager.default.isWritableFile(atPath: isThere ? path : folder), !isFolder.boolValue else {
             throw Failure.cannotRun("\(path) cannot be written: the place is not writable")
         }
@@ -38,10 +39,12 @@ struct ReportFile {
     func replaces(_ other: ReportFile) -> Bool {
         var status = stat()
         let isThere = stat(path, &status) == 0
-        return (!isThere || status.st_mode & S_IFMT == S_IFREG) && URL(filePath: place).standardizedFileURL == URL(filePath: other.place).standardizedFileURL
+        return (!isThere || status.st_mode & S_IFMT == S_IFREG)
+            && URL(filePath: place).standardizedFileURL == URL(filePath: other.place).standardizedFileURL
     }
 
-    /// - Returns: false where it has to be written to as it is: a pipe, a terminal or a device, for what is moved into its place would be a file that nobody
+    /// - Returns: false where it has to be written to as it is: a pipe, a terminal or a device, for what is moved into its place would be a
+    ///   file that nobody
     ///   reads; a link to nothing yet; and a file in a folder that takes no other, as one that was mounted into a container.
     private func isReplaced(by text: String) throws -> Bool {
         var status = stat()
@@ -58,7 +61,9 @@ struct ReportFile {
     private var place: String {
         if let real = Self.real(path) { return real }
         var file = URL(filePath: path)
-        if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) { file = URL(filePath: target, relativeTo: file.deletingLastPathComponent()) }
+        if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
+            file = URL(filePath: target, relativeTo: file.deletingLastPathComponent())
+        }
         return Self.real(file.deletingLastPathComponent().path).map { $0 + "/" + file.lastPathComponent } ?? path
     }
 

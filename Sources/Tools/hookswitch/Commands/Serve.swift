@@ -55,7 +55,8 @@ struct Serve: ParsableCommand {
         if json {
             try? printJSON(summary)
         } else {
-            try? StandardOutput.print("hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
+            try? StandardOutput.print(
+                "hookswitch \(Hookswitch.version) is ready after \((MonotonicClock.now - begin).wholeMilliseconds) ms\n\(summary.text)")
         }
         stop.onReload = { server.reload() }
         withExtendedLifetime((monitor, memory)) { Drain(server, deadline: configuration.drainDeadline, log: log).wait(for: stop) }
@@ -102,7 +103,9 @@ struct Serve: ParsableCommand {
         settings.violationsAreFatal = configuration.testMode
         settings.directories = configuration.directories
         if let store { try restore(store, into: &settings) }
-        settings.push = try configuration.pushURL.map { try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil) }
+        settings.push = try configuration.pushURL.map {
+            try WebhookPushSender(to: $0, trusting: $0.scheme == "https" ? pushTrust(configuration) : nil)
+        }
         let isSecure = settings.tls != nil, isBare = settings.directories.isEmpty
         do {
             return try GatewayServer(settings) { notice in
@@ -117,18 +120,25 @@ struct Serve: ParsableCommand {
                 case .reload(nil) where isSecure: log.say(.notice, "the certificates were read again")
                 case .reload(nil): if isBare { log.say(.notice, "there are no certificates and no directories to read again") }
                 case .trunk(let trunk): log.say(trunk.isTrouble ? .warning : .info, "\(trunk)")
-                case .push(let line, let cause): log.say(.warning, "a push for line \(line) failed: \(cause)", oncePer: "push for \(line): \(cause)")
+                case .push(let line, let cause):
+                    log.say(.warning, "a push for line \(line) failed: \(cause)", oncePer: "push for \(line): \(cause)")
                 case .guessing(let guess):
-                    log.say(.warning, "wrong passwords for \(guess.user) from \(guess.source): \(guess.count) within a minute", oncePer: "guesses from \(guess.source)")
+                    log.say(
+                        .warning, "wrong passwords for \(guess.user) from \(guess.source): \(guess.count) within a minute",
+                        oncePer: "guesses from \(guess.source)")
                 case .reload(let error?): log.say(.error, "the certificates stay as they were: \(error)")
                 }
             }
         } catch { throw Failure.cannotRun(error.description) }
     }
 
-    private static func monitor(_ configuration: ServeConfiguration, figures: @escaping @Sendable () -> GatewayFigures?) throws -> MonitorServer? {
+    private static func monitor(_ configuration: ServeConfiguration, figures: @escaping @Sendable () -> GatewayFigures?) throws
+        -> MonitorServer?
+    {
         guard let address = configuration.metricsAddress else { return nil }
-        do throws(SocketError) { return try MonitorServer(listening: address, figures: figures) } catch { throw Failure.cannotRun(error.description) }
+        do throws(SocketError) { return try MonitorServer(listening: address, figures: figures) } catch {
+            throw Failure.cannotRun(error.description)
+        }
     }
 
     private static func log(_ outcome: DirectoryOutcome, _ log: NoticeLog) {
@@ -246,7 +256,9 @@ struct Drain {
             _ = wait(signals, for: isEarly ? .milliseconds(500) : .seconds(2))
         }
         let refusals = server.refusals
-        if !refusals.isEmpty { log.say(.notice, "refused in this run: \(refusals.map { "\($0.count) (\($0.cause))" }.joined(separator: ", "))") }
+        if !refusals.isEmpty {
+            log.say(.notice, "refused in this run: \(refusals.map { "\($0.count) (\($0.cause))" }.joined(separator: ", "))")
+        }
         let violations = server.stop()
         log.say(.notice, "stopped; \(violations) violations of the contract in this run")
     }

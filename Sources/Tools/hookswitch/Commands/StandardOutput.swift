@@ -20,7 +20,9 @@ enum StandardOutput {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EPIPE { throw readerHasGone }
-            guard count > 0 else { throw Failure.cannotRun("standard output cannot be written: \(String(cString: strerror(count < 0 ? errno : ENOSPC)))") }
+            guard count > 0 else {
+                throw Failure.cannotRun("standard output cannot be written: \(String(cString: strerror(count < 0 ? errno : ENOSPC)))")
+            }
             rest = rest.dropFirst(count)
         }
     }

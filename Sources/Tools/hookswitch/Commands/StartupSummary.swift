@@ -36,7 +36,9 @@ struct StartupSummary: Encodable {
         mediaPorts = "\(ports.lowerBound)-\(ports.upperBound)"
         legs = Self.legs(configuration, listeners)
         numbers = gateway.lines.map { line in
-            Number(number: line.number.description, does: Self.does(line) + (line.recording == nil ? "" : ", recorded"), name: line.name?.description)
+            Number(
+                number: line.number.description, does: Self.does(line) + (line.recording == nil ? "" : ", recorded"),
+                name: line.name?.description)
         }
         journal = configuration.journalFile
         database = configuration.databaseFile
@@ -54,7 +56,9 @@ struct StartupSummary: Encodable {
             warnings.append("a 608 has to say whom to ask (RFC 8688): set directories.call-info, or refusals.directory to 603")
         }
         if let ephemeral, ephemeral.overlaps(ports) {
-            warnings.append("media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one")
+            warnings.append(
+                "media ports \(mediaPorts) overlap the kernel's own range \(ephemeral.lowerBound)-\(ephemeral.upperBound): another program may take one"
+            )
         }
         warnings += configuration.certificates.compactMap(Self.warning(ofCertificateIn:))
     }
@@ -90,7 +94,9 @@ struct StartupSummary: Encodable {
             "  remembers   \(database ?? "nothing after a restart (set data)")",
         ]
         if let metrics { lines.append("  metrics     \(metrics)") }
-        lines += directories.map { "  directory   \($0.name): \([$0.block, $0.identify].compactMap(\.self).joined(separator: ", "))\($0.lines.isEmpty ? "" : ", for \($0.lines.joined(separator: ", "))")" }
+        lines += directories.map {
+            "  directory   \($0.name): \([$0.block, $0.identify].compactMap(\.self).joined(separator: ", "))\($0.lines.isEmpty ? "" : ", for \($0.lines.joined(separator: ", "))")"
+        }
         if let wakeLimit { lines.append("  wakes       sleeping devices; their calls wait \(wakeLimit.formatted()) s for them") }
         lines += warnings.map { "  warning     \($0)" }
         if let tryNext { lines.append("  try         \(tryNext)") }
@@ -100,7 +106,11 @@ struct StartupSummary: Encodable {
     private var compactNumbers: String {
         var groups: [(does: String, numbers: [String])] = []
         for number in numbers {
-            if groups.last?.does == number.does { groups[groups.count - 1].numbers.append(number.number) } else { groups.append((number.does, [number.number])) }
+            if groups.last?.does == number.does {
+                groups[groups.count - 1].numbers.append(number.number)
+            } else {
+                groups.append((number.does, [number.number]))
+            }
         }
         return groups.map { group in
             let first = group.numbers[0], last = group.numbers[group.numbers.count - 1]

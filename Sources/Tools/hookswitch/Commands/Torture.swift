@@ -24,13 +24,16 @@ struct Torture: ParsableCommand {
 
     @Argument(help: "sip:9196@127.0.0.1:5060") var target: String?
 
-    @Option(help: ArgumentHelp("Only these cases, or groups: rfc4475, rfc5118, races, offer-answer.", valueName: "name,…")) var only: String?
+    @Option(help: ArgumentHelp("Only these cases, or groups: rfc4475, rfc5118, races, offer-answer.", valueName: "name,…")) var only:
+        String?
     @Flag(help: "Name the cases, and end.") var list = false
     @Option(help: ArgumentHelp("udp or tcp.", valueName: "transport")) var transport: String?
-    @Option(help: ArgumentHelp("A line of the target's that is ours: it is registered, and called through the target.", valueName: "line")) var register: String?
+    @Option(help: ArgumentHelp("A line of the target's that is ours: it is registered, and called through the target.", valueName: "line"))
+    var register: String?
     @Option(help: ArgumentHelp("The line's password; it answers challenges of our calls too.", valueName: "password")) var password: String?
     @Flag(help: "Leave every byte of the messages as it is.") var exact = false
-    @Option(help: ArgumentHelp("Take SIP at this address and port (default: any port, facing the target).", valueName: "address:port")) var local: String?
+    @Option(help: ArgumentHelp("Take SIP at this address and port (default: any port, facing the target).", valueName: "address:port"))
+    var local: String?
     @Option(help: ArgumentHelp("How long the target may take for an answer.", valueName: "s")) var timeout = 4.0
     @Flag(help: "Print one JSON object.") var json = false
     @Option(help: ArgumentHelp("Write the verdicts as JUnit XML.", valueName: "file")) var junit: String?
@@ -59,7 +62,9 @@ struct Torture: ParsableCommand {
 struct TortureListing: Encodable {
     var name: String, group: TortureCase.Group, reference: String, title: String, needsLine: Bool
 
-    init(_ test: TortureCase) { (name, group, reference, title, needsLine) = (test.name, test.group, test.reference, test.title, test.needsLine) }
+    init(_ test: TortureCase) {
+        (name, group, reference, title, needsLine) = (test.name, test.group, test.reference, test.title, test.needsLine)
+    }
 }
 
 extension String {

@@ -34,7 +34,9 @@ struct TrunkLookup: Encodable {
     }
 
     /// Where a target is, once everything is known that the name system says.
-    static func location(of target: TrunkConfiguration.Target, _ configuration: ServeConfiguration, _ resolver: DNSResolver?) -> ServerLocation.Result? {
+    static func location(of target: TrunkConfiguration.Target, _ configuration: ServeConfiguration, _ resolver: DNSResolver?)
+        -> ServerLocation.Result?
+    {
         let listeners = configuration.listeners
         let transports = [Transport.udp, .tcp, .tls].filter { transport in listeners.contains { $0.transport == transport } }
         let families = [IPAddress.Family.v4, .v6].filter { family in listeners.contains { $0.address.address.family == family } }
@@ -48,11 +50,15 @@ struct TrunkLookup: Encodable {
         return location.result
     }
 
-    private static func look(_ target: TrunkConfiguration.Target, _ line: Text, _ configuration: ServeConfiguration, _ resolver: DNSResolver?) -> TrunkLookup {
+    private static func look(
+        _ target: TrunkConfiguration.Target, _ line: Text, _ configuration: ServeConfiguration, _ resolver: DNSResolver?
+    ) -> TrunkLookup {
         let location = location(of: target, configuration, resolver)
         let servers = (location?.servers ?? []).map { "\($0.transport) \($0.address)" }
         let holds = IPAddress(target.host) == nil ? location.map { $0.timeToLive.wholeMilliseconds / 1_000 } : nil
-        return TrunkLookup(line: line.description, target: target.host.description + (target.port.map { ":\($0)" } ?? ""), servers: servers, holds: servers.isEmpty ? nil : holds)
+        return TrunkLookup(
+            line: line.description, target: target.host.description + (target.port.map { ":\($0)" } ?? ""), servers: servers,
+            holds: servers.isEmpty ? nil : holds)
     }
 
     private static func ask(_ question: DNSQuestion, _ resolver: DNSResolver?) -> DNSAnswer {

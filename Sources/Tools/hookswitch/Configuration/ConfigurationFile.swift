@@ -17,7 +17,8 @@ struct ConfigurationFile {
 
     /// - Parameters:
     ///   - file: a path; nil: no file, and then lines are the fallback's.
-    ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error, unless an orchestrator or a script of ours sets it.
+    ///   - environment: `HOOKSWITCH_…` variables; one that names no setting is an error, unless an orchestrator or a script of ours sets
+    /// it.
     ///   - flags: `key=value` pairs of `--set`; `--some-key=value` where a flag of that name was typed. Each setting once, as in the file.
     static func load(_ file: String?, environment: [String: String], flags: [String]) throws -> ServeConfiguration {
         var reader = ConfigurationFile()
@@ -34,14 +35,17 @@ struct ConfigurationFile {
         let known = configuration.directories.map(\.name)
         for (name, place) in directoriesOfLines where !known.contains(name) {
             let there = known.isEmpty ? "; there are none (see directories.block and directories.identify)" : ""
-            throw ConfigurationError(place: place, message: "no directory is named '\(name)'\(Nearest.hint(for: name, among: known))\(there)")
+            throw ConfigurationError(
+                place: place, message: "no directory is named '\(name)'\(Nearest.hint(for: name, among: known))\(there)")
         }
     }
 
     private mutating func read(_ file: String) throws {
         guard !file.isEmpty else { throw ConfigurationError(place: "--config", message: "takes a file, got ''") }
         guard let root = try YAMLFile.root(of: file) else { return }
-        guard case .mapping(let mapping) = root else { throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'") }
+        guard case .mapping(let mapping) = root else {
+            throw ConfigurationError(place: file, message: "is not a list of settings as 'domain: example.test'")
+        }
         try mapping.refuseNull(in: file)
         try walk(mapping, prefix: "", file: file)
     }
@@ -59,7 +63,8 @@ struct ConfigurationFile {
             ConfigurationError(place: "\(file):\(context.mark.line)", message: "'\(keys.first ?? "?")' is set twice")
         case .reader(let problem, let offset?, let value, _):
             ConfigurationError(
-                place: "\(file):\(text.prefix(offset).count(where: \.isNewline) + 1)", message: "is no YAML: \(problem) (U+\(Text(String(value, radix: 16).uppercased())))")
+                place: "\(file):\(text.prefix(offset).count(where: \.isNewline) + 1)",
+                message: "is no YAML: \(problem) (U+\(Text(String(value, radix: 16).uppercased())))")
         default: ConfigurationError(place: file, message: "is no YAML: \(error)")
         }
     }
@@ -103,7 +108,9 @@ struct ConfigurationFile {
         case .sequence(let sequence):
             var scalars: [String] = []
             for element in sequence {
-                guard let text = element.scalar?.string else { throw ConfigurationError(place: place, message: "takes a list of plain values") }
+                guard let text = element.scalar?.string else {
+                    throw ConfigurationError(place: place, message: "takes a list of plain values")
+                }
                 scalars.append(text)
             }
             return SettingValue(scalars: scalars, place: place, isList: true)
@@ -113,11 +120,15 @@ struct ConfigurationFile {
 
     private mutating func readLines(_ node: Node, _ file: String) throws {
         guard case .sequence(let sequence) = node else {
-            throw ConfigurationError(place: "\(file):\(node.mark?.line ?? 0)", message: "'lines' takes a list of lines as '- { number: \"1001\", password: secret }'")
+            throw ConfigurationError(
+                place: "\(file):\(node.mark?.line ?? 0)",
+                message: "'lines' takes a list of lines as '- { number: \"1001\", password: secret }'")
         }
         for element in sequence {
             let place = "\(file):\(element.mark?.line ?? 0)"
-            guard case .mapping(let mapping) = element else { throw ConfigurationError(place: place, message: "a line is written as { number: \"1001\", … }") }
+            guard case .mapping(let mapping) = element else {
+                throw ConfigurationError(place: place, message: "a line is written as { number: \"1001\", … }")
+            }
             var reader = LineReader(file: file, place: place)
             reader.sounds = sounds
             let line = try reader.read(mapping)
@@ -134,18 +145,21 @@ struct ConfigurationFile {
 
     /// Variables of our scripts and tests, which a server that they start may inherit.
     private static let otherVariables: Set<String> = [
-        "HOOKSWITCH_BUILD", "HOOKSWITCH_CONTAINERS", "HOOKSWITCH_FIRST_SEED", "HOOKSWITCH_REHEARSALS", "HOOKSWITCH_SEED", "HOOKSWITCH_TEST_FUZZ",
+        "HOOKSWITCH_BUILD", "HOOKSWITCH_CONTAINERS", "HOOKSWITCH_FIRST_SEED", "HOOKSWITCH_REHEARSALS", "HOOKSWITCH_SEED",
+        "HOOKSWITCH_TEST_FUZZ",
         "HOOKSWITCH_TEST_IMAGE",
     ]
 
     /// What Kubernetes sets beside Services whose names begin with ours. A port of theirs is a URL, and not a number.
     private static func isOfService(_ name: String, _ text: String) -> Bool {
-        let isOwnForm = name.wholeMatch(of: /HOOKSWITCH_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)/) != nil
+        let isOwnForm =
+            name.wholeMatch(of: /HOOKSWITCH_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)/) != nil
         return isOwnForm || name.hasSuffix("_PORT") && text.contains("://")
     }
 
     private mutating func readEnvironment(_ environment: [String: String]) throws {
-        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("HOOKSWITCH_") && !Self.otherVariables.contains(name) {
+        for (name, text) in environment.sorted(by: { $0.key < $1.key })
+        where name.hasPrefix("HOOKSWITCH_") && !Self.otherVariables.contains(name) {
             guard let setting = Setting.all.first(where: { $0.environmentName == name }) else {
                 if Self.isOfService(name, text) { continue }
                 let known = Setting.all.map(\.environmentName)
@@ -162,10 +176,13 @@ struct ConfigurationFile {
             guard parts.count == 2 else { throw ConfigurationError(place: "--set \(flag)", message: "is written as --set key=value") }
             let typed = parts[0].hasPrefix("--")
             guard let setting = typed ? SettingFlags.setting(parts[0]) : Setting.named(parts[0]) else {
-                throw ConfigurationError(place: "--set", message: "unknown setting '\(parts[0])'\(Nearest.hint(for: parts[0], among: Setting.all.map(\.path)))")
+                throw ConfigurationError(
+                    place: "--set", message: "unknown setting '\(parts[0])'\(Nearest.hint(for: parts[0], among: Setting.all.map(\.path)))")
             }
             let place = typed ? "--\(SettingFlags.flagName(setting))" : "--set \(parts[0])"
-            guard seen.insert(setting.path).inserted else { throw ConfigurationError(place: place, message: "is set twice; several values are one with commas") }
+            guard seen.insert(setting.path).inserted else {
+                throw ConfigurationError(place: place, message: "is set twice; several values are one with commas")
+            }
             try apply(setting, SettingValue(scalars: [parts[1]], place: place))
         }
     }

@@ -28,7 +28,9 @@ extension LineReader {
     }
 
     private func windows(_ node: Node, _ value: SettingValue) throws -> [WeeklySchedule.Window] {
-        guard case .sequence(let sequence) = node else { throw value.fail("takes a list of windows as [{ days: mon-fri, from: \"22:00\", to: \"07:00\" }]") }
+        guard case .sequence(let sequence) = node else {
+            throw value.fail("takes a list of windows as [{ days: mon-fri, from: \"22:00\", to: \"07:00\" }]")
+        }
         return try sequence.map { node in
             var days: Set<WeeklySchedule.Weekday> = Set(WeeklySchedule.Weekday.allCases)
             var from: Int?, to: Int?
@@ -41,7 +43,9 @@ extension LineReader {
                 }
             }
             guard let from, let to else { throw value.fail("a window has a 'from' and a 'to'") }
-            guard from != to else { throw value.fail("a window that ends when it begins: for a whole day write from: \"00:00\", to: \"24:00\"") }
+            guard from != to else {
+                throw value.fail("a window that ends when it begins: for a whole day write from: \"00:00\", to: \"24:00\"")
+            }
             return WeeklySchedule.Window(days: days, from: from, to: to)
         }
     }
@@ -57,7 +61,9 @@ extension LineReader {
 
     func patterns(_ node: Node, _ value: SettingValue) throws -> [NumberPattern] {
         try items(node, value).map { item in
-            guard let pattern = NumberPattern(Text(try item.text)) else { throw item.fail("is no number or pattern as '+39055*' or '^+1900'") }
+            guard let pattern = NumberPattern(Text(try item.text)) else {
+                throw item.fail("is no number or pattern as '+39055*' or '^+1900'")
+            }
             return pattern
         }
     }
@@ -123,7 +129,9 @@ extension SettingValue {
     var minuteOfDay: Int {
         get throws {
             let parts = try text.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
-            guard parts.count == 2, let hour = parts[0], let minute = parts[1], (0...24).contains(hour), (0..<60).contains(minute), hour * 60 + minute <= 1_440 else {
+            guard parts.count == 2, let hour = parts[0], let minute = parts[1], (0...24).contains(hour), (0..<60).contains(minute),
+                hour * 60 + minute <= 1_440
+            else {
                 throw fail("takes a time in quotes as \"22:00\", got '\(scalars.first ?? "")'")
             }
             return hour * 60 + minute
@@ -147,7 +155,9 @@ extension SettingValue {
     var namedFiles: [(name: String, file: String)] {
         get throws {
             let files = try list { try $0.namedFile }
-            for (index, (name, _)) in files.enumerated() where files[..<index].contains(where: { $0.name == name }) { throw fail("names the directory '\(name)' twice") }
+            for (index, (name, _)) in files.enumerated() where files[..<index].contains(where: { $0.name == name }) {
+                throw fail("names the directory '\(name)' twice")
+            }
             return files
         }
     }
@@ -163,7 +173,9 @@ extension SettingValue {
 
     var webURL: URL {
         get throws {
-            guard let url = URL(string: try text), url.scheme == "http" || url.scheme == "https", url.host()?.isEmpty == false, 1...65_535 ~= url.port ?? 443 else {
+            guard let url = URL(string: try text), url.scheme == "http" || url.scheme == "https", url.host()?.isEmpty == false,
+                1...65_535 ~= url.port ?? 443
+            else {
                 // Not shown: it may hold a token.
                 throw fail("takes an address as http://127.0.0.1:8090/push or https://push.example.test/push")
             }
@@ -174,7 +186,9 @@ extension SettingValue {
     var secureURL: String {
         get throws {
             let text = try text
-            guard let url = URL(string: text), url.scheme == "https", url.host() != nil, !text.utf8.contains(where: { "<>\" ".utf8.contains($0) }) else {
+            guard let url = URL(string: text), url.scheme == "https", url.host() != nil,
+                !text.utf8.contains(where: { "<>\" ".utf8.contains($0) })
+            else {
                 throw fail("takes an address as https://example.test/card, got '\(text)'")
             }
             return text

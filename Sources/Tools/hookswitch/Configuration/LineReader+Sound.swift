@@ -44,7 +44,9 @@ extension LineReader {
             guard loops == nil else { throw error("line \(line.number): 'loop' is for an application that plays back") }
             line.endpoint = .application(.record(greeting: sound))
         default:
-            guard sound == nil, loops == nil else { throw error("line \(line.number): 'file' and 'loop' are for an application that plays back or records") }
+            guard sound == nil, loops == nil else {
+                throw error("line \(line.number): 'file' and 'loop' are for an application that plays back or records")
+            }
         }
     }
 }

@@ -20,8 +20,10 @@ struct LineReader {
     var placeOfDirectories = ""
 
     static let keys = [
-        "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls", "takes-calls",
-        "do-not-disturb", "block", "directories", "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout", "first-media-timeout",
+        "number", "name", "password", "open", "application", "trunk", "group", "script", "match", "domain", "ring-timeout", "calls",
+        "takes-calls",
+        "do-not-disturb", "block", "directories", "contacts", "refusals", "recents", "handles", "max-duration", "media-timeout",
+        "first-media-timeout",
         "srtp", "srtp-keying", "ice", "file", "loop", "record", "hold-music",
     ]
 
@@ -58,7 +60,10 @@ struct LineReader {
         case "script": try setEndpoint(.script(try script(node, value)), of: &line)
         case "domain": line.domain = try value.host
         case "match":
-            guard let pattern = NumberPattern(Text(try value.text)) else { throw value.fail("is no pattern as '^+39' or '2...', got \(value.shown); a sign of a regular expression takes a \\ before it") }
+            guard let pattern = NumberPattern(Text(try value.text)) else {
+                throw value.fail(
+                    "is no pattern as '^+39' or '2...', got \(value.shown); a sign of a regular expression takes a \\ before it")
+            }
             line.match = pattern
         case "ring-timeout": line.ringTimeout = try value.text == "none" ? nil : value.duration(1...3600)
         case "max-duration": line.maximumDuration = try value.duration(1...604_800)
@@ -81,11 +86,12 @@ struct LineReader {
         case "loop": loops = try value.flag
         case "record": line.recording = try recordingPlace(value)
         case "hold-music":
-            line.holdMusic = switch try value.text {
-            case "silence": nil
-            case "theirs": .theirs
-            default: .sound(try readSound(value))
-            }
+            line.holdMusic =
+                switch try value.text {
+                case "silence": nil
+                case "theirs": .theirs
+                default: .sound(try readSound(value))
+                }
         case "refusals": try readRefusals(node, value, &line)
         default: throw ConfigurationError(place: value.place, message: "unknown setting\(Nearest.hint(for: name, among: Self.keys))")
         }
@@ -114,8 +120,12 @@ struct LineReader {
         try mapping.refuseUnknown(among: ["members", "in-turn"]) { item($0, "group", node).place }
         guard case .sequence(let members)? = mapping[Node("members")], !members.isEmpty else { throw value.fail(usage) }
         var group = RingGroup(try members.map { try member($0, value, usage) })
-        for (key, node) in mapping where key.string == "in-turn" { group.strategy = .inTurn(try item(key, "group", node).duration(1...600)) }
-        if case .inTurn = group.strategy, group.members.contains(where: { $0.delay > .zero }) { throw value.fail("has members in turn, and so none with a 'delay'") }
+        for (key, node) in mapping where key.string == "in-turn" {
+            group.strategy = .inTurn(try item(key, "group", node).duration(1...600))
+        }
+        if case .inTurn = group.strategy, group.members.contains(where: { $0.delay > .zero }) {
+            throw value.fail("has members in turn, and so none with a 'delay'")
+        }
         return group
     }
 
@@ -142,7 +152,8 @@ struct LineReader {
             case "reject": (script.act, acts) = (.reject(try setting.integer(300...699)), acts + 1)
             case "after": script.after = .milliseconds(Int64(try setting.integer(0...600_000)))
             case "busy-every": script.busyEvery = try setting.integer(1...1_000_000)
-            default: throw setting.fail("unknown setting\(Nearest.hint(for: name, among: ["answer", "ring", "reject", "after", "busy-every"]))")
+            default:
+                throw setting.fail("unknown setting\(Nearest.hint(for: name, among: ["answer", "ring", "reject", "after", "busy-every"]))")
             }
         }
         guard acts == 1 else { throw value.fail(usage) }

@@ -37,7 +37,8 @@ enum NamedFile {
     static func makeFolder(_ path: String) throws {
         do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
             let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code.rawValue
-            throw Failure.cannotRun("the folder \(path) cannot be made (\(code.map { String(cString: strerror($0)) } ?? error.localizedDescription))")
+            throw Failure.cannotRun(
+                "the folder \(path) cannot be made (\(code.map { String(cString: strerror($0)) } ?? error.localizedDescription))")
         }
     }
 }

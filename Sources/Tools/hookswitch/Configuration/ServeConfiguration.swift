@@ -106,14 +106,22 @@ struct ServeConfiguration {
         if let interval = sip.sessionTimer?.interval, interval < sip.leastSessionInterval {
             let least = sip.leastSessionInterval
             guard let place = places["sip.session-expires"] else {
-                throw ConfigurationError(place: place(of: "sip.min-se"), message: "\(least) is longer than sip.session-expires, which is \(interval) where nothing is set: we would refuse ourselves")
+                throw ConfigurationError(
+                    place: place(of: "sip.min-se"),
+                    message:
+                        "\(least) is longer than sip.session-expires, which is \(interval) where nothing is set: we would refuse ourselves")
             }
-            throw ConfigurationError(place: place, message: "\(interval) is shorter than sip.min-se, which is \(least): we would refuse ourselves")
+            throw ConfigurationError(
+                place: place, message: "\(interval) is shorter than sip.min-se, which is \(least): we would refuse ourselves")
         }
         guard certificates.count == keys.count else {
-            throw ConfigurationError(place: place(of: keys.isEmpty ? "sip.tls.certificate" : "sip.tls.key"), message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
+            throw ConfigurationError(
+                place: place(of: keys.isEmpty ? "sip.tls.certificate" : "sip.tls.key"),
+                message: "takes as many keys as certificates, got \(keys.count) and \(certificates.count)")
         }
-        guard tls.isEmpty || !certificates.isEmpty else { throw ConfigurationError(place: place(of: "sip.tls.listen"), message: "needs a 'certificate' and a 'key' to listen") }
+        guard tls.isEmpty || !certificates.isEmpty else {
+            throw ConfigurationError(place: place(of: "sip.tls.listen"), message: "needs a 'certificate' and a 'key' to listen")
+        }
         guard let settings = tlsSettings else { return }
         do throws(TLSError) { _ = try TLSContexts(settings) } catch {
             throw ConfigurationError(place: "sip.tls", message: error.description, kind: .environment)
@@ -130,7 +138,8 @@ struct ServeConfiguration {
                 switch lines[member.number]?.endpoint {
                 case .devices, .trunk: break
                 case nil:
-                    let hint = Nearest.hint(for: member.number.description, among: lines.keys.filter { $0 != line.number }.map(\.description))
+                    let hint = Nearest.hint(
+                        for: member.number.description, among: lines.keys.filter { $0 != line.number }.map(\.description))
                     throw ConfigurationError(place: place, message: "its member \(member.number) is no line\(hint)")
                 case .application, .group, .script:
                     throw ConfigurationError(place: place, message: "its member \(member.number) is a line without devices and no trunk")
@@ -145,11 +154,14 @@ struct ServeConfiguration {
     /// A port of an address can be bound once; TLS and monitors have TCP's.
     private func checkAddresses() throws {
         let datagrams = udp.map { ("sip.udp", $0) }
-        let streams = tcp.map { ("sip.tcp", $0) } + tls.map { ("sip.tls.listen", $0) } + (metricsAddress.map { [("metrics.listen", $0)] } ?? [])
+        let streams =
+            tcp.map { ("sip.tcp", $0) } + tls.map { ("sip.tls.listen", $0) } + (metricsAddress.map { [("metrics.listen", $0)] } ?? [])
         for bound in [datagrams, streams] {
             for (index, (name, address)) in bound.enumerated() {
                 guard let (other, first) = bound[..<index].first(where: { $0.1.excludes(address) }) else { continue }
-                throw ConfigurationError(place: place(of: name), message: "\(address) cannot be listened on beside \(first)\(other == name ? "" : " of \(other)"): it is the same port")
+                throw ConfigurationError(
+                    place: place(of: name),
+                    message: "\(address) cannot be listened on beside \(first)\(other == name ? "" : " of \(other)"): it is the same port")
             }
         }
     }
@@ -159,7 +171,9 @@ struct ServeConfiguration {
             udp = [SocketAddress(.loopback, port: 5060)]
             tcp = udp
         }
-        for index in gateway.lines.indices where !linesWithTimeZone.contains(index) { gateway.lines[index].doNotDisturb.schedule.timeZone = timeZone }
+        for index in gateway.lines.indices where !linesWithTimeZone.contains(index) {
+            gateway.lines[index].doNotDisturb.schedule.timeZone = timeZone
+        }
         if journalFile == nil, let dataFolder { journalFile = dataFolder + "/journal.jsonl" }
     }
 }

@@ -15,7 +15,9 @@ struct SettingValue {
 
     var text: String {
         get throws {
-            guard scalars.count == 1, !isList, let scalar = scalars.first, !scalar.isEmpty else { throw fail("takes one value, got \(shown)") }
+            guard scalars.count == 1, !isList, let scalar = scalars.first, !scalar.isEmpty else {
+                throw fail("takes one value, got \(shown)")
+            }
             return scalar
         }
     }
@@ -29,10 +31,13 @@ struct SettingValue {
     }
 
     /// A list of one or more; `otherwise` says what the empty one would have meant.
-    func someOf<Element: Equatable>(_ what: String, otherwise: String = "", _ convert: (SettingValue) throws -> Element) throws -> [Element] {
+    func someOf<Element: Equatable>(_ what: String, otherwise: String = "", _ convert: (SettingValue) throws -> Element) throws -> [Element]
+    {
         let elements = try list(convert)
         guard !elements.isEmpty else { throw fail("takes one \(what) or more, got none\(otherwise)") }
-        if let twice = elements.indices.first(where: { elements[..<$0].contains(elements[$0]) }) { throw fail("names a \(what) twice: the \(twice + 1). of \(shown)") }
+        if let twice = elements.indices.first(where: { elements[..<$0].contains(elements[$0]) }) {
+            throw fail("names a \(what) twice: the \(twice + 1). of \(shown)")
+        }
         return elements
     }
 
@@ -41,7 +46,9 @@ struct SettingValue {
         get throws {
             let written = Text(try text)
             if let host = Self.host(written) { return host }
-            throw fail("takes a host name or an address alone as pbx.example.test, got \(shown)\(Self.hostWithin(written).map { "; write '\($0)'" } ?? "")")
+            throw fail(
+                "takes a host name or an address alone as pbx.example.test, got \(shown)\(Self.hostWithin(written).map { "; write '\($0)'" } ?? "")"
+            )
         }
     }
 
@@ -92,7 +99,9 @@ struct SettingValue {
         guard let address = SocketAddress(try text, defaultPort: defaultPort) else {
             throw fail("takes an address and port as 0.0.0.0:5060 or [::]:5060, got \(shown)")
         }
-        if let readings = SocketAddress.readings(of: try text) { throw fail("is \(readings.0) or \(readings.1): write the brackets, got \(shown)") }
+        if let readings = SocketAddress.readings(of: try text) {
+            throw fail("is \(readings.0) or \(readings.1): write the brackets, got \(shown)")
+        }
         return address
     }
 
@@ -106,7 +115,9 @@ struct SettingValue {
     /// An address and port that somebody else listens on.
     func server(_ defaultPort: UInt16) throws -> SocketAddress {
         let address = try address(defaultPort)
-        guard address.port != 0, !address.address.isAny, !address.address.isForSeveral else { throw fail("takes an address and port as 192.0.2.1:\(defaultPort), got \(shown), where nobody answers") }
+        guard address.port != 0, !address.address.isAny, !address.address.isForSeveral else {
+            throw fail("takes an address and port as 192.0.2.1:\(defaultPort), got \(shown), where nobody answers")
+        }
         return address
     }
 
@@ -121,7 +132,9 @@ struct SettingValue {
     var reachable: IPAddress {
         get throws {
             let address = try ip
-            guard !address.isForSeveral, !address.isAny else { throw fail("takes the address of one machine as 203.0.113.7, got \(shown), where nobody can be reached") }
+            guard !address.isForSeveral, !address.isAny else {
+                throw fail("takes the address of one machine as 203.0.113.7, got \(shown), where nobody can be reached")
+            }
             return address
         }
     }
@@ -135,7 +148,9 @@ struct SettingValue {
 
     var portRange: ClosedRange<UInt16> {
         get throws {
-            guard let ports = MediaPorts.range(try text) else { throw fail("takes a range of ports from 1024 on as 20000-20199, got \(shown)") }
+            guard let ports = MediaPorts.range(try text) else {
+                throw fail("takes a range of ports from 1024 on as 20000-20199, got \(shown)")
+            }
             return ports
         }
     }
@@ -153,7 +168,9 @@ struct SettingValue {
 
     var headerName: HeaderRules.NamePattern {
         get throws {
-            guard let pattern = HeaderRules.NamePattern(Text(try text)) else { throw fail("\(shown) is no name of a header that may be passed, as X-Name or \"X-*\"") }
+            guard let pattern = HeaderRules.NamePattern(Text(try text)) else {
+                throw fail("\(shown) is no name of a header that may be passed, as X-Name or \"X-*\"")
+            }
             return pattern
         }
     }
@@ -162,7 +179,8 @@ struct SettingValue {
         get throws {
             let names = DigestAlgorithm.allCases.map { $0.text.description }
             guard let algorithm = DigestAlgorithm(Text(try text)) else {
-                throw fail("knows no digest \(shown)\(Nearest.hint(for: try text, among: names)); there are \(names.joined(separator: ", "))")
+                throw fail(
+                    "knows no digest \(shown)\(Nearest.hint(for: try text, among: names)); there are \(names.joined(separator: ", "))")
             }
             return algorithm
         }
@@ -172,7 +190,9 @@ struct SettingValue {
     var file: String {
         get throws {
             let path = try text
-            guard access(path, R_OK) == 0 else { throw ConfigurationError(place: place, message: "'\(path)' cannot be read", kind: .environment) }
+            guard access(path, R_OK) == 0 else {
+                throw ConfigurationError(place: place, message: "'\(path)' cannot be read", kind: .environment)
+            }
             return path
         }
     }

@@ -9,7 +9,8 @@ struct TrunkReader {
     let file: String
 
     static let keys = [
-        "host", "tcp", "transport", "targets", "username", "password", "domain", "register", "expires", "keep-alive", "health", "sources", "hairpin", "incoming",
+        "host", "tcp", "transport", "targets", "username", "password", "domain", "register", "expires", "keep-alive", "health", "sources",
+        "hairpin", "incoming",
         "caller", "rewrite", "rewrite-incoming", "headers",
     ]
     static let targetKeys = ["host", "transport", "priority", "weight"]
@@ -54,7 +55,9 @@ struct TrunkReader {
             if name == "expires" { trunk.registration?.expires = UInt32(try setting.integer(60...86_400)) }
             if name == "keep-alive" { trunk.registration?.keepAlive = try setting.text == "none" ? nil : setting.duration(5...600) }
         }
-        if trunk.incoming != nil, trunk.registration == nil { throw value.fail("'incoming' is for a trunk with 'register: true': other calls name their number") }
+        if trunk.incoming != nil, trunk.registration == nil {
+            throw value.fail("'incoming' is for a trunk with 'register: true': other calls name their number")
+        }
     }
 
     // MARK: Targets
@@ -62,12 +65,15 @@ struct TrunkReader {
     private func targets(of mapping: Node.Mapping, _ value: SettingValue) throws -> [TrunkConfiguration.Target] {
         if let node = mapping[Node("targets")] {
             guard mapping[Node("host")] == nil else { throw value.fail("has a 'host' or 'targets', not both") }
-            guard case .sequence(let sequence) = node, !sequence.isEmpty else { throw value.fail("'targets' takes a list as [{ host: a.example.test, priority: 1 }]") }
+            guard case .sequence(let sequence) = node, !sequence.isEmpty else {
+                throw value.fail("'targets' takes a list as [{ host: a.example.test, priority: 1 }]")
+            }
             let usual = try usualTransport(of: mapping)
             return try sequence.map { try readTarget($0, value, usual) }
         }
         guard let host = mapping[Node("host")] else { throw value.fail("needs a 'host'") }
-        let (name, port) = try hostName(SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.host"))
+        let (name, port) = try hostName(
+            SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.host"))
         var target = TrunkConfiguration.Target(host: name, port: port)
         target.transport = try usualTransport(of: mapping)
         return [target]
@@ -76,7 +82,9 @@ struct TrunkReader {
     /// Of the trunk's own `transport`, or `tcp: true`; targets may say otherwise.
     private func usualTransport(of mapping: Node.Mapping) throws -> Transport? {
         let given = mapping.filter { $0.key.string == "tcp" || $0.key.string == "transport" }
-        if given.count > 1, let last = given.last { throw item(last.key, "trunk").fail("'tcp' and 'transport' say the same thing: leave one out") }
+        if given.count > 1, let last = given.last {
+            throw item(last.key, "trunk").fail("'tcp' and 'transport' say the same thing: leave one out")
+        }
         guard let (key, node) = given.first.map({ ($0.key, $0.value) }) else { return nil }
         let setting = item(key, "trunk", node)
         return key.string == "tcp" ? (try setting.flag ? .tcp : nil) : try transport(setting)
@@ -87,7 +95,8 @@ struct TrunkReader {
         guard case .mapping(let mapping) = node else { throw value.fail(usage) }
         try mapping.refuseUnknown(among: Self.targetKeys) { item($0, "trunk.targets").place }
         guard let host = mapping[Node("host")] else { throw value.fail(usage) }
-        let (name, port) = try hostName(SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.targets.host"))
+        let (name, port) = try hostName(
+            SettingValue(scalars: [host.scalar?.string ?? ""], place: "\(file):\(host.mark?.line ?? 0): trunk.targets.host"))
         var target = TrunkConfiguration.Target(host: name, port: port)
         target.transport = usual
         for (key, node) in mapping {
@@ -109,10 +118,14 @@ struct TrunkReader {
         if let address = SocketAddress(text), address.port != 0 { return (Text("\(address.address)"), address.port) }
         let parts = text.bytes.split(separator: 0x3A, omittingEmptySubsequences: false).map { Text($0) }
         let port = parts.count == 2 ? parts[1].integer(UInt16.self) : nil
-        let isName = !parts[0].isEmpty && parts[0].bytes.allSatisfy { byte in
-            byte >= 0x61 && byte <= 0x7A || byte >= 0x41 && byte <= 0x5A || byte >= 0x30 && byte <= 0x39 || byte == 0x2D || byte == 0x2E
+        let isName =
+            !parts[0].isEmpty
+            && parts[0].bytes.allSatisfy { byte in
+                byte >= 0x61 && byte <= 0x7A || byte >= 0x41 && byte <= 0x5A || byte >= 0x30 && byte <= 0x39 || byte == 0x2D || byte == 0x2E
+            }
+        guard isName, parts.count == 1 || port ?? 0 != 0 else {
+            throw value.fail("takes a name or an address as sip.example.test or 192.0.2.1:5060, got '\(text)'")
         }
-        guard isName, parts.count == 1 || port ?? 0 != 0 else { throw value.fail("takes a name or an address as sip.example.test or 192.0.2.1:5060, got '\(text)'") }
         return (parts[0], port)
     }
 
@@ -127,10 +140,14 @@ struct TrunkReader {
     // MARK: Rules
 
     private func rewrites(_ node: Node, _ value: SettingValue) throws -> [NumberRewrite] {
-        guard case .sequence(let sequence) = node else { throw value.fail("takes a list as [{ match: \"^0\", strip: 1, prefix: \"+49\" }]") }
+        guard case .sequence(let sequence) = node else {
+            throw value.fail("takes a list as [{ match: \"^0\", strip: 1, prefix: \"+49\" }]")
+        }
         return try sequence.map { element in
             if case .mapping(let mapping) = element { try mapping.refuseUnknown(among: Self.rewriteKeys) { item($0, "rewrite").place } }
-            guard case .mapping(let mapping) = element, let match = mapping[Node("match")]?.scalar?.string, let pattern = NumberPattern(Text(match)) else {
+            guard case .mapping(let mapping) = element, let match = mapping[Node("match")]?.scalar?.string,
+                let pattern = NumberPattern(Text(match))
+            else {
                 throw value.fail("a rule needs a 'match' as \"^0\"")
             }
             var rule = NumberRewrite(pattern: pattern)
@@ -147,7 +164,9 @@ struct TrunkReader {
     }
 
     private func headers(_ node: Node, _ value: SettingValue) throws -> HeaderRules {
-        guard case .mapping(let mapping) = node else { throw value.fail("is written as { set: { X-Name: value }, copy: [\"X-*\"], remove: [X-Secret] }") }
+        guard case .mapping(let mapping) = node else {
+            throw value.fail("is written as { set: { X-Name: value }, copy: [\"X-*\"], remove: [X-Secret] }")
+        }
         var rules = HeaderRules()
         for (key, node) in mapping {
             let setting = item(key, "headers", node)

@@ -9,7 +9,9 @@ enum YAMLFile {
     /// - Throws: with the file and, where it has one, the line.
     static func root(of file: String) throws(ConfigurationError) -> Node? {
         let text: String
-        do throws(NamedFile.Unreadable) { text = try NamedFile.text(of: file) } catch { throw ConfigurationError(place: file, message: error.text) }
+        do throws(NamedFile.Unreadable) { text = try NamedFile.text(of: file) } catch {
+            throw ConfigurationError(place: file, message: error.text)
+        }
         // Before the nodes are made: those of a mapping are compared, each with all that is in it.
         if let line = lineOfTooMany(in: text) {
             throw ConfigurationError(place: "\(file):\(line)", message: "the aliases up to here stand for more than \(mostAliased) values")

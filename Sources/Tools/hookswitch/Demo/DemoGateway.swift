@@ -5,7 +5,8 @@ import Primitives
 import Runtime
 import UserAgent
 
-/// A gateway of the demo's own, on free ports of loopback, with two lines that have passwords, and its journal in a folder that goes with it.
+/// A gateway of the demo's own, on free ports of loopback, with two lines that have passwords, and its journal in a folder that goes with
+/// it.
 final class DemoGateway {
     static let lines: [(number: Text, password: Text, name: Text)] = [("1001", "secret-1001", "Alice"), ("1002", "secret-1002", "Bob")]
 
@@ -17,9 +18,12 @@ final class DemoGateway {
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "hookswitch-demo-\(UUID())")
         try NamedFile.makeFolder(folder.path)
-        var settings = GatewayServer.Settings(gateway: try Self.configuration(), listeners: [.init(.udp, SocketAddress(.loopback, port: 0))])
+        var settings = GatewayServer.Settings(
+            gateway: try Self.configuration(), listeners: [.init(.udp, SocketAddress(.loopback, port: 0))])
         (settings.mediaLanes, settings.journalFile) = (1, folder.appending(path: "journal.jsonl").path)
-        do throws(GatewayServer.StartError) { server = try GatewayServer(settings) { _ in } } catch { throw Failure.cannotRun(error.description) }
+        do throws(GatewayServer.StartError) { server = try GatewayServer(settings) { _ in } } catch {
+            throw Failure.cannotRun(error.description)
+        }
         address = server.listeners[0].address
     }
 
@@ -38,7 +42,8 @@ final class DemoGateway {
 
     /// What of a call is still there; waits a little until it is nothing. Empty when all is as before the call.
     ///
-    /// Transactions that only wait for repetitions of messages that were answered (RFC 3261 §17, 32 s over UDP) are not of the call any more.
+    /// Transactions that only wait for repetitions of messages that were answered (RFC 3261 §17, 32 s over UDP) are not of the call any
+    /// more.
     func leftovers(patience: Duration = .seconds(3)) -> [String] {
         let end = MonotonicClock.now + patience
         while true {
@@ -51,8 +56,10 @@ final class DemoGateway {
     private var leftoversNow: [String] {
         guard let counts = server.counts else { return ["the gateway is gone"] }
         let things = [
-            (counts.legs, "legs"), (counts.bridges, "bridges"), (counts.calls, "calls"), (counts.timers, "leg timers"), (counts.agent.sessions, "dialogs"),
-            (counts.media.ports.reserved + counts.media.ports.open, "reserved ports"), (counts.media.legs, "media legs"), (counts.media.sockets, "media sockets"),
+            (counts.legs, "legs"), (counts.bridges, "bridges"), (counts.calls, "calls"), (counts.timers, "leg timers"),
+            (counts.agent.sessions, "dialogs"),
+            (counts.media.ports.reserved + counts.media.ports.open, "reserved ports"), (counts.media.legs, "media legs"),
+            (counts.media.sockets, "media sockets"),
             (counts.media.timers, "media timers"),
         ]
         return things.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -62,7 +69,9 @@ final class DemoGateway {
     func stop() throws -> JournalReader.Result {
         isStopped = true
         server.stop()
-        do { return try JournalReader.read(path: folder.appending(path: "journal.jsonl").path) } catch { throw Failure.cannotRun("the journal cannot be read") }
+        do { return try JournalReader.read(path: folder.appending(path: "journal.jsonl").path) } catch {
+            throw Failure.cannotRun("the journal cannot be read")
+        }
     }
 
     deinit {

@@ -22,10 +22,14 @@ final class DemoPhone: Sendable {
     var failure: String? { notes.value.withLock { $0.failure } }
 
     /// False when there was no registration in time.
-    func waitUntilRegistered() -> Bool { notes.registered.wait(timeout: .now() + 5) == .success && notes.value.withLock { $0.failure } == nil }
+    func waitUntilRegistered() -> Bool {
+        notes.registered.wait(timeout: .now() + 5) == .success && notes.value.withLock { $0.failure } == nil
+    }
 
     /// False when it is not over in time.
-    func waitUntilOver(_ patience: Duration) -> Bool { notes.over.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds))) == .success }
+    func waitUntilOver(_ patience: Duration) -> Bool {
+        notes.over.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds))) == .success
+    }
 
     func close() { phone.close() }
 }

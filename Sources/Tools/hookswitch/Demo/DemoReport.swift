@@ -25,7 +25,9 @@ struct DemoReport: Encodable {
 
     private var journal: [JournalEvent] = []
 
-    private enum CodingKeys: CodingKey { case caller, callee, callerHeard, calleeHeard, isSpeechBothWays, events, violations, leftovers, failures, ladder }
+    private enum CodingKeys: CodingKey {
+        case caller, callee, callerHeard, calleeHeard, isSpeechBothWays, events, violations, leftovers, failures, ladder
+    }
 
     mutating func judge(_ caller: CallRecord?, _ callee: CallRecord?) {
         if let caller, let callee, caller.answered != nil, callee.answered != nil {
@@ -51,10 +53,13 @@ struct DemoReport: Encodable {
             lines.append("\(name)      \(CallText.status(side))")
             if let packets = side.packets { lines.append("          \(CallText.figures(packets))\(side.codec.map { ", \($0)" } ?? "")") }
         }
-        if let callerHeard, let calleeHeard { lines.append("speech    1002 heard \(percent(calleeHeard)) of 1001, 1001 heard \(percent(callerHeard)) of 1002") }
+        if let callerHeard, let calleeHeard {
+            lines.append("speech    1002 heard \(percent(calleeHeard)) of 1001, 1001 heard \(percent(callerHeard)) of 1002")
+        }
         lines.append("audit     \(events) events, \(violations.isEmpty ? "clean" : "\(violations.count) violations")")
         lines += violations.map { "          \($0)" }
-        lines.append("after     \(leftovers.isEmpty ? "nothing of the call is left in the gateway" : "left: " + leftovers.joined(separator: ", "))")
+        lines.append(
+            "after     \(leftovers.isEmpty ? "nothing of the call is left in the gateway" : "left: " + leftovers.joined(separator: ", "))")
         lines += failures.map { "failed    \($0)" }
         lines.append("verdict   \(isGood ? "audio both ways, and media only between answer and end" : verdict)")
         return lines.joined(separator: "\n")

@@ -29,7 +29,8 @@ struct DemoRun {
 
     /// SIGINT, SIGTERM, SIGHUP and a reader of the output that goes end it early, and leave nothing either.
     ///
-    /// - Throws: exit code 3, when it could not even begin. What was begun is ended all the same, in order: the telephones, then the gateway.
+    /// - Throws: exit code 3, when it could not even begin. What was begun is ended all the same, in order: the telephones, then the
+    ///   gateway.
     func perform() throws -> DemoReport {
         let phones = DemoPhones(), signals = HangupSignals(teller)
         signals.whenAsked { phones.stop() }

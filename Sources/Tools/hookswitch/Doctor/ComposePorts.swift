@@ -30,7 +30,9 @@ struct ComposePorts {
 
         /// The first of these UDP ports that has another number outside.
         func moved(_ ports: ClosedRange<UInt16>) -> String? {
-            published.first { $0.kind == .udp && $0.inner.overlaps(ports) && $0.inner != $0.outer }.map { "\($0.inner.lowerBound)-\($0.inner.upperBound)" }
+            published.first { $0.kind == .udp && $0.inner.overlaps(ports) && $0.inner != $0.outer }.map {
+                "\($0.inner.lowerBound)-\($0.inner.upperBound)"
+            }
         }
     }
 
@@ -42,7 +44,9 @@ struct ComposePorts {
         self.path = try path.named(by: "--compose")
         let root: Node?
         do throws(ConfigurationError) { root = try YAMLFile.root(of: path) } catch { throw Failure.usage(error.description) }
-        guard case .mapping? = root, let services = root?["services"]?.mapping else { throw Failure.usage("\(path): is no compose file: it has no 'services'") }
+        guard case .mapping? = root, let services = root?["services"]?.mapping else {
+            throw Failure.usage("\(path): is no compose file: it has no 'services'")
+        }
         for (name, node) in services {
             var service = Service(name: name.string ?? "?")
             service.usesHostNetwork = node["network_mode"]?.string == "host"
@@ -66,7 +70,9 @@ struct ComposePorts {
 
     private static func range(_ text: String) -> ClosedRange<UInt16>? {
         let numbers = text.split(separator: "-").map { UInt16($0) }
-        guard (1...2).contains(numbers.count), let first = numbers[0], let last = numbers[numbers.count - 1], first <= last else { return nil }
+        guard (1...2).contains(numbers.count), let first = numbers[0], let last = numbers[numbers.count - 1], first <= last else {
+            return nil
+        }
         return first...last
     }
 }

@@ -23,6 +23,12 @@ struct DoctorReport: Codable, Equatable {
             let indent = String(repeating: " ", count: width + 8)
             return ["\(marks[finding.grade] ?? "")  \(subject)  \(finding.text)"] + (finding.remedy.map { ["\(indent)→ \($0)"] } ?? [])
         }
-        return (lines + ["", isSick ? "something is broken" : "nothing is broken; whether others can reach it, 'hookswitch probe ADDRESS' tells from outside"]).joined(separator: "\n")
+        return
+            (lines + [
+                "",
+                isSick
+                    ? "something is broken"
+                    : "nothing is broken; whether others can reach it, 'hookswitch probe ADDRESS' tells from outside",
+            ]).joined(separator: "\n")
     }
 }

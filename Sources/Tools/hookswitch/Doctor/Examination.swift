@@ -15,7 +15,9 @@ struct Examination {
 
     /// - Parameter published: of a compose file, where one is used.
     func all(_ published: ComposePorts?) -> [DoctorReport.Finding] {
-        advertised() + listeners() + folder() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [buffers(), clock(), descriptors()] + names()
+        advertised() + listeners() + folder() + [mediaPorts(), capacity()] + (published.map(compose) ?? []) + [
+            buffers(), clock(), descriptors(),
+        ] + names()
             + warnings() + [rest()].compactMap(\.self)
     }
 
@@ -29,19 +31,37 @@ struct Examination {
         if let address = gateway.advertise.address {
             let inside = gateway.advertise.local.map { "\($0)" }.joined(separator: ", ")
             let isOwn = own.contains(address) || address.isLoopback
-            var findings = [Finding(grade: .good, subject: subject, text: "\(address) to all but loopback\(inside.isEmpty ? "" : " and \(inside)")\(isOwn ? "" : "; not of this machine, so something must translate")")]
-            if address.isLoopback { findings.append(Finding(grade: .bad, subject: subject, text: "\(address) is told to other machines, which look for it at themselves", remedy: "set advertise.address to the address that callers reach")) }
+            var findings = [
+                Finding(
+                    grade: .good, subject: subject,
+                    text:
+                        "\(address) to all but loopback\(inside.isEmpty ? "" : " and \(inside)")\(isOwn ? "" : "; not of this machine, so something must translate")"
+                )
+            ]
+            if address.isLoopback {
+                findings.append(
+                    Finding(
+                        grade: .bad, subject: subject, text: "\(address) is told to other machines, which look for it at themselves",
+                        remedy: "set advertise.address to the address that callers reach"))
+            }
             return findings
         }
         if bound.allSatisfy(\.isLoopback) {
-            return [Finding(grade: .note, subject: subject, text: "loopback alone: nobody outside of this machine or container can call", remedy: "sip.udp: [\"0.0.0.0:5060\"], and advertise.address")]
+            return [
+                Finding(
+                    grade: .note, subject: subject, text: "loopback alone: nobody outside of this machine or container can call",
+                    remedy: "sip.udp: [\"0.0.0.0:5060\"], and advertise.address")
+            ]
         }
-        let families = Set(bound.filter(\.isAny).map(\.family)), everywhere = own.filter { families.contains($0.family) && !MachineKind.isLinkLocal($0) }
+        let families = Set(bound.filter(\.isAny).map(\.family)),
+            everywhere = own.filter { families.contains($0.family) && !MachineKind.isLinkLocal($0) }
         let told = everywhere + bound.filter { !$0.isLoopback && !$0.isAny && !everywhere.contains($0) }
         return told.map { address in
             let isContainer = MachineKind.looksContained(address)
             return Finding(
-                grade: isContainer ? .bad : .good, subject: subject, text: "\(address) to peers that reach it there\(isContainer ? ": an address of a container's network, which others cannot reach" : "")",
+                grade: isContainer ? .bad : .good, subject: subject,
+                text:
+                    "\(address) to peers that reach it there\(isContainer ? ": an address of a container's network, which others cannot reach" : "")",
                 remedy: isContainer ? "set advertise.address to the address of the host" : nil)
         }
     }
@@ -52,76 +72,118 @@ struct Examination {
     }
 
     private func listener(_ name: String, _ address: SocketAddress, isTCP: Bool) -> Finding {
-        guard let failure = machine.bindFailure(address, isTCP) else { return Finding(grade: .good, subject: "listens", text: "\(name) \(address) is free") }
+        guard let failure = machine.bindFailure(address, isTCP) else {
+            return Finding(grade: .good, subject: "listens", text: "\(name) \(address) is free")
+        }
         return Finding(grade: .note, subject: "listens", text: "\(name) \(address): \(failure)", remedy: Self.ourselves)
     }
 
     private func folder() -> [Finding] {
         guard let path = configuration.dataFolder else { return [] }
-        guard let failure = machine.folderFailure(path) else { return [Finding(grade: .good, subject: "data", text: "\(path) can be written to")] }
+        guard let failure = machine.folderFailure(path) else {
+            return [Finding(grade: .good, subject: "data", text: "\(path) can be written to")]
+        }
         let isInUse = failure == .inUse
-        return [Finding(grade: isInUse ? .note : .bad, subject: "data", text: "\(path) \(failure.text)", remedy: isInUse ? Self.ourselves : "a folder that this user may write to")]
+        return [
+            Finding(
+                grade: isInUse ? .note : .bad, subject: "data", text: "\(path) \(failure.text)",
+                remedy: isInUse ? Self.ourselves : "a folder that this user may write to")
+        ]
     }
 
     private static let ourselves = "good, if that is the gateway itself"
 
     private func mediaPorts() -> Finding {
         let text = "UDP \(ports.lowerBound)-\(ports.upperBound)"
-        guard let kernel = machine.ephemeral else { return Finding(grade: .note, subject: "media ports", text: "\(text); the kernel does not tell which it gives away itself") }
-        guard kernel.overlaps(ports) else { return Finding(grade: .good, subject: "media ports", text: "\(text), clear of the kernel's own \(kernel.lowerBound)-\(kernel.upperBound)") }
+        guard let kernel = machine.ephemeral else {
+            return Finding(grade: .note, subject: "media ports", text: "\(text); the kernel does not tell which it gives away itself")
+        }
+        guard kernel.overlaps(ports) else {
+            return Finding(
+                grade: .good, subject: "media ports", text: "\(text), clear of the kernel's own \(kernel.lowerBound)-\(kernel.upperBound)")
+        }
         let shared = kernel.clamped(to: ports)
         return Finding(
-            grade: .bad, subject: "media ports", text: "\(text): the kernel may give \(shared.lowerBound)-\(shared.upperBound) to any program (ip_local_port_range)",
-            remedy: "media.ports below \(kernel.lowerBound), or sysctl net.ipv4.ip_local_reserved_ports=\(ports.lowerBound)-\(ports.upperBound)")
+            grade: .bad, subject: "media ports",
+            text: "\(text): the kernel may give \(shared.lowerBound)-\(shared.upperBound) to any program (ip_local_port_range)",
+            remedy:
+                "media.ports below \(kernel.lowerBound), or sysctl net.ipv4.ip_local_reserved_ports=\(ports.lowerBound)-\(ports.upperBound)"
+        )
     }
 
     private func capacity() -> Finding {
         let legs = StartupSummary.legs(configuration, configuration.listeners)
-        return Finding(grade: legs < 4 ? .note : .good, subject: "capacity", text: "\(legs) legs at a time with rtcp-mux, \(legs / 2) without; a bridged call has two", remedy: legs < 4 ? "a wider media.ports" : nil)
+        return Finding(
+            grade: legs < 4 ? .note : .good, subject: "capacity",
+            text: "\(legs) legs at a time with rtcp-mux, \(legs / 2) without; a bridged call has two",
+            remedy: legs < 4 ? "a wider media.ports" : nil)
     }
 
     /// Of a file that has services besides the gateway, those that publish something of it are meant.
     private func compose(_ published: ComposePorts) -> [Finding] {
         if published.services.isEmpty { return [Finding(grade: .note, subject: "compose", text: "\(published.path) publishes no port")] }
-        let meant = published.services.filter { service in service.publishes(someOf: ports) || signalling.contains { service.publishes($0.port, $0.kind) } }
-        return published.services.filter { service in meant.isEmpty || service.usesHostNetwork || meant.contains { $0.name == service.name } }.map(compose)
+        let meant = published.services.filter { service in
+            service.publishes(someOf: ports) || signalling.contains { service.publishes($0.port, $0.kind) }
+        }
+        return published.services.filter { service in meant.isEmpty || service.usesHostNetwork || meant.contains { $0.name == service.name }
+        }.map(compose)
     }
 
-    private var signalling: [(port: UInt16, kind: ComposePorts.Kind)] { configuration.listeners.map { ($0.address.port, $0.transport == .udp ? .udp : .tcp) } }
+    private var signalling: [(port: UInt16, kind: ComposePorts.Kind)] {
+        configuration.listeners.map { ($0.address.port, $0.transport == .udp ? .udp : .tcp) }
+    }
 
     private func compose(_ service: ComposePorts.Service) -> Finding {
-        func bad(_ text: String, _ remedy: String) -> Finding { Finding(grade: .bad, subject: "compose", text: "\(service.name) \(text)", remedy: remedy) }
-        if service.usesHostNetwork { return Finding(grade: .good, subject: "compose", text: "\(service.name) is on the host's network: nothing is in the way") }
+        func bad(_ text: String, _ remedy: String) -> Finding {
+            Finding(grade: .bad, subject: "compose", text: "\(service.name) \(text)", remedy: remedy)
+        }
+        if service.usesHostNetwork {
+            return Finding(grade: .good, subject: "compose", text: "\(service.name) is on the host's network: nothing is in the way")
+        }
         let hidden = signalling.filter { !service.publishes($0.port, $0.kind) }
         // TCP is for few, and may be kept inside where devices come over UDP.
-        if let (port, kind) = hidden.first(where: { port, kind in kind == .udp || configuration.udp.isEmpty || configuration.tls.contains { $0.port == port } }) {
+        if let (port, kind) = hidden.first(where: { port, kind in
+            kind == .udp || configuration.udp.isEmpty || configuration.tls.contains { $0.port == port }
+        }) {
             return bad("does not publish SIP's \(port)/\(kind)", "ports: \"\(port):\(port)/\(kind)\"")
         }
         if let missing = service.missing(ports) {
-            let remedy = "ports: \"\(ports.lowerBound)-\(ports.upperBound):\(ports.lowerBound)-\(ports.upperBound)/udp\", or a smaller media.ports"
+            let remedy =
+                "ports: \"\(ports.lowerBound)-\(ports.upperBound):\(ports.lowerBound)-\(ports.upperBound)/udp\", or a smaller media.ports"
             return bad("does not publish media ports \(missing.lowerBound)-\(missing.upperBound)/udp: calls there have no sound", remedy)
         }
-        if let moved = service.moved(ports) { return bad("publishes \(moved) under another number: SDP names the inner one", "the same number on both sides") }
+        if let moved = service.moved(ports) {
+            return bad("publishes \(moved) under another number: SDP names the inner one", "the same number on both sides")
+        }
         if let (port, kind) = hidden.first {
-            return Finding(grade: .note, subject: "compose", text: "\(service.name) publishes SIP over UDP and all media ports, and not \(port)/\(kind)", remedy: "ports: \"\(port):\(port)/\(kind)\", where devices speak TCP")
+            return Finding(
+                grade: .note, subject: "compose",
+                text: "\(service.name) publishes SIP over UDP and all media ports, and not \(port)/\(kind)",
+                remedy: "ports: \"\(port):\(port)/\(kind)\", where devices speak TCP")
         }
         return Finding(grade: .good, subject: "compose", text: "\(service.name) publishes SIP and all media ports")
     }
 
     private func buffers() -> Finding {
         let wanted = 4 << 20
-        guard let receive = machine.receiveBufferLimit, let send = machine.sendBufferLimit else { return Finding(grade: .note, subject: "buffers", text: "the kernel does not tell its limits") }
+        guard let receive = machine.receiveBufferLimit, let send = machine.sendBufferLimit else {
+            return Finding(grade: .note, subject: "buffers", text: "the kernel does not tell its limits")
+        }
         guard min(receive, send) < wanted else { return Finding(grade: .good, subject: "buffers", text: "sockets may have 4 MiB and more") }
         return Finding(
-            grade: .note, subject: "buffers", text: "rmem_max is \(receive / 1024) KiB, wmem_max \(send / 1024) KiB: bursts of SIP beyond that are lost",
+            grade: .note, subject: "buffers",
+            text: "rmem_max is \(receive / 1024) KiB, wmem_max \(send / 1024) KiB: bursts of SIP beyond that are lost",
             remedy: "sysctl net.core.rmem_max=\(wanted) net.core.wmem_max=\(wanted)")
     }
 
     private func clock() -> Finding {
-        guard let source = machine.clockSource else { return Finding(grade: .note, subject: "clock", text: "the kernel does not tell its clock") }
+        guard let source = machine.clockSource else {
+            return Finding(grade: .note, subject: "clock", text: "the kernel does not tell its clock")
+        }
         let isSlow = ["hpet", "acpi_pm", "jiffies", "pit"].contains(source)
         return Finding(
-            grade: isSlow ? .bad : .good, subject: "clock", text: source + (isSlow ? ": reading it takes a system call for every packet" : ", read without a system call"),
+            grade: isSlow ? .bad : .good, subject: "clock",
+            text: source + (isSlow ? ": reading it takes a system call for every packet" : ", read without a system call"),
             remedy: isSlow ? "boot with clocksource=tsc, or let the hypervisor offer a clock" : nil)
     }
 
@@ -129,39 +191,57 @@ struct Examination {
         let needed = min(gateway.limits.legs * 2, ports.count) + 64, limit = machine.descriptorLimit
         let isTooFew = limit > 0 && limit < needed
         return Finding(
-            grade: isTooFew ? .bad : .good, subject: "descriptors", text: "\(limit) may be open, \(needed) can be needed", remedy: isTooFew ? "LimitNOFILE=\(needed), ulimit -n, or docker's --ulimit nofile=\(needed)" : nil)
+            grade: isTooFew ? .bad : .good, subject: "descriptors", text: "\(limit) may be open, \(needed) can be needed",
+            remedy: isTooFew ? "LimitNOFILE=\(needed), ulimit -n, or docker's --ulimit nofile=\(needed)" : nil)
     }
 
     /// Names of trunks, and our own.
     private func names() -> [Finding] {
-        let targets = gateway.lines.flatMap { line -> [TrunkConfiguration.Target] in
-            guard case .trunk(let trunk) = line.endpoint else { return [] }
-            return trunk.targets
-        } + (gateway.domain == "localhost" ? [] : [TrunkConfiguration.Target(host: gateway.domain)])
+        let targets =
+            gateway.lines.flatMap { line -> [TrunkConfiguration.Target] in
+                guard case .trunk(let trunk) = line.endpoint else { return [] }
+                return trunk.targets
+            } + (gateway.domain == "localhost" ? [] : [TrunkConfiguration.Target(host: gateway.domain)])
         let named = targets.filter { IPAddress($0.host.withoutBrackets) == nil }
-        return Dictionary(named.map { ("\($0.host)", $0) }, uniquingKeysWith: { first, _ in first }).sorted { $0.key < $1.key }.map { host, target in
-            guard let time = machine.resolve(target, configuration) else { return Finding(grade: .note, subject: "names", text: "\(host) has no address here", remedy: "its entry in DNS, or the resolver of this machine") }
+        return Dictionary(named.map { ("\($0.host)", $0) }, uniquingKeysWith: { first, _ in first }).sorted { $0.key < $1.key }.map {
+            host, target in
+            guard let time = machine.resolve(target, configuration) else {
+                return Finding(
+                    grade: .note, subject: "names", text: "\(host) has no address here",
+                    remedy: "its entry in DNS, or the resolver of this machine")
+            }
             let isSlow = time > 1_000
-            return Finding(grade: isSlow ? .note : .good, subject: "names", text: "\(host) is found in \(Int(time.rounded())) ms", remedy: isSlow ? "a resolver that is nearer" : nil)
+            return Finding(
+                grade: isSlow ? .note : .good, subject: "names", text: "\(host) is found in \(Int(time.rounded())) ms",
+                remedy: isSlow ? "a resolver that is nearer" : nil)
         }
     }
 
     /// What a start warns of; the kernel's own ports have a finding of theirs.
     private func warnings() -> [Finding] {
-        StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil).warnings.map { Finding(grade: .note, subject: "settings", text: $0) }
+        StartupSummary(configuration, listeners: configuration.listeners, ephemeral: nil).warnings.map {
+            Finding(grade: .note, subject: "settings", text: $0)
+        }
     }
 
     private func rest() -> Finding? {
-        machine.cores < 2 ? Finding(grade: .note, subject: "cores", text: "one core for signalling and media: late packets under load", remedy: "two cores") : nil
+        machine.cores < 2
+            ? Finding(
+                grade: .note, subject: "cores", text: "one core for signalling and media: late packets under load", remedy: "two cores")
+            : nil
     }
 }
 
 enum MachineKind {
     /// Of one cable (RFC 3927, RFC 4291 §2.5.6): nobody calls there.
-    static func isLinkLocal(_ address: IPAddress) -> Bool { ["169.254.0.0/16", "fe80::/10"].contains { IPNetwork($0)?.contains(address) == true } }
+    static func isLinkLocal(_ address: IPAddress) -> Bool {
+        ["169.254.0.0/16", "fe80::/10"].contains { IPNetwork($0)?.contains(address) == true }
+    }
 
     /// Of the networks that container engines make by default.
     static func looksContained(_ address: IPAddress) -> Bool {
-        ["172.17.0.0/16", "172.18.0.0/15", "172.20.0.0/14", "10.88.0.0/16", "192.168.65.0/24"].contains { IPNetwork($0)?.contains(address) == true }
+        ["172.17.0.0/16", "172.18.0.0/15", "172.20.0.0/14", "10.88.0.0/16", "192.168.65.0/24"].contains {
+            IPNetwork($0)?.contains(address) == true
+        }
     }
 }

@@ -37,9 +37,12 @@ struct Machine {
 
     static var here: Machine {
         Machine(
-            addresses: LocalAddresses.all.filter { $0.isUp && !$0.isLoopback }.map(\.address), ephemeral: EphemeralPortRange.current, receiveBufferLimit: number("/proc/sys/net/core/rmem_max"),
-            sendBufferLimit: number("/proc/sys/net/core/wmem_max"), clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            descriptorLimit: ProcessResources.raiseDescriptorLimit(), cores: MachineReading.cores, resolve: resolved, folderFailure: failure(ofFolder:),
+            addresses: LocalAddresses.all.filter { $0.isUp && !$0.isLoopback }.map(\.address), ephemeral: EphemeralPortRange.current,
+            receiveBufferLimit: number("/proc/sys/net/core/rmem_max"),
+            sendBufferLimit: number("/proc/sys/net/core/wmem_max"),
+            clockSource: text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            descriptorLimit: ProcessResources.raiseDescriptorLimit(), cores: MachineReading.cores, resolve: resolved,
+            folderFailure: failure(ofFolder:),
             bindFailure: failure)
     }
 
@@ -48,13 +51,17 @@ struct Machine {
 
     private static func resolved(_ target: TrunkConfiguration.Target, _ configuration: ServeConfiguration) -> Double? {
         let begin = MonotonicClock.now
-        guard TrunkLookup.location(of: target, configuration, TrunkLookup.resolver(configuration))?.servers.isEmpty == false else { return nil }
+        guard TrunkLookup.location(of: target, configuration, TrunkLookup.resolver(configuration))?.servers.isEmpty == false else {
+            return nil
+        }
         return Double((MonotonicClock.now - begin).wholeNanoseconds) / 1e6
     }
 
     private static func failure(ofFolder path: String) -> FolderFailure? {
         var folder = path, isFolder: ObjCBool = false
-        while !folder.isEmpty, !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) { folder = (folder as NSString).deletingLastPathComponent }
+        while !folder.isEmpty, !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) {
+            folder = (folder as NSString).deletingLastPathComponent
+        }
         if !folder.isEmpty, !isFolder.boolValue { return .noFolder(folder) }
         guard access(folder.isEmpty ? "." : folder, W_OK | X_OK) == 0 else { return .unwritable }
         do { _ = try FolderClaim(path) } catch { return .inUse }

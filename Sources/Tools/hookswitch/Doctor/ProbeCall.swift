@@ -102,7 +102,9 @@ struct ProbeCall {
             if message.method == .bye, status >= 200 { evidence.isByeAnswered = true }
             guard message.method == .invite, (200..<300).contains(status) else { return }
             if isRepeated { evidence.repeatedAcceptances += 1 }
-            evidence.contact = message.contact.flatMap { contact in contact.uri.address.map { SocketAddress($0, port: contact.uri.port ?? 5060) } }
+            evidence.contact = message.contact.flatMap { contact in
+                contact.uri.address.map { SocketAddress($0, port: contact.uri.port ?? 5060) }
+            }
             guard let description = try? SessionDescription(parsing: message.body), let media = description.media.first else { return }
             evidence.media = (media.connection ?? description.connection)?.address.map { SocketAddress($0, port: media.port) }
         }
@@ -112,7 +114,9 @@ struct ProbeCall {
             guard let record = record.withLock({ $0 }) else { return evidence }
             // What we have cancelled ends with a status that says nothing of its own, if with any.
             let isOurs = record.isUnheard || record.status == 487 && record.endedBy == .us
-            (evidence.status, evidence.endedBy, evidence.failure) = (isOurs ? 0 : record.status, record.endedBy, record.failure.map { "\($0)" })
+            (evidence.status, evidence.endedBy, evidence.failure) = (
+                isOurs ? 0 : record.status, record.endedBy, record.failure.map { "\($0)" }
+            )
             evidence.isLate = evidence.isAccepted && record.answered == nil
             evidence.hasMedia = record.answered != nil && record.statistics != nil
             guard let statistics = record.statistics else { return evidence }

@@ -12,14 +12,18 @@ final class Calibration {
     /// - Throws: exit code 3 where there are no ports.
     init(_ order: LoadOrder) throws {
         var settings = LivePhoneSettings(user: "echo", server: SocketAddress(.loopback, port: 5060))
-        (settings.address, settings.codecs, settings.srtp, settings.mediaLanes) = (.loopback, order.settings.codecs, order.settings.srtp, order.settings.mediaLanes)
+        (settings.address, settings.codecs, settings.srtp, settings.mediaLanes) = (
+            .loopback, order.settings.codecs, order.settings.srtp, order.settings.mediaLanes
+        )
         settings.mediaPorts = order.echoPorts ?? settings.mediaPorts
         var policy = AnswerPolicy()
         (policy.answersAfter, policy.maximumCalls, policy.script.source, policy.script.listens) = (.zero, .max, .echo, false)
         var plan = LoadPlan.answering(policy)
         plan.tellsLegs = false
         let made = plan
-        do throws(LivePhoneError) { echo = try LivePhone(settings) { LoadClient(phone: $0, plan: made) } } catch { throw Failure.cannotRun(error.description) }
+        do throws(LivePhoneError) { echo = try LivePhone(settings) { LoadClient(phone: $0, plan: made) } } catch {
+            throw Failure.cannotRun(error.description)
+        }
     }
 
     /// The order, with the echo for its target.
@@ -45,12 +49,15 @@ extension LoadOptions {
         plan.playsBothEnds = true   // for its ports
         let place = try CallTarget("sip:echo@127.0.0.1", server: nil, transport: .udp)
         var settings = try settings(place, &plan)
-        guard settings.mediaPorts.count >= 4 else { throw Failure.usage("--calibrate needs four media ports or more: a pair for each end; got '\(phone.ports ?? "")'") }
+        guard settings.mediaPorts.count >= 4 else {
+            throw Failure.usage("--calibrate needs four media ports or more: a pair for each end; got '\(phone.ports ?? "")'")
+        }
         let ports = settings.mediaPorts, middle = (ports.lowerBound + UInt16(ports.count / 2)) & ~1
         settings.mediaPorts = ports.lowerBound...(middle - 1)
         plan.playsBothEnds = false
         return LoadOrder(
-            plan: plan, settings: settings, slo: nil, findsKnee: false, targetJournal: nil, outputs: outputs, targetText: "an echo of the tool's own",
+            plan: plan, settings: settings, slo: nil, findsKnee: false, targetJournal: nil, outputs: outputs,
+            targetText: "an echo of the tool's own",
             echoPorts: middle...ports.upperBound)
     }
 
@@ -58,10 +65,12 @@ extension LoadOptions {
     private var notForCalibration: String? {
         let values = [
             ("a target", target ?? scenarioTarget), ("--accounts", accounts), ("--ramp", ramp), ("--server", phone.server), ("--mix", mix),
-            ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--hold", hold), ("--listen", listen), ("--target-journal", targetJournal),
+            ("--steps", steps), ("--slo", slo), ("--transport", phone.transport), ("--hold", hold), ("--listen", listen),
+            ("--target-journal", targetJournal),
         ]
         let flags = [
-            ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", poisson), ("--rate", rate != nil),
+            ("--tcp", phone.tcp), ("--dry-run", dryRun), ("--find-knee", findKnee), ("--both-ends", bothEnds), ("--poisson", poisson),
+            ("--rate", rate != nil),
             ("--calls", calls != nil), ("--target-pid", targetPid != nil),
         ]
         return values.first { $0.1 != nil }?.0 ?? flags.first(where: \.1)?.0

@@ -25,7 +25,9 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Begin calls for so long (default without --calls and --ramp: 60).", valueName: "s"))
     var duration: Double?
 
-    @Option(help: ArgumentHelp("At most so many at a time; more are not begun, and counted (default: as many as rate and hold time make).", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "At most so many at a time; more are not begun, and counted (default: as many as rate and hold time make).", valueName: "n"))
     var concurrent: Int?
 
     @Option(help: ArgumentHelp("How long each lasts: 10, or exponential:10 for a mean of 10 s.", valueName: "s"))
@@ -59,7 +61,8 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long a step goes on before it is judged (default: a fifth of it, 3 at most).", valueName: "s"))
     var settle: Double?
 
-    @Flag(help: "Call an echo of the tool's own, up to --concurrent (2000) at a time: how many can it drive in time here?") var calibrate = false
+    @Flag(help: "Call an echo of the tool's own, up to --concurrent (2000) at a time: how many can it drive in time here?") var calibrate =
+        false
 
     @Option(help: ArgumentHelp("Calls as this file says (YAML); options given as well go before it.", valueName: "file"))
     var scenario: String?

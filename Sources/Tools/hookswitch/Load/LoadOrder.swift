@@ -31,21 +31,31 @@ extension LoadOptions {
         var plan = LoadPlan()
         plan.accounts = try accountList()
         plan.target = place.uri.user == nil ? nil : place.uri
-        if plan.target == nil, plan.accounts.isEmpty { throw Failure.usage("'\(target ?? scenarioTarget ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST") }
-        if plan.target == nil, plan.accounts.count < 2 { throw Failure.usage("--accounts needs two lines or more: the first half calls the second") }
+        if plan.target == nil, plan.accounts.isEmpty {
+            throw Failure.usage(
+                "'\(target ?? scenarioTarget ?? "")' names nobody to call: write sip:9196@ADDRESS, or add --accounts FIRST..LAST")
+        }
+        if plan.target == nil, plan.accounts.count < 2 {
+            throw Failure.usage("--accounts needs two lines or more: the first half calls the second")
+        }
         plan.playsBothEnds = bothEnds || plan.target == nil
         if bothEnds, plan.accounts.isEmpty, phone.local == nil {
             throw Failure.usage("--both-ends needs --local ADDRESS:PORT, or --accounts: where do the calls come back to?")
         }
         try shape(&plan)
         let level = try slo.map(Self.level)
-        if plan.mix.percent[.busy] ?? 0 > 0, !plan.playsBothEnds { throw Failure.usage("--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends") }
-        if findKnee, rate != nil { throw Failure.usage("--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)") }
+        if plan.mix.percent[.busy] ?? 0 > 0, !plan.playsBothEnds {
+            throw Failure.usage("--mix busy=… needs the other end to be the tool's: add --accounts, or --both-ends")
+        }
+        if findKnee, rate != nil {
+            throw Failure.usage("--find-knee and --rate exclude each other: the rate is raised by --ramp (10:1000:10:10 without one)")
+        }
         if findKnee, dryRun { throw Failure.usage("--dry-run and --find-knee exclude each other: one call has no knee") }
         if findKnee, level == nil { throw Failure.usage("--find-knee needs --slo: what must hold?") }
         let settings = try settings(place, &plan)
         return LoadOrder(
-            plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid, outputs: outputs,
+            plan: plan, settings: settings, slo: level, findsKnee: findKnee, targetJournal: targetJournal, targetProcess: targetPid,
+            outputs: outputs,
             targetText: plan.target.map { "\($0)" } ?? "\(place.server), \(plan.accounts.count) accounts")
     }
 
@@ -63,18 +73,26 @@ extension LoadOptions {
     private func place() throws -> CallTarget {
         guard let target = target ?? scenarioTarget else { throw Failure.usage("whom to call? 'hookswitch load sip:9196@ADDRESS'") }
         let server = try phone.serverAddress()
-        if server != nil, accounts != nil, SocketAddress(target, defaultPort: 5060) != nil { throw Failure.usage("--server and a target that is a server exclude each other") }
+        if server != nil, accounts != nil, SocketAddress(target, defaultPort: 5060) != nil {
+            throw Failure.usage("--server and a target that is a server exclude each other")
+        }
         return try CallTarget(target, server: server, transport: try phone.wantedTransport())
     }
 
     private func accountList() throws -> [LoadAccount] {
         guard let accounts else {
-            if phone.password != nil, phone.from == nil { throw Failure.usage("--password needs --accounts or --from: whose password is it?") }
+            if phone.password != nil, phone.from == nil {
+                throw Failure.usage("--password needs --accounts or --from: whose password is it?")
+            }
             return []
         }
         if phone.from != nil { throw Failure.usage("--from and --accounts exclude each other: accounts call as themselves") }
-        let parts = accounts.components(separatedBy: "..").count == 2 ? accounts.components(separatedBy: "..") : accounts.components(separatedBy: "-")
-        guard parts.count == 2, parts[0].count <= parts[1].count, let first = UInt64(parts[0]), let last = UInt64(parts[1]), first <= last, last - first < 100_000 else {
+        let parts =
+            accounts.components(separatedBy: "..").count == 2
+            ? accounts.components(separatedBy: "..") : accounts.components(separatedBy: "-")
+        guard parts.count == 2, parts[0].count <= parts[1].count, let first = UInt64(parts[0]), let last = UInt64(parts[1]), first <= last,
+            last - first < 100_000
+        else {
             throw Failure.usage("--accounts takes lines as 1001..1100, got '\(accounts)'")
         }
         return (first...last).map { number in
@@ -107,25 +125,36 @@ extension LoadOptions {
         case "sound": break
         case "echo": plan.expectsEcho = true
         case "nothing": plan.expectsSilence = true
-        default: throw Failure.usage("--expect is sound, echo or nothing, got '\(expect)'\(Nearest.hint(for: expect, among: ["sound", "echo", "nothing"]))")
+        default:
+            throw Failure.usage(
+                "--expect is sound, echo or nothing, got '\(expect)'\(Nearest.hint(for: expect, among: ["sound", "echo", "nothing"]))")
         }
-        plan.concurrent = try concurrent.map { try Bounded.whole($0, option: "--concurrent", of: "a number of calls", in: 1...20_000) } ?? plan.expectedConcurrency
+        plan.concurrent =
+            try concurrent.map { try Bounded.whole($0, option: "--concurrent", of: "a number of calls", in: 1...20_000) }
+            ?? plan.expectedConcurrency
     }
 
     private func arrivals() throws -> ArrivalPlan {
         if rate != nil, ramp != nil { throw Failure.usage("--rate and --ramp exclude each other") }
         if let rate {
-            guard (0.001...10_000).contains(rate) else { throw Failure.usage("--rate takes calls a second from 0.001 to 10000, got \(Bounded.short(rate))") }
+            guard (0.001...10_000).contains(rate) else {
+                throw Failure.usage("--rate takes calls a second from 0.001 to 10000, got \(Bounded.short(rate))")
+            }
             return ArrivalPlan(rate: rate, isPoisson: poisson)
         }
         guard let text = ramp ?? (findKnee ? "10:1000:10:10" : nil) else { return ArrivalPlan(rate: 10, isPoisson: poisson) }
         let parts = text.split(separator: ":").map { Double($0) }, numbers = parts.compactMap(\.self)
-        guard parts.count == 4, numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] > 0, numbers[1] >= numbers[0], numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400 else {
+        guard parts.count == 4, numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] > 0, numbers[1] >= numbers[0],
+            numbers[2] > 0, numbers[3] >= 1, numbers[1] <= 10_000, numbers[3] <= 86_400
+        else {
             throw Failure.usage("--ramp takes FROM:TO:STEP:EVERY as 10:100:10:30 (calls a second, and seconds), got '\(text)'")
         }
         let most = ArrivalPlan.mostSteps
-        guard (numbers[1] - numbers[0]) / numbers[2] < Double(most) else { throw Failure.usage("--ramp makes more than \(most) steps: '\(text)'") }
-        return ArrivalPlan(from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: poisson)
+        guard (numbers[1] - numbers[0]) / numbers[2] < Double(most) else {
+            throw Failure.usage("--ramp makes more than \(most) steps: '\(text)'")
+        }
+        return ArrivalPlan(
+            from: numbers[0], to: numbers[1], by: numbers[2], every: .nanoseconds(Int64(numbers[3] * 1e9)), isPoisson: poisson)
     }
 
     private func holdTime(_ text: String) throws -> HoldTime {
@@ -143,12 +172,15 @@ extension LoadOptions {
         for part in (text ?? "").split(separator: ",") {
             let pair = part.split(separator: "=", omittingEmptySubsequences: false), name = String(pair.first ?? "")
             guard let kind = CallKind(rawValue: name), kind != .plain else {
-                throw Failure.usage("--mix knows no '\(name)'\(Nearest.hint(for: name, among: kinds)); there are \(kinds.joined(separator: ", "))")
+                throw Failure.usage(
+                    "--mix knows no '\(name)'\(Nearest.hint(for: name, among: kinds)); there are \(kinds.joined(separator: ", "))")
             }
             guard pair.count == 2, let value = Double(pair[1].filter { $0 != "%" }), (0...100).contains(value) else {
                 throw Failure.usage("--mix takes percentages as \(name)=5, got '\(part)'")
             }
-            guard percent.updateValue(value, forKey: kind) == nil else { throw Failure.usage("--mix names '\(name)' twice: '\(text ?? "")'") }
+            guard percent.updateValue(value, forKey: kind) == nil else {
+                throw Failure.usage("--mix names '\(name)' twice: '\(text ?? "")'")
+            }
         }
         if text != nil, percent.isEmpty { throw Failure.usage("--mix takes percentages as hold=5,dtmf=10, got '\(text ?? "")'") }
         guard percent.values.reduce(0, +) <= 100 else { throw Failure.usage("--mix makes more than 100 %: '\(text ?? "")'") }
@@ -157,13 +189,17 @@ extension LoadOptions {
 
     private func digits() throws -> [DTMFDigit] {
         let digits = keys.compactMap(DTMFDigit.init)
-        guard (1...32).contains(digits.count), digits.count == keys.count else { throw Failure.usage("--keys takes up to 32 keys of 0-9, *, # and A-D, got '\(keys)'") }
+        guard (1...32).contains(digits.count), digits.count == keys.count else {
+            throw Failure.usage("--keys takes up to 32 keys of 0-9, *, # and A-D, got '\(keys)'")
+        }
         return digits
     }
 
     private func listening() throws -> Listening {
         guard let listen else { return .upTo(64) }
-        guard listen.hasSuffix("%"), let value = Double(listen.dropLast()), (0...100).contains(value) else { throw Failure.usage("--listen takes a share as 10%, got '\(listen)'") }
+        guard listen.hasSuffix("%"), let value = Double(listen.dropLast()), (0...100).contains(value) else {
+            throw Failure.usage("--listen takes a share as 10%, got '\(listen)'")
+        }
         return .share(value / 100)
     }
 
@@ -172,10 +208,13 @@ extension LoadOptions {
             switch error {
             case .empty: throw Failure.usage("--slo takes terms as setup_p95<200ms,failed<0.1%, got '\(text)'")
             case .noComparison(let term): throw Failure.usage("--slo: '\(term)' compares nothing; write <, <=, > or >=")
-            case .unknownName(let name, let term): throw Failure.usage("--slo: '\(term)': there is no '\(name)'\(Nearest.hint(for: name, among: ServiceLevel.names))")
-            case .noStatistic(let name, let term): throw Failure.usage("--slo: '\(term)': say which: \(name)_p95, \(name)_mean, \(name)_min or \(name)_max")
+            case .unknownName(let name, let term):
+                throw Failure.usage("--slo: '\(term)': there is no '\(name)'\(Nearest.hint(for: name, among: ServiceLevel.names))")
+            case .noStatistic(let name, let term):
+                throw Failure.usage("--slo: '\(term)': say which: \(name)_p95, \(name)_mean, \(name)_min or \(name)_max")
             case .badStatistic(let name, let term): throw Failure.usage("--slo: '\(term)': '\(name)' is none of p0 to p100, mean, min, max")
-            case .badLimit(let limit, let unit, let term): throw Failure.usage("--slo: '\(term)': '\(limit)' is no limit\(unit.isEmpty ? "" : " in \(unit)")")
+            case .badLimit(let limit, let unit, let term):
+                throw Failure.usage("--slo: '\(term)': '\(limit)' is no limit\(unit.isEmpty ? "" : " in \(unit)")")
             }
         }
     }
@@ -219,11 +258,13 @@ enum LoadPorts {
         try provideDescriptors(for: count)
         for range in candidates where range.count > count {
             for _ in 0..<50 {
-                let first = UInt16(Int.random(in: range.lowerBound...(range.upperBound - count)) & ~1), block = first...(first + UInt16(count) - 1)
+                let first = UInt16(Int.random(in: range.lowerBound...(range.upperBound - count)) & ~1),
+                    block = first...(first + UInt16(count) - 1)
                 if block.allSatisfy({ isFree($0, family) }) { return block }
             }
         }
-        throw Failure.cannotRun("no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
+        throw Failure.cannotRun(
+            "no \(count) UDP ports in a row are free; name some with --ports, or make fewer calls at a time (--concurrent)")
     }
 
     /// As many calls at a time as there are ports for, with room for those that rest.
@@ -237,12 +278,17 @@ enum LoadPorts {
 
     private static func ends(_ plan: LoadPlan) -> Int { plan.playsBothEnds ? 2 : 1 }
     /// Calls whose ports rest, at the highest rate.
-    private static func resting(_ plan: LoadPlan) -> Int { Int(3 * min(plan.arrivals.steps.map(\.rate).max() ?? 1, Double(plan.concurrent))) }
+    private static func resting(_ plan: LoadPlan) -> Int {
+        Int(3 * min(plan.arrivals.steps.map(\.rate).max() ?? 1, Double(plan.concurrent)))
+    }
 
     /// Above the kernel's own, where hardly anybody is; else below it, where a gateway on this machine may have its own; else anywhere.
     private static var candidates: [ClosedRange<Int>] {
         let kernel = EphemeralPortRange.current ?? 32_768...60_999
-        return [min(65_535, Int(kernel.upperBound) + 1)...65_535, min(10_000, Int(kernel.lowerBound) - 1)...(Int(kernel.lowerBound) - 1), 10_000...65_535]
+        return [
+            min(65_535, Int(kernel.upperBound) + 1)...65_535, min(10_000, Int(kernel.lowerBound) - 1)...(Int(kernel.lowerBound) - 1),
+            10_000...65_535,
+        ]
     }
 
     private static func provideDescriptors(for sockets: Int) throws {

@@ -18,7 +18,9 @@ struct LoadOutputs {
     private mutating func add(_ path: String?, of option: String, _ make: @escaping (LoadReport) throws -> String) throws {
         guard let path = try path?.named(by: option) else { return }
         let file = path == "-" ? nil : try ReportFile(path)
-        if let file, files.contains(where: { $0.file?.replaces(file) ?? false }) { throw Failure.usage("\(option): another report goes to '\(path)' already, and would be lost") }
+        if let file, files.contains(where: { $0.file?.replaces(file) ?? false }) {
+            throw Failure.usage("\(option): another report goes to '\(path)' already, and would be lost")
+        }
         files.append((file, make))
     }
 

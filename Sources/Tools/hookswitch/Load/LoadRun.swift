@@ -23,7 +23,8 @@ struct LoadRun {
         let stopped = Mutex(false), journal = try order.targetJournal.map(TargetJournal.init(path:))
         var process = try order.targetProcess.map(TargetProcess.init)
         let tlsFailure = Mutex<TLSError?>(nil)
-        let signals = HangupSignals(teller, exitCodeAtOnce: 3), began = Date(), load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
+        let signals = HangupSignals(teller, exitCodeAtOnce: 3), began = Date(),
+            load = try start(order) { error in tlsFailure.withLock { $0 = error } }, progress = LoadTeller(order.plan, teller)
         signals.whenAsked {
             stopped.withLock { $0 = true }
             load.stop()
@@ -36,9 +37,12 @@ struct LoadRun {
         let reason = tlsFailure.withLock { $0 }.map { ": TLS: \($0)" } ?? ""
         if let failure = outcome.failure, outcome.evidence == nil { throw Failure.cannotRun(failure + reason) }
         let run = LoadReport.Run(
-            command: Self.command, target: order.targetText, transport: "\(order.settings.transport)", version: Hookswitch.version, began: began.formatted(.iso8601),
+            command: Self.command, target: order.targetText, transport: "\(order.settings.transport)", version: Hookswitch.version,
+            began: began.formatted(.iso8601),
             elapsed: Double(outcome.elapsed.wholeMilliseconds) / 1_000, wasStopped: stopped.withLock { $0 }, seed: order.plan.seed)
-        guard var report = outcome.report(run, plan: order.plan, slo: order.slo, findsKnee: order.findsKnee) else { throw Failure.cannotRun("no call was begun") }
+        guard var report = outcome.report(run, plan: order.plan, slo: order.slo, findsKnee: order.findsKnee) else {
+            throw Failure.cannotRun("no call was begun")
+        }
         if let error = tlsFailure.withLock({ $0 }) { report.validity.notes.append("TLS: \(error)") }
         if let process { report.leaks?.add(process.settled()) }
         if let journal { report.leaks?.add(journal.settled()) }
@@ -84,7 +88,10 @@ final class LoadTeller {
     private func text(_ snapshot: LoadSnapshot) -> String {
         let progress = snapshot.progress
         guard let elapsed = snapshot.elapsed else { return "registering: \(progress.registered) of \(progress.accounts)" }
-        var parts = ["\(bar(snapshot, elapsed)) \(elapsed.wholeMilliseconds / 1_000) s", "\(progress.begun)\(plan.calls.map { "/\($0)" } ?? "") calls", "\(progress.active) up"]
+        var parts = [
+            "\(bar(snapshot, elapsed)) \(elapsed.wholeMilliseconds / 1_000) s",
+            "\(progress.begun)\(plan.calls.map { "/\($0)" } ?? "") calls", "\(progress.active) up",
+        ]
         parts.append("\(snapshot.bad) bad")
         if progress.phase == .ending { parts.append("ending") } else { parts.append("\(CallText.number(progress.rate))/s") }
         if let setup = snapshot.setupP95 { parts.append("setup \(CallText.number(setup)) ms") }

@@ -25,13 +25,17 @@ struct TargetJournal {
 
     /// Each kind that opens something, with the one that closes it.
     private static let pairs: [(JournalEvent.Kind, JournalEvent.Kind, String)] = [
-        (.mediaReserved, .mediaReleased, "media ports reserved and not released"), (.mediaOpened, .mediaClosed, "media opened and not closed"),
-        (.mediaStarted, .mediaStopped, "media started and not stopped"), (.sessionActivated, .sessionDeactivated, "audio sessions activated and not deactivated"),
+        (.mediaReserved, .mediaReleased, "media ports reserved and not released"),
+        (.mediaOpened, .mediaClosed, "media opened and not closed"),
+        (.mediaStarted, .mediaStopped, "media started and not stopped"),
+        (.sessionActivated, .sessionDeactivated, "audio sessions activated and not deactivated"),
     ]
 
     /// - Throws: exit code 3 where it cannot be read.
     init(path: String) throws {
-        guard JournalReader.canBeReadAgain(path) else { throw Failure.cannotRun("\(path): is no file, and a journal is read before the run and after it") }
+        guard JournalReader.canBeReadAgain(path) else {
+            throw Failure.cannotRun("\(path): is no file, and a journal is read before the run and after it")
+        }
         self.path = path
         (before, rotatedBefore) = (try Self.read([path]), Self.rotated(path).compactMap(JournalReader.beginning).max())
     }
@@ -62,9 +66,12 @@ struct TargetJournal {
         guard now.contains(before) else {
             return LeakReport(leftovers: [], notJudged: "the gateway's journal, of which too much was rotated away (journal.rotate)")
         }
-        let violations = now.violations > before.violations ? ["gateway: \(now.violations - before.violations) violations of the contract"] : []
+        let violations =
+            now.violations > before.violations ? ["gateway: \(now.violations - before.violations) violations of the contract"] : []
         // What is missing may be the end of anything; a violation stays one.
-        guard now.gaps <= before.gaps else { return LeakReport(leftovers: violations, notJudged: "the gateway's journal, in which events are missing") }
+        guard now.gaps <= before.gaps else {
+            return LeakReport(leftovers: violations, notJudged: "the gateway's journal, in which events are missing")
+        }
         func since(_ kind: JournalEvent.Kind) -> Int { (now.kinds[kind] ?? 0) - (before.kinds[kind] ?? 0) }
         var leftovers = Self.pairs.compactMap { opened, closed, text in
             since(opened) > since(closed) ? "gateway: \(since(opened) - since(closed)) \(text)" : nil

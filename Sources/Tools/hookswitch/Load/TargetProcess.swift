@@ -14,11 +14,14 @@ struct TargetProcess {
     init(_ number: Int) throws {
         process = "\(number)"
         (descriptors, resident) = (MachineReading.descriptorCount(of: process), MachineReading.residentBytes(of: process))
-        guard descriptors != nil, resident != nil else { throw Failure.cannotRun("--target-pid \(number): there is no such process, or it may not be looked at") }
+        guard descriptors != nil, resident != nil else {
+            throw Failure.cannotRun("--target-pid \(number): there is no such process, or it may not be looked at")
+        }
     }
 
     mutating func note(_ snapshot: LoadSnapshot) {
-        trend.note(resident: MachineReading.residentBytes(of: process), over: snapshot.judged, up: snapshot.progress.active, at: snapshot.elapsed)
+        trend.note(
+            resident: MachineReading.residentBytes(of: process), over: snapshot.judged, up: snapshot.progress.active, at: snapshot.elapsed)
     }
 
     /// After the run; waits a while for what is still being closed.
@@ -29,7 +32,9 @@ struct TargetProcess {
         let resident = MachineReading.residentBytes(of: process)
         if resident == nil { report.leftovers.append("gateway: its process is gone") }
         if let excess, excess > 0 { report.leftovers.append("gateway: \(excess + Self.keptDescriptors) more descriptors than before") }
-        if trend.isGrowing, let bytes = trend.perCall { report.leftovers.append("gateway: \(Int(bytes)) bytes of memory more with every call") }
+        if trend.isGrowing, let bytes = trend.perCall {
+            report.leftovers.append("gateway: \(Int(bytes)) bytes of memory more with every call")
+        }
         report.targetMemory = MemoryFigures(before: self.resident, after: resident, perCall: trend.perCall)
         return report
     }

@@ -39,11 +39,12 @@ struct AnswerRun {
         onStart()
         let place = "\(plan.settings.transport) \(phone.address)"
         teller.say("\(plan.registers ? "registering \(plan.settings.user) with \(plan.settings.server)" : "taking calls") at \(place)")
-        let desk = desk, quit = { @Sendable in
-            phone.stop()
-            // A peer that does not answer our BYE must not keep us.
-            desk.after(.seconds(5)) { phone.post { client, now in client.abandon(at: now) } }
-        }
+        let desk = desk,
+            quit = { @Sendable in
+                phone.stop()
+                // A peer that does not answer our BYE must not keep us.
+                desk.after(.seconds(5)) { phone.post { client, now in client.abandon(at: now) } }
+            }
         signals.whenAsked(quit)
         begin(phone, quit)
         desk.waitUntilFinished()
@@ -155,7 +156,9 @@ private final class Desk: Sendable {
 
     private func note(_ failure: any Error) { state.withLock { $0.failure = $0.failure ?? failure } }
 
-    func after(_ delay: Duration, do work: @escaping @Sendable () -> Void) { queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay.wholeMilliseconds)), execute: work) }
+    func after(_ delay: Duration, do work: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay.wholeMilliseconds)), execute: work)
+    }
 
     func waitUntilFinished() {
         finished.wait()

@@ -11,7 +11,9 @@ final class CallRecordings: Sendable {
     init(path: String) throws {
         self.path = path
         let folder = (path as NSString).deletingLastPathComponent, manager = FileManager.default
-        let isWritable = manager.fileExists(atPath: path) ? manager.isWritableFile(atPath: path) : manager.isWritableFile(atPath: folder.isEmpty ? "." : folder)
+        let isWritable =
+            manager.fileExists(atPath: path)
+            ? manager.isWritableFile(atPath: path) : manager.isWritableFile(atPath: folder.isEmpty ? "." : folder)
         var isFolder: ObjCBool = false
         guard isWritable, !(manager.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue) else {
             throw Failure.cannotRun(WAVFileError.cannotWrite(path, "the place is not writable").description)

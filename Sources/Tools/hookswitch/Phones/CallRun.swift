@@ -44,7 +44,9 @@ struct CallRun {
         ending.wait()
         withExtendedLifetime(signals) {}
         var outcome = story.told { record, failure, digitsAreSent in self.outcome(record, failure, digitsAreSent) }
-        if let error = story.tlsFailure, outcome.result.status == 0 || outcome.result.status == 503 { outcome.result.failure = "TLS: \(error)" }
+        if let error = story.tlsFailure, outcome.result.status == 0 || outcome.result.status == 503 {
+            outcome.result.failure = "TLS: \(error)"
+        }
         return outcome
     }
 
@@ -69,7 +71,9 @@ struct CallRun {
     }
 
     private func outcome(_ record: CallRecord?, _ failure: String?, _ digitsAreSent: Bool) -> CallOutcome {
-        guard let record else { return CallOutcome(result: CallResult(notCalled: "\(plan.target)", failure: failure ?? "no call was made")) }
+        guard let record else {
+            return CallOutcome(result: CallResult(notCalled: "\(plan.target)", failure: failure ?? "no call was made"))
+        }
         var outcome = CallOutcome(result: record.judged(plan.sound))
         if let recordings = plan.recordings, record.answered != nil {
             if let error = recordings.finish(1) {
@@ -81,7 +85,9 @@ struct CallRun {
         }
         if record.couldNotBind { outcome.complaint = .cannotRun(outcome.result.failure ?? "there is no media port") }
         if record.answered != nil, !plan.script.digits.isEmpty, !digitsAreSent {
-            outcome.complaint = outcome.complaint ?? Failure(message: "the call ended before all keys were pressed, or the other side takes none", exitCode: 1)
+            outcome.complaint =
+                outcome.complaint
+                ?? Failure(message: "the call ended before all keys were pressed, or the other side takes none", exitCode: 1)
         }
         return outcome
     }

@@ -22,7 +22,9 @@ struct CallTarget {
         guard uri.port != 0 else { throw Failure.usage("'\(text)': a port is a number from 1 to 65535") }
         let named = try uri.carrier()
         transport = wanted ?? named
-        guard uri.scheme != .sips || transport.isSecure else { throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:") }
+        guard uri.scheme != .sips || transport.isSecure else {
+            throw Failure.usage("'\(text)' asks for TLS: leave --transport out, or write sip:")
+        }
         if server == nil, uri.port == nil { self.server.port = transport.standardPort }
     }
 
@@ -41,7 +43,9 @@ struct CallTarget {
 
     private static func mustNameServer(_ text: String) throws {
         let bare = ["sip:", "sips:", "tel:"].first(where: text.hasPrefix).map { String(text.dropFirst($0.count)) } ?? text
-        guard !bare.isEmpty, !bare.contains("@"), SocketAddress(bare, defaultPort: 5060) == nil, !bare.hasPrefix("localhost") else { return }
+        guard !bare.isEmpty, !bare.contains("@"), SocketAddress(bare, defaultPort: 5060) == nil, !bare.hasPrefix("localhost") else {
+            return
+        }
         throw Failure.usage("'\(text)' names no server: write sip:\(bare)@ADDRESS, or add --server ADDRESS")
     }
 }

@@ -9,7 +9,9 @@ enum CallText {
     static func result(_ call: CallResult, recordedIn file: String? = nil) -> String {
         var lines = ["status    \(status(call))"]
         if let time = times(call) { lines.append("setup     \(time)") }
-        if let packets = call.packets { lines.append("packets   \(figures(packets))\(call.codec.map { ", \($0)" } ?? "")\(encryption(call))") }
+        if let packets = call.packets {
+            lines.append("packets   \(figures(packets))\(call.codec.map { ", \($0)" } ?? "")\(encryption(call))")
+        }
         if let audio = call.audio { lines.append("sound     \(figures(audio))") }
         if !call.digitsReceived.isEmpty { lines.append("keys      \(call.digitsReceived)") }
         if call.timesHeld > 0 { lines.append("held      \(call.timesHeld) times") }
@@ -19,19 +21,21 @@ enum CallText {
     }
 
     static func status(_ call: CallResult) -> String {
-        let code = switch (call.status, call.reason) {
-        case (0, _): "no call"
-        case (408, ""): "408, nobody answers there"
-        case (503, ""): "503, nothing can be sent there"
-        case (let status, ""): "\(status)"
-        case (let status, let reason): "\(status) \(reason)"
-        }
+        let code =
+            switch (call.status, call.reason) {
+            case (0, _): "no call"
+            case (408, ""): "408, nobody answers there"
+            case (503, ""): "503, nothing can be sent there"
+            case (let status, ""): "\(status)"
+            case (let status, let reason): "\(status) \(reason)"
+            }
         let length = call.duration.map { ", \(number($0 / 1_000)) s long" } ?? ""
-        let ender = switch call.endedBy {
-        case .us: ", ended by us"
-        case .them: ", ended by the other side"
-        case .nobody: ""
-        }
+        let ender =
+            switch call.endedBy {
+            case .us: ", ended by us"
+            case .them: ", ended by the other side"
+            case .nobody: ""
+            }
         return code + length + ender + (call.failure.map { ": \($0)" } ?? "")
     }
 
@@ -60,7 +64,8 @@ enum CallText {
     }
 
     private static func times(_ call: CallResult) -> String? {
-        let times = [call.setupTime.map { "ringing after \(number($0)) ms" }, call.answerTime.map { "answered after \(number($0)) ms" }].compactMap(\.self)
+        let times = [call.setupTime.map { "ringing after \(number($0)) ms" }, call.answerTime.map { "answered after \(number($0)) ms" }]
+            .compactMap(\.self)
         return times.isEmpty ? nil : times.joined(separator: ", ")
     }
 

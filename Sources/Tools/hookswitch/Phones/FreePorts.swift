@@ -7,9 +7,12 @@ enum FreePorts {
     /// Blocks that this process was given before: their users bind when a call is answered, and until then the ports look free.
     private static let given = Mutex<[ClosedRange<UInt16>]>([])
 
-    /// A run of UDP ports to which nothing was bound just now, clear of the gateway's usual ones, of the kernel's own, and of those that were given
+    /// A run of UDP ports to which nothing was bound just now, clear of the gateway's usual ones, of the kernel's own, and of those that
+    /// were given
     /// to somebody else in this process, as long as there are others. Begins at an even port of `range`.
-    static func block(of count: Int, _ family: IPAddress.Family, in range: ClosedRange<UInt16> = 22_000...31_999) throws -> ClosedRange<UInt16> {
+    static func block(of count: Int, _ family: IPAddress.Family, in range: ClosedRange<UInt16> = 22_000...31_999) throws -> ClosedRange<
+        UInt16
+    > {
         for attempt in 0..<200 where count <= range.count * 9 / 10 {
             let first = UInt16.random(in: range.lowerBound / 2...(range.upperBound - UInt16(count)) / 2) * 2
             let block = first...(first + UInt16(count) - 1)

@@ -26,7 +26,9 @@ enum CodecList {
     static func parse(_ text: String) throws -> [Codec] {
         let codecs = try text.split(separator: ",", omittingEmptySubsequences: false).map { name -> Codec in
             guard let codec = Codec(catalogueName: Text(String(name))) else {
-                throw Failure.usage("--codec knows no codec '\(name)'; there are \(Codec.catalogue.map(\.catalogueName.description).joined(separator: ", "))")
+                throw Failure.usage(
+                    "--codec knows no codec '\(name)'; there are \(Codec.catalogue.map(\.catalogueName.description).joined(separator: ", "))"
+                )
             }
             return codec
         }
@@ -49,13 +51,16 @@ enum MediaPorts {
 enum Bounded {
     static func seconds(_ value: Double, option: String, in range: ClosedRange<Double>) throws -> Duration {
         guard range.contains(value) else {
-            throw Failure.usage("\(option) takes seconds from \(short(range.lowerBound)) to \(short(range.upperBound)), got \(short(value))")
+            throw Failure.usage(
+                "\(option) takes seconds from \(short(range.lowerBound)) to \(short(range.upperBound)), got \(short(value))")
         }
         return .nanoseconds(Int64(value * 1e9))
     }
 
     static func whole(_ value: Int, option: String, of what: String, in range: ClosedRange<Int>) throws -> Int {
-        guard range.contains(value) else { throw Failure.usage("\(option) takes \(what) from \(range.lowerBound) to \(range.upperBound), got \(value)") }
+        guard range.contains(value) else {
+            throw Failure.usage("\(option) takes \(what) from \(range.lowerBound) to \(range.upperBound), got \(value)")
+        }
         return value
     }
 
@@ -69,7 +74,8 @@ extension SocketAddress {
     init(ofServer text: String, option: String = "--server", defaultPort: UInt16 = 5060) throws {
         let local = text == "localhost" || text.hasPrefix("localhost:") ? "127.0.0.1" + text.dropFirst("localhost".count) : text
         guard let address = SocketAddress(local, defaultPort: defaultPort), address.port != 0, !address.address.isAny else {
-            throw Failure.usage("\(option) takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '\(text)'")
+            throw Failure.usage(
+                "\(option) takes an address as 127.0.0.1 or [::1]:5062 (names are not resolved in this version), got '\(text)'")
         }
         try Self.refuseBothReadings(of: text, option: option)
         self = address
@@ -77,13 +83,17 @@ extension SocketAddress {
 
     /// `::1:5060` is an address without a port, and was hardly meant as one.
     static func refuseBothReadings(of text: String, option: String) throws {
-        if let readings = readings(of: text) { throw Failure.usage("\(option) is \(readings.0) or \(readings.1): write the brackets, got '\(text)'") }
+        if let readings = readings(of: text) {
+            throw Failure.usage("\(option) is \(readings.0) or \(readings.1): write the brackets, got '\(text)'")
+        }
     }
 
-    /// What an IPv6 address without brackets may mean, where its end may be a port of those that need no right, and what is before it is one that people
+    /// What an IPv6 address without brackets may mean, where its end may be a port of those that need no right, and what is before it is
+    /// one that people
     /// write (loopback, or one of few groups): others end so by chance.
     static func readings(of text: String) -> (String, String)? {
-        guard let colon = text.lastIndex(of: ":"), IPAddress(text)?.family == .v6, let port = UInt16(text[text.index(after: colon)...]), port >= 1024,
+        guard let colon = text.lastIndex(of: ":"), IPAddress(text)?.family == .v6, let port = UInt16(text[text.index(after: colon)...]),
+            port >= 1024,
             IPAddress(String(text[..<colon]))?.family == .v6, text[..<colon].split(separator: ":").count <= 3
         else { return nil }
         return ("[\(text)]", "[\(text[..<colon])]:\(port)")

@@ -9,7 +9,9 @@ import Workbench
 
 /// By what way telephones of ours reach the world, and what they speak: what `call`, `answer` and `load` share.
 struct PhoneOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The server that everything is sent to: an address, with :PORT unless it is 5060 (TLS: 5061).", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "The server that everything is sent to: an address, with :PORT unless it is 5060 (TLS: 5061).", valueName: "address"))
     var server: String?
 
     @Option(help: ArgumentHelp("udp, tcp or tls (default: what the URI says, else udp).", valueName: "transport"))
@@ -31,10 +33,13 @@ struct PhoneOptions: ParsableArguments {
 
     @Option(
         name: .long, defaultAsFlag: "sdes", parsing: .next,
-        help: ArgumentHelp("Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can; off.", valueName: "how"))
+        help: ArgumentHelp(
+            "Encrypt the sound: by sdes or dtls, and refuse the clear; optional takes what the other side can; off.", valueName: "how"))
     var srtp: String? = nil
 
-    @Option(help: ArgumentHelp("What is offered or taken, best first: opus, g722, pcmu, pcma; also l16/8000 to l16/48000.", valueName: "codec,…"))
+    @Option(
+        help: ArgumentHelp(
+            "What is offered or taken, best first: opus, g722, pcmu, pcma; also l16/8000 to l16/48000.", valueName: "codec,…"))
     var codec: String?
 
     @Option(help: ArgumentHelp("Who we are, without registering: 1001, or 1001@example.test.", valueName: "user"))
@@ -63,7 +68,9 @@ extension PhoneOptions {
     static let everyCodec = "opus,g722,pcmu,pcma"
 
     /// Each value by itself.
-    func checkValues() throws { _ = try (codecs(default: "pcmu"), wantedTransport(), security(), portRange(), place(), serverAddress(), tlsSettings(), caller()) }
+    func checkValues() throws {
+        _ = try (codecs(default: "pcmu"), wantedTransport(), security(), portRange(), place(), serverAddress(), tlsSettings(), caller())
+    }
 
     /// The server's address, where one is given.
     func serverAddress() throws -> SocketAddress? {
@@ -94,7 +101,10 @@ extension PhoneOptions {
         case "sdes": return (.required, .sdes)
         case "dtls": return (.required, .dtls)
         case "optional": return (.optional, .sdes)
-        case let other?: throw Failure.usage("--srtp is sdes, dtls, optional or off, got '\(other)'\(Nearest.hint(for: other, among: ["sdes", "dtls", "optional", "off"]))")
+        case let other?:
+            throw Failure.usage(
+                "--srtp is sdes, dtls, optional or off, got '\(other)'\(Nearest.hint(for: other, among: ["sdes", "dtls", "optional", "off"]))"
+            )
         }
     }
 
@@ -133,7 +143,10 @@ extension PhoneOptions {
     /// - Parameters:
     ///   - host: whom a TLS server's certificate must name, where nothing else was said.
     ///   - isCalled: others begin calls at `--local`, and over TLS then connect to it.
-    func settings(user: Text, server: SocketAddress, transport: Transport, host: Text?, codecs usual: String, isCalled: Bool, localOption: String = "--local") throws -> LivePhoneSettings {
+    func settings(
+        user: Text, server: SocketAddress, transport: Transport, host: Text?, codecs usual: String, isCalled: Bool,
+        localOption: String = "--local"
+    ) throws -> LivePhoneSettings {
         var settings = LivePhoneSettings(user: user, server: server)
         (settings.transport, settings.codecs, (settings.srtp, settings.keying)) = (transport, try codecs(default: usual), try security())
         if let place = try place(option: localOption) {
@@ -143,14 +156,17 @@ extension PhoneOptions {
             (settings.address, settings.port) = (place.address, place.port)
         }
         guard transport.isSecure else {
-            let named = [("--ca", ca), ("--tls-name", tlsName), ("--certificate", certificate), ("--certificate-key", certificateKey)].first { $0.1 != nil }
+            let named = [("--ca", ca), ("--tls-name", tlsName), ("--certificate", certificate), ("--certificate-key", certificateKey)].first
+            { $0.1 != nil }
             if let named { throw Failure.usage("\(named.0) needs TLS: --transport tls, or a sips: URI") }
             return settings
         }
         settings.tls = try tlsSettings()
         settings.serverName = tlsName.map { Text($0) } ?? host
         do throws(TLSError) { _ = try TLSContexts(settings.tls) } catch { throw Failure.cannotRun("\(error)") }
-        if isCalled, settings.tls.identities.isEmpty { throw Failure.usage("to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?") }
+        if isCalled, settings.tls.identities.isEmpty {
+            throw Failure.usage("to be called over TLS needs --certificate and --certificate-key: what is shown to who connects?")
+        }
         return settings
     }
 }

@@ -20,7 +20,9 @@ enum Sound {
     /// - Throws: what is wrong with the file, exit code 3.
     init(play: String?, tone: Double?, otherwise: Sound) throws {
         if play != nil, tone != nil { throw Failure.usage("--play and --tone exclude each other") }
-        if let tone, !(100...3_800).contains(tone) { throw Failure.usage("--tone takes a frequency from 100 to 3800 Hz, got \(Bounded.short(tone))") }
+        if let tone, !(100...3_800).contains(tone) {
+            throw Failure.usage("--tone takes a frequency from 100 to 3800 Hz, got \(Bounded.short(tone))")
+        }
         self = try tone.map { .tone($0) } ?? play.map { .recording(try Self.load($0.named(by: "--play"))) } ?? otherwise
     }
 
@@ -29,7 +31,8 @@ enum Sound {
         switch self {
         case .speech:
             let random = SystemRandom()
-            return .samples(SpeechLikeSignal.samples(seed: random.next(), seconds: 20), sampleRate: SpeechLikeSignal.sampleRate, loops: true)
+            return .samples(
+                SpeechLikeSignal.samples(seed: random.next(), seconds: 20), sampleRate: SpeechLikeSignal.sampleRate, loops: true)
         case .echo: return .echo
         case .tone(let frequency): return .tone(Tone(frequency))
         case .recording(let wav): return .samples(wav.samples, sampleRate: wav.sampleRate, loops: repeats)
@@ -63,7 +66,9 @@ extension WAV {
         if [8_000, 16_000, 24_000, 48_000].contains(sampleRate) { return }
         guard let converted = try? resampled(to: sampleRate < 16_000 ? 16_000 : 48_000) else {
             throw UnplayableFile(
-                description: "\(path) has \(sampleRate) samples a second, which cannot be converted; 8000, 16000 and 48000 can be played as they are")
+                description:
+                    "\(path) has \(sampleRate) samples a second, which cannot be converted; 8000, 16000 and 48000 can be played as they are"
+            )
         }
         self = converted
     }

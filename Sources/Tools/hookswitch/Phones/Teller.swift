@@ -28,7 +28,8 @@ final class Teller: Sendable {
 
     func say(_ line: String) { queue.async { self.write(line, stays: true) } }
 
-    /// Only on a terminal: a line that the next one takes the place of. What is wider than the terminal is cut: a wrapped line could not be taken back.
+    /// Only on a terminal: a line that the next one takes the place of. What is wider than the terminal is cut: a wrapped line could not be
+    /// taken back.
     func tick(_ line: String) {
         guard isTerminal else { return }
         queue.async { self.write(String(line.prefix(self.columns - 1)), stays: false) }

@@ -10,7 +10,9 @@ struct HTTPPost {
     private let trust: TLSContexts?
     private let timeout: TimeInterval
 
-    init(_ address: URL, trusting trust: TLSContexts? = nil, timeout: TimeInterval) { (self.address, self.trust, self.timeout) = (address, trust, timeout) }
+    init(_ address: URL, trusting trust: TLSContexts? = nil, timeout: TimeInterval) {
+        (self.address, self.trust, self.timeout) = (address, trust, timeout)
+    }
 
     /// The status of the answer; its body is not read.
     func send(_ body: Data) throws(Failure) -> Int {
@@ -41,7 +43,9 @@ struct HTTPPost {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, String(address.port ?? (address.scheme == "https" ? 443 : 80)), &hints, &found) == 0, let found else { throw Failure(description: "the push service's name is unknown") }
+        guard getaddrinfo(host, String(address.port ?? (address.scheme == "https" ? 443 : 80)), &hints, &found) == 0, let found else {
+            throw Failure(description: "the push service's name is unknown")
+        }
         defer { freeaddrinfo(found) }
         for candidate in sequence(first: found, next: { $0.pointee.ai_next }) {
             let socket = socket(candidate.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -18,7 +18,9 @@ final class WebhookPushSender: PushSender {
     private let trust: TLSContexts?
 
     /// - Parameter trust: whose certificates an `https` address may show; nil only for `http`.
-    init(to address: URL, trusting trust: TLSContexts? = nil, timeout: TimeInterval = 5) { (self.address, self.trust, self.timeout) = (address, trust, timeout) }
+    init(to address: URL, trusting trust: TLSContexts? = nil, timeout: TimeInterval = 5) {
+        (self.address, self.trust, self.timeout) = (address, trust, timeout)
+    }
 
     func send(_ message: PushMessage, failed: @escaping @Sendable (String) -> Void) {
         let queue = state.withLock { state -> DispatchQueue? in
@@ -36,7 +38,8 @@ final class WebhookPushSender: PushSender {
 
     private func post(_ message: PushMessage) throws(HTTPPost.Failure) {
         let body = Body(
-            provider: message.provider, prid: message.identifier, param: message.parameter, line: message.line, call: message.call.uuidString, from: message.caller,
+            provider: message.provider, prid: message.identifier, param: message.parameter, line: message.line,
+            call: message.call.uuidString, from: message.caller,
             name: message.name)
         guard let json = try? JSONEncoder().encode(body) else { throw HTTPPost.Failure(description: "the push cannot be written as JSON") }
         let status = try HTTPPost(address, trusting: trust, timeout: timeout).send(json)

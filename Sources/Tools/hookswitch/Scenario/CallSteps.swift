@@ -17,7 +17,8 @@ enum CallSteps {
     }
 
     private static func step(_ text: String) throws -> [CallStep] {
-        let parts = text.split(separator: "=", maxSplits: 1).map(String.init), word = parts.first ?? "", value = parts.count == 2 ? parts[1] : nil
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init), word = parts.first ?? "",
+            value = parts.count == 2 ? parts[1] : nil
         switch (word, value) {
         case ("wait", let value?): return [.wait(try seconds(value, word))]
         case ("hold", let value?):
@@ -30,7 +31,9 @@ enum CallSteps {
         case ("hang-up", nil): return [.hangUp]
         case ("wait", nil), ("press", nil): throw Failure.usage("'\(word)' needs a value, as \(word == "wait" ? "wait: 1" : "press: 12#")")
         case _ where words.contains(word): throw Failure.usage("'\(word)' takes no value")
-        default: throw Failure.usage("unknown step '\(word)'\(Nearest.hint(for: word, among: words)); there are \(words.joined(separator: ", "))")
+        default:
+            throw Failure.usage(
+                "unknown step '\(word)'\(Nearest.hint(for: word, among: words)); there are \(words.joined(separator: ", "))")
         }
     }
 
@@ -41,7 +44,9 @@ enum CallSteps {
 
     private static func keys(_ text: String) throws -> [DTMFDigit] {
         let digits = text.compactMap(DTMFDigit.init)
-        guard (1...32).contains(digits.count), digits.count == text.count else { throw Failure.usage("'press' takes up to 32 keys of 0-9, *, # and A-D, got '\(text)'") }
+        guard (1...32).contains(digits.count), digits.count == text.count else {
+            throw Failure.usage("'press' takes up to 32 keys of 0-9, *, # and A-D, got '\(text)'")
+        }
         return digits
     }
 }

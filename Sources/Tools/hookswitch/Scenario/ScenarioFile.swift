@@ -16,9 +16,13 @@ import Yams
 enum ScenarioFile {
     /// Keys, and whether they are flags.
     private static let keys: [String: Bool] = [
-        "target": false, "server": false, "transport": false, "ca": false, "tls-name": false, "certificate": false, "certificate-key": false, "srtp": false, "codec": false, "from": false, "accounts": false, "password": false, "rate": false, "poisson": true,
-        "ramp": false, "calls": false, "duration": false, "concurrent": false, "hold": false, "mix": false, "keys": false, "listen": false, "expect": false,
-        "both-ends": true, "local": false, "answer-after": false, "timeout": false, "ports": false, "slo": false, "find-knee": true, "settle": false, "seed": false, "steps": false,
+        "target": false, "server": false, "transport": false, "ca": false, "tls-name": false, "certificate": false,
+        "certificate-key": false, "srtp": false, "codec": false, "from": false, "accounts": false, "password": false, "rate": false,
+        "poisson": true,
+        "ramp": false, "calls": false, "duration": false, "concurrent": false, "hold": false, "mix": false, "keys": false, "listen": false,
+        "expect": false,
+        "both-ends": true, "local": false, "answer-after": false, "timeout": false, "ports": false, "slo": false, "find-knee": true,
+        "settle": false, "seed": false, "steps": false,
     ]
 
     /// Puts what the file of `--scenario` says before what was typed, which so goes before it.
@@ -48,7 +52,9 @@ enum ScenarioFile {
 
     private static func option(_ key: Node, _ value: Node, _ file: String) throws -> [String] {
         let name = key.string ?? "", place = "\(file):\(key.mark?.line ?? 0)"
-        guard let isFlag = keys[name] else { throw Failure.usage("\(place): unknown setting '\(name)'\(Nearest.hint(for: name, among: keys.keys))") }
+        guard let isFlag = keys[name] else {
+            throw Failure.usage("\(place): unknown setting '\(name)'\(Nearest.hint(for: name, among: keys.keys))")
+        }
         if name == "steps" { return ["--steps", try steps(value, file)] }
         let text = value.string ?? value.sequence?.map { $0.string ?? "" }.joined(separator: ",")
         guard let text else { throw Failure.usage("\(place): '\(name)' takes one value") }
@@ -74,13 +80,17 @@ enum ScenarioFile {
     }
 
     private static func steps(_ node: Node, _ file: String) throws -> String {
-        guard case .sequence(let sequence) = node else { throw Failure.usage("\(file):\(node.mark?.line ?? 0): steps are a list, as '- wait: 1'") }
+        guard case .sequence(let sequence) = node else {
+            throw Failure.usage("\(file):\(node.mark?.line ?? 0): steps are a list, as '- wait: 1'")
+        }
         let steps = try sequence.enumerated().map { index, node in
             let place = "\(file):\(node.mark?.line ?? 0): step \(index + 1)"
             let text: String
             if let word = node.string {
                 text = word
-            } else if case .mapping(let mapping) = node, mapping.count == 1, let (key, value) = mapping.first.map({ ($0.key.string, $0.value.string) }), let key, let value {
+            } else if case .mapping(let mapping) = node, mapping.count == 1,
+                let (key, value) = mapping.first.map({ ($0.key.string, $0.value.string) }), let key, let value
+            {
                 text = "\(key)=\(value)"
             } else {
                 throw Failure.usage("\(place): a step is a word as 'reinvite', or one with its value as 'wait: 1'")
@@ -88,7 +98,9 @@ enum ScenarioFile {
             do { _ = try CallSteps.parse(text) } catch let failure as Failure { throw Failure.usage("\(place): \(failure.message)") }
             return text
         }.joined(separator: ",")
-        do { _ = try CallSteps.parse(steps) } catch let failure as Failure { throw Failure.usage("\(file):\(node.mark?.line ?? 0): steps: \(failure.message)") }
+        do { _ = try CallSteps.parse(steps) } catch let failure as Failure {
+            throw Failure.usage("\(file):\(node.mark?.line ?? 0): steps: \(failure.message)")
+        }
         return steps
     }
 }

@@ -19,10 +19,14 @@ extension Torture {
         let cases = try chosen()
         if list, junit != nil { throw Failure.usage("--list and --junit exclude each other: what is not played has no verdict") }
         if list { return TortureOrder(cases: cases, plan: nil, targetText: "", junit: nil) }
-        guard let target else { throw Failure.usage("whom to torture? 'hookswitch torture sip:9196@ADDRESS', a number that answers by itself") }
+        guard let target else {
+            throw Failure.usage("whom to torture? 'hookswitch torture sip:9196@ADDRESS', a number that answers by itself")
+        }
         let place = try CallTarget(target, server: nil, transport: try wantedTransport())
         guard !place.transport.isSecure else { throw Failure.usage("'\(target)': torture speaks UDP and TCP, not TLS") }
-        guard place.uri.user != nil else { throw Failure.usage("'\(target)' names nobody to call: write sip:9196@ADDRESS, a number that answers by itself") }
+        guard place.uri.user != nil else {
+            throw Failure.usage("'\(target)' names nobody to call: write sip:9196@ADDRESS, a number that answers by itself")
+        }
         let flow = Flow(transport: place.transport, local: try localAddress(facing: place.server), remote: place.server)
         var plan = TorturePlan(cases, target: place.uri, flow: flow)
         plan.line = try line()
@@ -31,7 +35,8 @@ extension Torture {
         if exact, place.transport == .udp, flow.local.port != 5060 {
             throw Failure.usage("--exact needs --local ADDRESS:5060: that is where the answers to messages without rport go")
         }
-        return TortureOrder(cases: cases, plan: plan, targetText: "\(place.uri)", junit: try junit.map { try ReportFile($0.named(by: "--junit")) })
+        return TortureOrder(
+            cases: cases, plan: plan, targetText: "\(place.uri)", junit: try junit.map { try ReportFile($0.named(by: "--junit")) })
     }
 
     /// In the order of all cases.
@@ -49,13 +54,16 @@ extension Torture {
     /// Nil leaves it to the URI.
     private func wantedTransport() throws -> Transport? {
         guard let transport else { return nil }
-        guard let wanted = ["udp": Transport.udp, "tcp": .tcp][transport] else { throw Failure.usage("--transport is udp or tcp, got '\(transport)'") }
+        guard let wanted = ["udp": Transport.udp, "tcp": .tcp][transport] else {
+            throw Failure.usage("--transport is udp or tcp, got '\(transport)'")
+        }
         return wanted
     }
 
     private func localAddress(facing server: SocketAddress) throws -> SocketAddress {
         guard let local else { return SocketAddress(server.address.family == .v4 ? .anyV4 : .anyV6, port: 0) }
-        guard let address = SocketAddress(local, defaultPort: 0), !address.address.isAny, address.address.family == server.address.family else {
+        guard let address = SocketAddress(local, defaultPort: 0), !address.address.isAny, address.address.family == server.address.family
+        else {
             throw Failure.usage("--local takes one address of this machine, as 127.0.0.2:5060, got '\(local)'")
         }
         try SocketAddress.refuseBothReadings(of: local, option: "--local")

@@ -38,7 +38,8 @@ struct TortureRun {
         if let failure { throw Failure.cannotRun(failure) }
         let places = Dictionary(uniqueKeysWithValues: plan.cases.enumerated().map { ($1.name, $0) })
         return TortureReport(
-            target: order.targetText, transport: plan.flow.transport.isReliable ? "TCP" : "UDP", version: Hookswitch.version, began: began.formatted(.iso8601),
+            target: order.targetText, transport: plan.flow.transport.isReliable ? "TCP" : "UDP", version: Hookswitch.version,
+            began: began.formatted(.iso8601),
             elapsedSeconds: Double((MonotonicClock.now - start).wholeMilliseconds) / 1_000,
             wasStopped: stopped.withLock { $0 }, cases: results.sorted { (places[$0.name] ?? 0) < (places[$1.name] ?? 0) })
     }

@@ -33,7 +33,8 @@ public struct SignatureHearing: Sendable {
         gaps = Self.gaps(in: windows, between: sightings)
     }
 
-    /// How far the sound of the sender had come, in samples of the first round on, at a place of the recording: found by comparing the waveform.
+    /// How far the sound of the sender had come, in samples of the first round on, at a place of the recording: found by comparing the
+    /// waveform.
     ///
     /// Returns nil where the round may have begun before the recording or ended after it, or is not like it.
     public func refined(_ sighting: Sighting) -> Sighting? {
@@ -92,7 +93,8 @@ public struct SignatureHearing: Sendable {
     /// Runs of windows without a symbol: one at each seam of two symbols is usual, and three are not.
     private static func gaps(in windows: [Window], between sightings: [Sighting]) -> [Gap] {
         guard let first = sightings.first, let last = sightings.last else { return [] }
-        let end = min(windows.count, last.position / hop + perRound - 2), milliseconds = Double(hop) * 1_000 / Double(SoundSignature.sampleRate)
+        let end = min(windows.count, last.position / hop + perRound - 2),
+            milliseconds = Double(hop) * 1_000 / Double(SoundSignature.sampleRate)
         var gaps: [Gap] = [], run = 0
         for index in first.position / hop..<end {
             if windows[index].symbol == nil {
@@ -123,9 +125,10 @@ public struct SignatureHearing: Sendable {
 
     /// The three windows in the middle of each symbol must agree, but for one.
     private static func read(_ windows: [Window], from start: Int) -> (signature: SoundSignature, round: Int)? {
-        SoundSignature.read((1..<SoundSignature.symbolsPerRound).map { place in
-            let middle = start + place * perSymbol + 1, heard = (middle...middle + 2).map { windows[$0].symbol }
-            return heard[0] == heard[1] || heard[0] == heard[2] ? heard[0] : heard[1] == heard[2] ? heard[1] : nil
-        })
+        SoundSignature.read(
+            (1..<SoundSignature.symbolsPerRound).map { place in
+                let middle = start + place * perSymbol + 1, heard = (middle...middle + 2).map { windows[$0].symbol }
+                return heard[0] == heard[1] || heard[0] == heard[2] ? heard[0] : heard[1] == heard[2] ? heard[1] : nil
+            })
     }
 }

@@ -23,7 +23,8 @@ public struct SignatureVerdict: Hashable, Sendable, Codable {
     public var wrong: SoundSignature?
     /// Rounds of the expected signature that were heard whole.
     public var rounds: Int
-    /// Milliseconds from mouth to ear, of the first round that was heard and of the last; nil where the sender's clock is not known, or nothing
+    /// Milliseconds from mouth to ear, of the first round that was heard and of the last; nil where the sender's clock is not known, or
+    /// nothing
     /// right was heard. One is never told from another that is longer by whole signatures (6.72 s).
     public var delay: Double?, lastDelay: Double?
     /// In the midst of the expected sound.
@@ -57,7 +58,9 @@ extension SignatureHearing {
             verdict.sound = loudPart < 0.05 ? .silence : .unsigned
         }
         verdict.delay = context.began.flatMap { began in rounds.lazy.compactMap(refined).first.map { Self.delay(of: $0, began: began) } }
-        verdict.lastDelay = (context.beganByEnd ?? context.began).flatMap { began in rounds.reversed().lazy.compactMap(refined).first.map { Self.delay(of: $0, began: began) } }
+        verdict.lastDelay = (context.beganByEnd ?? context.began).flatMap { began in
+            rounds.reversed().lazy.compactMap(refined).first.map { Self.delay(of: $0, began: began) }
+        }
         return verdict
     }
 

@@ -53,7 +53,9 @@ public struct SoundSignature: Hashable, Sendable, Codable {
     /// From what was heard in the places of a round; nil when that is no round.
     static func read(_ symbols: [SignatureSymbol?]) -> (signature: SoundSignature, round: Int)? {
         let values = symbols.compactMap { $0?.value }
-        guard symbols.count == symbolsPerRound - 1, values.count == symbols.count, values[4] < UInt8(rounds), check(Array(values[..<5])) == values[5] else { return nil }
+        guard symbols.count == symbolsPerRound - 1, values.count == symbols.count, values[4] < UInt8(rounds),
+            check(Array(values[..<5])) == values[5]
+        else { return nil }
         let name = values[..<4].reduce(UInt32(0)) { $0 << 6 | UInt32($1) }
         let side: Side = name & 1 == 0 ? .caller : .callee
         return (SoundSignature(run: name >> 20, call: name >> 1 & 0x7_FFFF, side: side), Int(values[4]))

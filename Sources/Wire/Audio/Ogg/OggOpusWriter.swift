@@ -1,8 +1,10 @@
 /// Makes an Ogg Opus file (RFC 7845) piece by piece, mono or stereo. Bytes out, no file: the caller writes them.
 ///
-/// The channels of a stereo file are streams of their own: two who speak have nothing in common, and a coupled stream would spend half its rate on that.
+/// The channels of a stereo file are streams of their own: two who speak have nothing in common, and a coupled stream would spend half its
+/// rate on that.
 ///
-/// Write `header`, then what `append` gives, and at the end what `finish` gives. Pages are whole seconds: of a file whose writer was killed at most
+/// Write `header`, then what `append` gives, and at the end what `finish` gives. Pages are whole seconds: of a file whose writer was killed
+/// at most
 /// the last one is missing.
 public struct OggOpusWriter: ~Copyable {
     public let sampleRate: Int
@@ -26,7 +28,8 @@ public struct OggOpusWriter: ~Copyable {
     public init(sampleRate: Int, channels: Int = 1, serial: UInt32, settings: OpusSettings = OpusSettings()) throws(CodecError) {
         encoder = try OpusStreamsEncoder(sampleRate: sampleRate, channels: channels, settings: settings)
         (self.sampleRate, self.channels) = (sampleRate, channels)
-        head = OpusHead(streams: OpusStreams(separate: channels), preSkip: encoder.lookahead * 48_000 / sampleRate, inputRate: UInt32(sampleRate))
+        head = OpusHead(
+            streams: OpusStreams(separate: channels), preSkip: encoder.lookahead * 48_000 / sampleRate, inputRate: UInt32(sampleRate))
         page = OggPage(serial: serial, sequence: 2)
         packet = [UInt8](repeating: 0, count: encoder.largestPacket)
     }
@@ -70,7 +73,9 @@ public struct OggOpusWriter: ~Copyable {
         if isFull, !isLast { flush(granule: coded, ends: false, to: &bytes) }
     }
 
-    private static func encode(_ samples: [Int16], by encoder: inout OpusStreamsEncoder, into packet: inout [UInt8]) throws(CodecError) -> Int {
+    private static func encode(_ samples: [Int16], by encoder: inout OpusStreamsEncoder, into packet: inout [UInt8]) throws(CodecError)
+        -> Int
+    {
         var room = packet.mutableSpan
         return try encoder.encode(samples.span, into: &room)
     }

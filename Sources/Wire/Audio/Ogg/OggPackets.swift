@@ -1,4 +1,5 @@
-/// The packets of the first logical stream in an Ogg file, one after the other. Pages that are damaged, and those of other streams, are passed over.
+/// The packets of the first logical stream in an Ogg file, one after the other. Pages that are damaged, and those of other streams, are
+/// passed over.
 ///
 /// What it holds is bounded by the file and by `longestPacket`.
 struct OggPackets {

@@ -8,11 +8,15 @@ struct OpusHead {
     /// To be applied to what is decoded: 1/256 dB.
     var gain: Int16 = 0
 
-    init(streams: OpusStreams, preSkip: Int, inputRate: UInt32) { (self.streams, self.preSkip, self.inputRate) = (streams, preSkip, inputRate) }
+    init(streams: OpusStreams, preSkip: Int, inputRate: UInt32) {
+        (self.streams, self.preSkip, self.inputRate) = (streams, preSkip, inputRate)
+    }
 
     init(parsing packet: [UInt8]) throws(OggOpusError) {
         guard packet.count >= 19, packet.starts(with: Array("OpusHead".utf8)), packet[8] >> 4 == 0 else { throw .notOpus }
-        guard let streams = OpusStreams(channels: packet[9], family: packet[18], packet[19...]) else { throw .channels(packet[9], family: packet[18]) }
+        guard let streams = OpusStreams(channels: packet[9], family: packet[18], packet[19...]) else {
+            throw .channels(packet[9], family: packet[18])
+        }
         self.streams = streams
         preSkip = Int(packet[10]) | Int(packet[11]) << 8
         inputRate = (0..<4).reduce(0) { $0 | UInt32(packet[12 + $1]) << (8 * UInt32($1)) }
@@ -22,7 +26,9 @@ struct OpusHead {
     var packet: [UInt8] {
         let skip = UInt16(clamping: preSkip), gain = UInt16(bitPattern: gain)
         return Array("OpusHead".utf8) + [1, UInt8(streams.channels), UInt8(truncatingIfNeeded: skip), UInt8(skip >> 8)]
-            + (0..<4).map { UInt8(truncatingIfNeeded: inputRate >> (8 * UInt32($0))) } + [UInt8(truncatingIfNeeded: gain), UInt8(gain >> 8)] + streams.table
+            + (0..<4).map { UInt8(truncatingIfNeeded: inputRate >> (8 * UInt32($0))) } + [
+                UInt8(truncatingIfNeeded: gain), UInt8(gain >> 8),
+            ] + streams.table
     }
 }
 

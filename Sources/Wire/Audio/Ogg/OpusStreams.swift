@@ -27,7 +27,9 @@ struct OpusStreams: Hashable, Sendable {
     }
 
     /// The end of an `OpusHead`: the mapping family, and what belongs to it.
-    var table: [UInt8] { count == 1 && Int(coupled) == channels - 1 && mapping == Array(0..<UInt8(channels)) ? [0] : [1, count, coupled] + mapping }
+    var table: [UInt8] {
+        count == 1 && Int(coupled) == channels - 1 && mapping == Array(0..<UInt8(channels)) ? [0] : [1, count, coupled] + mapping
+    }
 
     fileprivate func makeEncoder(_ sampleRate: Int, _ application: OpusSettings.Application) throws(CodecError) -> OpaquePointer {
         guard AudioCodec.opus.runsNatively(at: sampleRate) else { throw .unsupported }
@@ -74,7 +76,9 @@ struct OpusStreamsEncoder: ~Copyable {
     mutating func encode(_ samples: Span<Int16>, into packet: inout MutableSpan<UInt8>) throws(CodecError) -> Int {
         let state = state, length = Int32(samples.count / channels), capacity = Int32(packet.count)
         let result = samples.withUnsafeBufferPointer { samples in
-            packet.withUnsafeMutableBufferPointer { opus_multistream_encode(state, samples.baseAddress!, length, $0.baseAddress!, capacity) }
+            packet.withUnsafeMutableBufferPointer {
+                opus_multistream_encode(state, samples.baseAddress!, length, $0.baseAddress!, capacity)
+            }
         }
         guard result > 0 else { throw .library(result) }
         return Int(result)
@@ -106,7 +110,9 @@ struct OpusStreamsDecoder: ~Copyable {
         guard !packet.isEmpty, packet.count <= Int(Int32.max) else { throw .malformed }
         let state = state, room = Int32(clamping: samples.count / channels)
         let result = packet.withUnsafeBufferPointer { packet in
-            samples.withUnsafeMutableBufferPointer { opus_multistream_decode(state, packet.baseAddress!, Int32(packet.count), $0.baseAddress!, room, 0) }
+            samples.withUnsafeMutableBufferPointer {
+                opus_multistream_decode(state, packet.baseAddress!, Int32(packet.count), $0.baseAddress!, room, 0)
+            }
         }
         guard result >= 0 else { throw .malformed }
         return Int(result)

@@ -1,6 +1,7 @@
 public import Primitives
 
-/// Our side of connectivity checks and consent (RFC 8445 §2.5, RFC 7675): an agent with an address that everybody reaches answers, and never asks.
+/// Our side of connectivity checks and consent (RFC 8445 §2.5, RFC 7675): an agent with an address that everybody reaches answers, and
+/// never asks.
 ///
 /// Sans-I/O, one for each component of a stream. What the far end nominates is where media goes.
 public struct ICELiteResponder: Sendable {
@@ -12,7 +13,8 @@ public struct ICELiteResponder: Sendable {
     }
 
     public struct Counts: Hashable, Sendable {
-        public var answered: UInt64 = 0, malformed: UInt64 = 0, unauthentic: UInt64 = 0, unknownAttributes: UInt64 = 0, roleConflicts: UInt64 = 0
+        public var answered: UInt64 = 0, malformed: UInt64 = 0, unauthentic: UInt64 = 0, unknownAttributes: UInt64 = 0,
+            roleConflicts: UInt64 = 0
         /// Answers and indications, which nobody asked for, and requests that are no checks: they keep a NAT open (RFC 6263 §4.3).
         public var ignored: UInt64 = 0
 
@@ -38,7 +40,9 @@ public struct ICELiteResponder: Sendable {
 
     /// Takes a datagram whose first byte is 0 to 3 (RFC 7983 §7).
     /// - Parameter hmac: HMAC-SHA1 of a message under a key.
-    public mutating func receive(_ datagram: [UInt8], from remote: SocketAddress, at now: Instant, hmac: ([UInt8], [UInt8]) -> [UInt8]) -> [Output] {
+    public mutating func receive(_ datagram: [UInt8], from remote: SocketAddress, at now: Instant, hmac: ([UInt8], [UInt8]) -> [UInt8])
+        -> [Output]
+    {
         guard let message = try? STUNMessage(parsing: datagram) else {
             counts.malformed += 1
             return []
@@ -57,10 +61,12 @@ public struct ICELiteResponder: Sendable {
         return message.usesCandidate && select(remote, message.priority ?? 0, at: now) ? outputs + [.selected(remote)] : outputs
     }
 
-    /// Whether the far end has proved itself at this address and has nominated none yet: what it sends from there is its own (RFC 8445 §12.1).
+    /// Whether the far end has proved itself at this address and has nominated none yet: what it sends from there is its own (RFC 8445
+    /// §12.1).
     public func isProvisional(_ remote: SocketAddress) -> Bool { selection == nil && checked.contains(remote) }
 
-    /// True where it is news. Agents of RFC 5245 nominate every pair that works and then use the one that they like best; one that has changed its
+    /// True where it is news. Agents of RFC 5245 nominate every pair that works and then use the one that they like best; one that has
+    /// changed its
     /// network nominates a worse one, and the old one no more.
     private mutating func select(_ remote: SocketAddress, _ priority: UInt32, at now: Instant) -> Bool {
         let isNews = selection?.remote != remote

@@ -1,6 +1,7 @@
 import Primitives
 
-/// A STUN message (RFC 8489) as connectivity checks have it: its header, and where the attributes are that ICE reads (RFC 8445 §7). A value over the bytes of one
+/// A STUN message (RFC 8489) as connectivity checks have it: its header, and where the attributes are that ICE reads (RFC 8445 §7). A value
+/// over the bytes of one
 /// datagram; nothing of it is believed before `isAuthentic`.
 public struct STUNMessage: Sendable {
     public enum Class: UInt8, Hashable, Sendable { case request = 0, indication, success, error }
@@ -108,7 +109,9 @@ public struct STUNMessage: Sendable {
         let octets = zip(value.dropFirst(4), mask).map { UInt64($0 ^ $1) }
         guard value.count == 8 || value.count == 20 else { return nil }
         let port = Self.word(Array(value), 2) ^ 0x2112
-        let words = octets.reduce(into: (high: UInt64(0), low: UInt64(0))) { sum, octet in sum = (sum.high << 8 | sum.low >> 56, sum.low << 8 | octet) }
+        let words = octets.reduce(into: (high: UInt64(0), low: UInt64(0))) { sum, octet in
+            sum = (sum.high << 8 | sum.low >> 56, sum.low << 8 | octet)
+        }
         let isLong = value[value.startIndex + 1] == 2
         guard isLong == (value.count == 20) else { return nil }
         return SocketAddress(isLong ? IPAddress(v6High: words.high, low: words.low) : IPAddress(v4: UInt32(words.low)), port: port)
@@ -116,7 +119,9 @@ public struct STUNMessage: Sendable {
 
     static func word(_ bytes: [UInt8], _ offset: Int) -> UInt16 { UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1]) }
 
-    static func write(_ word: UInt16, to bytes: inout [UInt8], at offset: Int) { (bytes[offset], bytes[offset + 1]) = (UInt8(word >> 8), UInt8(truncatingIfNeeded: word)) }
+    static func write(_ word: UInt16, to bytes: inout [UInt8], at offset: Int) {
+        (bytes[offset], bytes[offset + 1]) = (UInt8(word >> 8), UInt8(truncatingIfNeeded: word))
+    }
 
     /// RFC 8489 §14.7: CRC-32 with a mask.
     static func fingerprint(of bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -155,14 +160,19 @@ struct STUNAnswer {
         let mask: [UInt8] = [0x21, 0x12, 0xA4, 0x42] + bytes[8..<20]
         let port = remote.port ^ 0x2112
         value += [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]
-        let octets: [UInt8] = address.family == .v4 ? Self.octets(address.low, 4) : Self.octets(address.high, 8) + Self.octets(address.low, 8)
+        let octets: [UInt8] =
+            address.family == .v4 ? Self.octets(address.low, 4) : Self.octets(address.high, 8) + Self.octets(address.low, 8)
         value += zip(octets, mask).map { $0 ^ $1 }
         add(STUNMessage.Attribute.mappedAddress, value)
     }
 
-    mutating func addError(_ code: Int, _ reason: String) { add(STUNMessage.Attribute.error, [0, 0, UInt8(code / 100), UInt8(code % 100)] + reason.utf8) }
+    mutating func addError(_ code: Int, _ reason: String) {
+        add(STUNMessage.Attribute.error, [0, 0, UInt8(code / 100), UInt8(code % 100)] + reason.utf8)
+    }
 
-    mutating func addUnknown(_ types: [UInt16]) { add(STUNMessage.Attribute.unknown, types.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }) }
+    mutating func addUnknown(_ types: [UInt16]) {
+        add(STUNMessage.Attribute.unknown, types.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] })
+    }
 
     mutating func addIntegrity(key: [UInt8], hmac: ([UInt8], [UInt8]) -> [UInt8]) {
         STUNMessage.write(UInt16(bytes.count + 24 - STUNMessage.headerSize), to: &bytes, at: 2)
@@ -175,10 +185,13 @@ struct STUNAnswer {
     }
 
     mutating func add(_ type: UInt16, _ value: [UInt8]) {
-        bytes += [UInt8(type >> 8), UInt8(truncatingIfNeeded: type), UInt8(value.count >> 8), UInt8(truncatingIfNeeded: value.count)] + value
+        bytes +=
+            [UInt8(type >> 8), UInt8(truncatingIfNeeded: type), UInt8(value.count >> 8), UInt8(truncatingIfNeeded: value.count)] + value
         while bytes.count % 4 != 0 { bytes.append(0x20) }
         STUNMessage.write(UInt16(bytes.count - STUNMessage.headerSize), to: &bytes, at: 2)
     }
 
-    private static func octets(_ value: UInt64, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64(count - 1 - $0))) } }
+    private static func octets(_ value: UInt64, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64(count - 1 - $0))) }
+    }
 }

@@ -13,7 +13,8 @@ public enum ICEPolicy: String, Hashable, Sendable, CaseIterable {
 /// Our side of connectivity checks. Off by default.
 public struct LocalICE: Hashable, Sendable {
     public var policy = ICEPolicy.off
-    /// Needed for an answer to an offer that `startsICE`, and for offers where the policy is `.lite`; without them the exchange is done as if there were no checks.
+    /// Needed for an answer to an offer that `startsICE`, and for offers where the policy is `.lite`; without them the exchange is done as
+    /// if there were no checks.
     public var credentials: ICECredentials?
 
     public init() {}
@@ -32,7 +33,8 @@ public struct NegotiatedICE: Hashable, Sendable {
 enum RemoteICE: Hashable, Sendable {
     /// Nothing that we can use.
     case none
-    /// Where media goes without checks is not among its candidates: somebody on the way has put other addresses there, and checks would go wrong.
+    /// Where media goes without checks is not among its candidates: somebody on the way has put other addresses there, and checks would go
+    /// wrong.
     case mismatch
     /// It makes checks.
     case full(ICECredentials)

@@ -8,11 +8,13 @@ struct CryptoAttribute: Hashable, Sendable {
 
     init(tag: Int, key: SRTPKey) { (self.tag, self.key) = (tag, key) }
 
-    /// Nil for what is malformed, and for what we do not do: other suites, several keys or one with an identifier in every packet (MKI), new session keys
+    /// Nil for what is malformed, and for what we do not do: other suites, several keys or one with an identifier in every packet (MKI),
+    /// new session keys
     /// now and then (KDR), and packets that are not encrypted or not authenticated.
     init?(parsing value: Text) {
         let fields = value.fields
-        guard fields.count >= 3, let tag = Self.tag(fields[0]), let suite = SRTPSuite(name: fields[1]), let key = Self.key(suite, fields[2]) else { return nil }
+        guard fields.count >= 3, let tag = Self.tag(fields[0]), let suite = SRTPSuite(name: fields[1]), let key = Self.key(suite, fields[2])
+        else { return nil }
         guard fields[3...].allSatisfy(Self.isHarmless) else { return nil }
         self.init(tag: tag, key: key)
     }
@@ -30,7 +32,9 @@ struct CryptoAttribute: Hashable, Sendable {
 
     /// `inline:KEY[|LIFETIME]`. A lifetime binds the side that sends with the key, and none that the RFC allows ends before the call does.
     private static func key(_ suite: SRTPSuite, _ parameter: Text) -> SRTPKey? {
-        guard parameter.bytes.count < 256, parameter.lowercased.hasPrefix("inline:"), !parameter.bytes.contains(UInt8(ascii: ";")) else { return nil }
+        guard parameter.bytes.count < 256, parameter.lowercased.hasPrefix("inline:"), !parameter.bytes.contains(UInt8(ascii: ";")) else {
+            return nil
+        }
         let pieces = parameter.bytes.dropFirst(7).split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
         guard let first = pieces.first, pieces.count <= 2, pieces.count == 1 || isLifetime(Text(pieces[1])) else { return nil }
         guard let material = Base64.decode(first) else { return nil }

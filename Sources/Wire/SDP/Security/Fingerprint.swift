@@ -27,7 +27,9 @@ public struct Fingerprint: Hashable, Sendable {
     /// `sha-256 AB:CD:…`, in either case.
     init?(parsing value: Text) {
         let fields = value.fields
-        guard fields.count == 2, fields[1].count < 256, let hash = Hash.allCases.first(where: { fields[0].equalsIgnoringCase(Text($0.rawValue)) }) else { return nil }
+        guard fields.count == 2, fields[1].count < 256,
+            let hash = Hash.allCases.first(where: { fields[0].equalsIgnoringCase(Text($0.rawValue)) })
+        else { return nil }
         var bytes: [UInt8] = []
         for pair in fields[1].bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
             guard pair.count == 2, let first = pair.first.flatMap(Self.digit), let last = pair.last.flatMap(Self.digit) else { return nil }

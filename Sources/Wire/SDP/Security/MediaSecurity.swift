@@ -4,7 +4,8 @@ public import Primitives
 public enum SRTPPolicy: String, Hashable, Sendable, CaseIterable {
     /// Never: an offer that asks for it is refused.
     case off
-    /// Where the far end can: its offers are answered as they ask, and ours say that we can and go on in the clear where it cannot (RFC 8643).
+    /// Where the far end can: its offers are answered as they ask, and ours say that we can and go on in the clear where it cannot (RFC
+    /// 8643).
     case optional
     /// Always: an offer without is refused, and so is an answer.
     case required
@@ -44,7 +45,8 @@ public enum NegotiatedSecurity: Hashable, Sendable {
     case none
     /// By keys in the descriptions: ours to send with, and the peer's.
     case keys(send: SRTPKey, receive: SRTPKey)
-    /// By a handshake, which we begin or wait for, with whoever has this certificate. Where the part or the peer's name for it (`tls-id`, RFC 8842 §4)
+    /// By a handshake, which we begin or wait for, with whoever has this certificate. Where the part or the peer's name for it (`tls-id`,
+    /// RFC 8842 §4)
     /// is another than before it is a new one; nil: the peer gives it none.
     case dtls(begins: Bool, peer: Fingerprint, tlsID: Text? = nil)
 }
@@ -55,14 +57,16 @@ struct RemoteSecurity: Sendable {
     enum Profile: Sendable {
         case plain, secure, dtls
 
-        /// Nil for one that we do not speak. RTP/AVPF asks nothing of a peer that sends no feedback (RFC 4585 §3.1 lets timing rules differ only for who uses it).
+        /// Nil for one that we do not speak. RTP/AVPF asks nothing of a peer that sends no feedback (RFC 4585 §3.1 lets timing rules differ
+        /// only for who uses it).
         init?(_ proto: Text) {
             guard let known = Self.known.first(where: { $0.name.equalsIgnoringCase(proto) }) else { return nil }
             self = known.profile
         }
 
         private static let known: [(name: Text, profile: Profile)] = [
-            (.plainProfile, .plain), ("RTP/AVPF", .plain), ("RTP/SAVP", .secure), ("RTP/SAVPF", .secure), ("UDP/TLS/RTP/SAVP", .dtls), ("UDP/TLS/RTP/SAVPF", .dtls),
+            (.plainProfile, .plain), ("RTP/AVPF", .plain), ("RTP/SAVP", .secure), ("RTP/SAVPF", .secure), ("UDP/TLS/RTP/SAVP", .dtls),
+            ("UDP/TLS/RTP/SAVPF", .dtls),
         ]
     }
 
@@ -92,10 +96,13 @@ struct RemoteSecurity: Sendable {
         return nil
     }
 
-    /// The handshake that was agreed on before, where the peer means no other one: it has the same certificate and the same name (RFC 8842 §3.1). What
+    /// The handshake that was agreed on before, where the peer means no other one: it has the same certificate and the same name (RFC 8842
+    /// §3.1). What
     /// names none, as who answers an offer of ours, means the one that there is.
     func presentHandshake(_ agreed: NegotiatedSecurity?) -> NegotiatedSecurity? {
-        guard let fingerprint, case .dtls(let begins, fingerprint, let name)? = agreed, tlsID == nil || name == nil || tlsID == name else { return nil }
+        guard let fingerprint, case .dtls(let begins, fingerprint, let name)? = agreed, tlsID == nil || name == nil || tlsID == name else {
+            return nil
+        }
         return .dtls(begins: begins, peer: fingerprint, tlsID: name ?? tlsID?.detached)
     }
 }
@@ -130,12 +137,16 @@ extension LocalSecurity {
     /// - Parameters:
     ///   - agreed: before; who begins a handshake stays as it was unless the peer wants a new one (RFC 8842 §5.3).
     ///   - said: the part that the peer's last description named, which means no other one when it is repeated.
-    func answer(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?, said: DTLSSetup? = nil) throws(NegotiationError) -> SecurityAgreement {
+    func answer(_ offer: RemoteSecurity, after agreed: NegotiatedSecurity?, said: DTLSSetup? = nil) throws(NegotiationError)
+        -> SecurityAgreement
+    {
         guard policy != .off else {
             guard offer.profile == .plain else { throw .unsupportedProfile }
             return SecurityAgreement()
         }
-        if offer.profile != .secure || offer.crypto.isEmpty, let agreement = answerHandshake(offer, after: agreed, said: said) { return agreement }
+        if offer.profile != .secure || offer.crypto.isEmpty, let agreement = answerHandshake(offer, after: agreed, said: said) {
+            return agreement
+        }
         if offer.profile != .dtls, let (theirs, ours) = chosen(offer.crypto) {
             let answer = CryptoAttribute(tag: theirs.tag, key: ours)
             return SecurityAgreement(security: .keys(send: ours, receive: theirs.key), attributes: [answer.attribute])
@@ -152,7 +163,9 @@ extension LocalSecurity {
     ) throws(NegotiationError) -> NegotiatedSecurity {
         if let theirs = answer.crypto.first, offered.contains(where: { $0.name == .crypto }), answer.profile != .dtls {
             // One answer, to an attribute of ours, with its suite (RFC 4568 §5.1.3).
-            guard answer.crypto.count == 1, keys.indices.contains(theirs.tag - 1), keys[theirs.tag - 1].suite == theirs.key.suite else { throw .noCommonSecurity }
+            guard answer.crypto.count == 1, keys.indices.contains(theirs.tag - 1), keys[theirs.tag - 1].suite == theirs.key.suite else {
+                throw .noCommonSecurity
+            }
             return .keys(send: keys[theirs.tag - 1], receive: theirs.key)
         }
         if let peer = answer.fingerprint, offered.contains(where: { $0.name == .fingerprint }) {
@@ -164,7 +177,8 @@ extension LocalSecurity {
         return .none
     }
 
-    /// Where encryption is required all suites but the one with the short tag, which RFC 4568 does not want to be preferred; where it is not, the two that most
+    /// Where encryption is required all suites but the one with the short tag, which RFC 4568 does not want to be preferred; where it is
+    /// not, the two that most
     /// others speak. An INVITE is still to fit into a datagram.
     ///
     /// - Parameter used: what is in use stays on offer (RFC 3264 §8).
@@ -196,6 +210,7 @@ extension LocalSecurity {
             // Another part is a new handshake; who leaves it open, does not speak of it or says again what he said last, wants none.
             if offer.setup == nil || offer.setup == .actpass || offer.setup == said { begins = began }
         }
-        return SecurityAgreement(security: .dtls(begins: begins, peer: peer, tlsID: name), attributes: handshake(begins ? .active : .passive))
+        return SecurityAgreement(
+            security: .dtls(begins: begins, peer: peer, tlsID: name), attributes: handshake(begins ? .active : .passive))
     }
 }

@@ -64,7 +64,8 @@ public enum DigestSecret: Hashable, Sendable {
 enum Digest {
     /// The request digest of RFC 7616 §3.4.1 for `qop=auth`, and of RFC 2069 without a quality.
     static func response(
-        _ algorithm: DigestAlgorithm.Hash, hashedA1: Text, nonce: Text, quality: (count: Text, clientNonce: Text)?, method: Method, uri: Text, hash: DigestHash
+        _ algorithm: DigestAlgorithm.Hash, hashedA1: Text, nonce: Text, quality: (count: Text, clientNonce: Text)?, method: Method,
+        uri: Text, hash: DigestHash
     ) -> Text {
         let hashedA2 = Text(hash(algorithm, Array((method.text + ":" + uri).bytes)))
         var text = hashedA1 + ":" + nonce
@@ -87,7 +88,9 @@ enum Digest {
     }
 
     private static func binary(_ digits: [UInt8]) -> [UInt8] {
-        stride(from: 0, to: digits.count - 1, by: 2).map { (hexadecimalDigit(digits[$0]) ?? 0) << 4 | (hexadecimalDigit(digits[$0 + 1]) ?? 0) }
+        stride(from: 0, to: digits.count - 1, by: 2).map {
+            (hexadecimalDigit(digits[$0]) ?? 0) << 4 | (hexadecimalDigit(digits[$0 + 1]) ?? 0)
+        }
     }
 }
 

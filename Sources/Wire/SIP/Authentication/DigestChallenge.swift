@@ -11,14 +11,19 @@ public struct DigestChallenge: Hashable, Sendable {
     /// The credentials were right and only the nonce is too old: try again without asking anybody.
     public var isStale: Bool
 
-    public init(realm: Text, nonce: Text, algorithm: DigestAlgorithm, qualities: [Text] = ["auth"], opaque: Text? = nil, isStale: Bool = false) {
-        (self.realm, self.nonce, self.algorithm, self.qualities, self.opaque, self.isStale) = (realm, nonce, algorithm, qualities, opaque, isStale)
+    public init(
+        realm: Text, nonce: Text, algorithm: DigestAlgorithm, qualities: [Text] = ["auth"], opaque: Text? = nil, isStale: Bool = false
+    ) {
+        (self.realm, self.nonce, self.algorithm, self.qualities, self.opaque, self.isStale) = (
+            realm, nonce, algorithm, qualities, opaque, isStale
+        )
     }
 
     /// Throws for other schemes than Digest and for algorithms that are not spoken here.
     public init(parsing value: Text) throws(SyntaxError) {
         let fields = try AuthenticationFields(parsing: value)
-        guard fields.scheme.equalsIgnoringCase("Digest" as StaticString), let algorithm = DigestAlgorithm(fields["algorithm"] ?? "MD5") else { throw .malformed }
+        guard fields.scheme.equalsIgnoringCase("Digest" as StaticString), let algorithm = DigestAlgorithm(fields["algorithm"] ?? "MD5")
+        else { throw .malformed }
         realm = try fields.required("realm")
         nonce = try fields.required("nonce")
         self.algorithm = algorithm
@@ -58,7 +63,8 @@ public struct DigestCredentials: Hashable, Sendable {
     /// Throws for other schemes than Digest and for algorithms that are not spoken here.
     public init(parsing value: Text) throws(SyntaxError) {
         let fields = try AuthenticationFields(parsing: value)
-        guard fields.scheme.equalsIgnoringCase("Digest" as StaticString), let algorithm = DigestAlgorithm(fields["algorithm"] ?? "MD5") else { throw .malformed }
+        guard fields.scheme.equalsIgnoringCase("Digest" as StaticString), let algorithm = DigestAlgorithm(fields["algorithm"] ?? "MD5")
+        else { throw .malformed }
         user = try fields.required("username")
         realm = try fields.required("realm")
         nonce = try fields.required("nonce")
@@ -75,16 +81,20 @@ public struct DigestCredentials: Hashable, Sendable {
     ///   - count: how many requests used this nonce, this one included.
     ///   - clientNonce: random, for `qop=auth`; nil makes RFC 2069's digest.
     public init?(
-        answering challenge: DigestChallenge, user: Text, secret: DigestSecret, method: Method, uri: Text, count: UInt32, clientNonce: Text?, hash: DigestHash
+        answering challenge: DigestChallenge, user: Text, secret: DigestSecret, method: Method, uri: Text, count: UInt32,
+        clientNonce: Text?, hash: DigestHash
     ) {
-        guard let hashedA1 = secret.hashed(
-            challenge.algorithm, user: user, realm: challenge.realm, nonce: challenge.nonce, clientNonce: clientNonce, hash: hash) else { return nil }
+        guard
+            let hashedA1 = secret.hashed(
+                challenge.algorithm, user: user, realm: challenge.realm, nonce: challenge.nonce, clientNonce: clientNonce, hash: hash)
+        else { return nil }
         (self.user, realm, nonce, self.uri) = (user, challenge.realm, challenge.nonce, uri)
         (algorithm, opaque, self.clientNonce) = (challenge.algorithm, challenge.opaque, clientNonce)
         quality = clientNonce == nil ? nil : "auth"
         nonceCount = clientNonce == nil ? nil : Text(Self.hexadecimal(count))
         response = Digest.response(
-            algorithm.hash, hashedA1: hashedA1, nonce: nonce, quality: nonceCount.flatMap { count in clientNonce.map { (count, $0) } }, method: method, uri: uri, hash: hash)
+            algorithm.hash, hashedA1: hashedA1, nonce: nonce, quality: nonceCount.flatMap { count in clientNonce.map { (count, $0) } },
+            method: method, uri: uri, hash: hash)
     }
 
     /// The value of the header.

@@ -60,7 +60,9 @@ public struct DigestClient: Sendable {
                 .map { Session(challenge: $0, isProxy: name == .proxyAuthenticate, clientNonce: clientNonce) }
         }
         // A session digest needs a client nonce, which comes with a quality only.
-        let usable = known.filter { $0.challenge.qualities.isEmpty ? !$0.challenge.algorithm.isSession : $0.challenge.qualities.contains("auth") }
+        let usable = known.filter {
+            $0.challenge.qualities.isEmpty ? !$0.challenge.algorithm.isSession : $0.challenge.qualities.contains("auth")
+        }
         guard !usable.isEmpty else { throw known.isEmpty ? .unsupported : .unsupportedQuality }
         var best: [Session] = []
         for session in usable {

@@ -17,7 +17,8 @@ public struct DigestServer: Sendable {
         public var rememberedNonces: Int
 
         public init(
-            realm: Text, algorithms: [DigestAlgorithm] = [.sha256, .md5], nonceLifetime: Duration = .seconds(300), requiresQuality: Bool = true,
+            realm: Text, algorithms: [DigestAlgorithm] = [.sha256, .md5], nonceLifetime: Duration = .seconds(300),
+            requiresQuality: Bool = true,
             rememberedNonces: Int = 20_000
         ) {
             precondition(!algorithms.isEmpty && rememberedNonces > 0)
@@ -30,7 +31,8 @@ public struct DigestServer: Sendable {
         case accepted
         /// The password is right, and the nonce is too old or used up: ask again with `stale=true`.
         case stale
-        /// The nonce is not ours, was given to another network, or is from before a restart. The password was not looked at: ask again with `stale=true`
+        /// The nonce is not ours, was given to another network, or is from before a restart. The password was not looked at: ask again with
+        /// `stale=true`
         /// (RFC 7616 §3.3).
         case unknownNonce
         case refused(Refusal)
@@ -79,33 +81,39 @@ public struct DigestServer: Sendable {
     public mutating func verify(
         _ credentials: DigestCredentials, method: Method, uri: URI, secret: DigestSecret, from client: IPAddress? = nil, at now: Instant
     ) -> Verdict {
-        guard credentials.realm == configuration.realm, configuration.algorithms.contains(credentials.algorithm), isMeant(credentials, for: uri),
+        guard credentials.realm == configuration.realm, configuration.algorithms.contains(credentials.algorithm),
+            isMeant(credentials, for: uri),
             let quality = quality(of: credentials)
         else { return .refused(.mismatch) }
         guard let nonce = readNonce(credentials.nonce, client) else { return .unknownNonce }
         let hashed = secret.hashed(
-            credentials.algorithm, user: credentials.user, realm: credentials.realm, nonce: credentials.nonce, clientNonce: credentials.clientNonce, hash: hash)
+            credentials.algorithm, user: credentials.user, realm: credentials.realm, nonce: credentials.nonce,
+            clientNonce: credentials.clientNonce, hash: hash)
         guard let hashedA1 = hashed else { return .refused(.mismatch) }
         let expected = Digest.response(
-            credentials.algorithm.hash, hashedA1: hashedA1, nonce: credentials.nonce, quality: quality.isUsed ? (quality.count, quality.clientNonce) : nil,
+            credentials.algorithm.hash, hashedA1: hashedA1, nonce: credentials.nonce,
+            quality: quality.isUsed ? (quality.count, quality.clientNonce) : nil,
             method: method, uri: credentials.uri, hash: hash)
         guard Digest.isEqual(expected, credentials.response) else { return .refused(.wrongPassword) }
         return use(nonce, credentials.count, at: now) ? .accepted : .stale
     }
 
     /// The digest's URI must be the request's, but for parameters, which some telephones leave out (RFC 3261 §22.4), and for those
-    /// that name the server alone and by its address, as sipp does. A proxy may have put our address in the place of our domain, which is the realm.
+    /// that name the server alone and by its address, as sipp does. A proxy may have put our address in the place of our domain, which is
+    /// the realm.
     private func isMeant(_ credentials: DigestCredentials, for uri: URI) -> Bool {
         guard let named = try? URI(parsing: credentials.uri) else { return false }
         if named.isEquivalent(to: uri) { return true }
         guard named.isSIP, uri.isSIP else { return false }
         if named.host.equalsIgnoringCase(configuration.realm), named.user == uri.user { return true }
-        return named.host.equalsIgnoringCase(uri.host) ? named.user == nil || named.user == uri.user : named.user == nil && named.address != nil
+        return named.host.equalsIgnoringCase(uri.host)
+            ? named.user == nil || named.user == uri.user : named.user == nil && named.address != nil
     }
 
     private func quality(of credentials: DigestCredentials) -> (isUsed: Bool, count: Text, clientNonce: Text)? {
         guard let quality = credentials.quality else { return configuration.requiresQuality ? nil : (false, .empty, .empty) }
-        guard quality == "auth", let count = credentials.nonceCount, credentials.count != nil, let clientNonce = credentials.clientNonce else { return nil }
+        guard quality == "auth", let count = credentials.nonceCount, credentials.count != nil, let clientNonce = credentials.clientNonce
+        else { return nil }
         return (true, count, clientNonce)
     }
 

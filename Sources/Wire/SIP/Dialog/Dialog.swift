@@ -27,14 +27,17 @@ public struct Dialog: Sendable {
     /// Made over TLS with a sips URI, so that every request in it must use TLS.
     public let isSecure: Bool
 
-    /// The dialog of an INVITE that was received (§12.1.1). Nil without a SIP URI for Contact, which an INVITE must have, and with a Record-Route that
+    /// The dialog of an INVITE that was received (§12.1.1). Nil without a SIP URI for Contact, which an INVITE must have, and with a
+    /// Record-Route that
     /// names no proxy; a caller of RFC 2543, which its Via tells, is called back at its From instead.
     /// - Parameters:
     ///   - localTag: the tag that our responses carry.
     ///   - sequence: of the last request that we are taken to have sent; our first request has the next number.
     public init?(callee invite: Message, localTag: Text, sequence: UInt32, overTLS: Bool) {
         let caller = invite.contact == nil && !invite.via.hasMagicCookie ? invite.from.uri : invite.target, routes = invite.routesRecorded
-        guard let target = invite.requestURI, let caller, caller.isUsableAsRequestURI, routes.count == invite.headers.elements(.recordRoute).count else { return nil }
+        guard let target = invite.requestURI, let caller, caller.isUsableAsRequestURI,
+            routes.count == invite.headers.elements(.recordRoute).count
+        else { return nil }
         state = .early
         callID = invite.callID.detached
         local = invite.to.tagged(localTag)
@@ -138,7 +141,8 @@ extension Message {
     /// Where its sender is: a Contact to which no request can be sent is none (§8.1.1.8, §12.1.1).
     fileprivate var target: URI? { contact.flatMap { $0.uri.isUsableAsRequestURI ? $0.uri : nil } }
 
-    /// The proxies that stay in the path. What is none is passed over: an INVITE that has such a thing is refused, a call that was made is not.
+    /// The proxies that stay in the path. What is none is passed over: an INVITE that has such a thing is refused, a call that was made is
+    /// not.
     fileprivate var routesRecorded: [NameAddress] { recordRoutes.filter(\.uri.isSIP) }
 }
 

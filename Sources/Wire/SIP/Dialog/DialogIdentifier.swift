@@ -20,7 +20,9 @@ public struct DialogIdentifier: Hashable, Sendable {
         let callID = Text(value.bytes[..<end]).trimmed
         guard !callID.isEmpty, let parameters = try? Parameters(parsing: Text(value.bytes[end...])) else { return nil }
         guard let local = parameters["to-tag"], let remote = parameters["from-tag"], !local.isEmpty, !remote.isEmpty else { return nil }
-        self.init(callID: callID.detached, localTag: local.detached, remoteTag: remote.detached, isEarlyOnly: parameters.contains("early-only" as Text))
+        self.init(
+            callID: callID.detached, localTag: local.detached, remoteTag: remote.detached,
+            isEarlyOnly: parameters.contains("early-only" as Text))
     }
 
     public var value: Text {
@@ -29,7 +31,8 @@ public struct DialogIdentifier: Hashable, Sendable {
 }
 
 extension URI {
-    /// A header that whoever follows the URI is to send with its request, unescaped (RFC 3261 §19.1.1); nil when there is none of this name.
+    /// A header that whoever follows the URI is to send with its request, unescaped (RFC 3261 §19.1.1); nil when there is none of this
+    /// name.
     public func header(_ name: Text) -> Text? {
         for field in (headers ?? .empty).bytes.split(separator: UInt8(ascii: "&")) {
             let parts = field.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -46,7 +49,9 @@ extension Text {
         var result: [UInt8] = []
         var rest = bytes
         while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), rest.count >= 2, let high = Self.digit(rest[rest.startIndex]), let low = Self.digit(rest[rest.startIndex + 1]) else {
+            guard byte == UInt8(ascii: "%"), rest.count >= 2, let high = Self.digit(rest[rest.startIndex]),
+                let low = Self.digit(rest[rest.startIndex + 1])
+            else {
                 result.append(byte)
                 continue
             }

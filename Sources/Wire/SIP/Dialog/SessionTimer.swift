@@ -115,7 +115,9 @@ public struct SessionTimer: Sendable {
 
     /// The Min-SE of a 422, if the request asks for an interval that we find too short, and its sender knows what that means (§9).
     public func refusal(of request: Message) -> Text? {
-        guard request.headers.lists("timer", in: .supported), let asked = request.sessionInterval, asked.seconds < policy.minimum else { return nil }
+        guard request.headers.lists("timer", in: .supported), let asked = request.sessionInterval, asked.seconds < policy.minimum else {
+            return nil
+        }
         return Text(policy.minimum)
     }
 
@@ -155,7 +157,9 @@ public struct SessionInterval: Hashable, Sendable {
         guard let seconds = Message.seconds(Text(value.bytes[..<end])) else { return nil }
         self.seconds = seconds
         let parameters = try? Parameters(parsing: Text(value.bytes[end...]))
-        refresher = parameters?["refresher"].flatMap { $0.equalsIgnoringCase("uac" as Text) ? .client : $0.equalsIgnoringCase("uas" as Text) ? .server : nil }
+        refresher = parameters?["refresher"].flatMap {
+            $0.equalsIgnoringCase("uac" as Text) ? .client : $0.equalsIgnoringCase("uas" as Text) ? .server : nil
+        }
     }
 
     public var value: Text {

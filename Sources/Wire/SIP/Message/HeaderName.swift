@@ -211,7 +211,8 @@ extension HeaderName {
             return .other
         }
 
-        /// The first bytes of a name, and whatever is behind it, in lower case as far as names go: 0x20 turns upper case into lower and leaves "-";
+        /// The first bytes of a name, and whatever is behind it, in lower case as far as names go: 0x20 turns upper case into lower and
+        /// leaves "-";
         /// nothing else that may be in a line becomes a letter or "-" by it.
         struct Folded {
             /// No known name is longer.
@@ -223,7 +224,8 @@ extension HeaderName {
             @inline(__always) init(_ bytes: UnsafePointer<UInt8>) {
                 let (bytes, fold) = (UnsafeRawPointer(bytes), UInt64(0x2020_2020_2020_2020))
                 words = (
-                    UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) | fold, UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) | fold,
+                    UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) | fold,
+                    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) | fold,
                     UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)) | fold
                 )
             }
@@ -252,7 +254,9 @@ extension HeaderName {
             }
 
             @inline(__always) func isName(_ other: Folded, _ length: Int) -> Bool {
-                let different = (other.words.0 & mask.0) ^ name.words.0 | (other.words.1 & mask.1) ^ name.words.1 | (other.words.2 & mask.2) ^ name.words.2
+                let different =
+                    (other.words.0 & mask.0) ^ name.words.0 | (other.words.1 & mask.1) ^ name.words.1 | (other.words.2 & mask.2)
+                    ^ name.words.2
                 return length == count && different == 0
             }
         }

@@ -132,7 +132,8 @@ public struct Headers: Sendable {
         touchedCore = touchedCore || Self.isCore(field.known)
         let shift = buffer.count - Int(field.name.start)
         buffer.append(contentsOf: other.buffer[Int(field.name.start)..<Int(field.lineEnd)])
-        fields.append(Field(known: field.known, name: field.name + shift, value: field.value + shift, lineEnd: UInt32(Int(field.lineEnd) + shift)))
+        fields.append(
+            Field(known: field.known, name: field.name + shift, value: field.value + shift, lineEnd: UInt32(Int(field.lineEnd) + shift)))
         return shift
     }
 

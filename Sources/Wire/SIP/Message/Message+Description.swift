@@ -10,15 +10,20 @@ extension Message {
     public static let acceptedBodies: [Text] = [.sdp] + MultipartBody.understood
 
     /// The message with a session description for a body, or with none, where what it came with is more or other than that; nil where it is
-    /// as it should be, or cannot be used: a request is to be refused with 415 then. What cannot be refused, an ACK or a response, has none then.
-    /// Of INVITE, ACK, UPDATE and PRACK and their responses below 300; what others bring is their receiver's affair. An answer that does not say what it is
+    /// as it should be, or cannot be used: a request is to be refused with 415 then. What cannot be refused, an ACK or a response, has none
+    /// then.
+    /// Of INVITE, ACK, UPDATE and PRACK and their responses below 300; what others bring is their receiver's affair. An answer that does
+    /// not say what it is
     /// is taken for a description.
     ///
     /// Of several parts (RFC 5621) the first that is a description counts, of alternatives the last. A body that need not be understood
-    /// (RFC 3261 §20.11) is passed over, and so is a part that does not say that it must be: by that section it should be taken as if it did,
+    /// (RFC 3261 §20.11) is passed over, and so is a part that does not say that it must be: by that section it should be taken as if it
+    /// did,
     /// but the location or the billing data that a carrier puts beside its offer hardly ever says anything.
     public var reducedToDescription: Message? {
-        guard !content.isEmpty, method == .invite || method == .ack || method == .update || method == .prack, status ?? 0 < 300 else { return nil }
+        guard !content.isEmpty, method == .invite || method == .ack || method == .update || method == .prack, status ?? 0 < 300 else {
+            return nil
+        }
         let isRefusable = isRequest && method != .ack
         if headers[.contentEncoding]?.equalsIgnoringCase("identity" as StaticString) ?? true {
             let value = headers[.contentType] ?? (isRefusable ? .empty : .sdp)
@@ -36,8 +41,11 @@ extension Message {
         return isOptional || !isRefusable ? with(.empty) : nil
     }
 
-    /// The body describes the session, if anything: not how something is to be shown, and not an early session (RFC 3959), of which there are none here.
-    public var isOfSession: Bool { headers[.contentDisposition].map { ContentDisposition($0).name }.map { $0.isEmpty || $0 == "session" } ?? true }
+    /// The body describes the session, if anything: not how something is to be shown, and not an early session (RFC 3959), of which there
+    /// are none here.
+    public var isOfSession: Bool {
+        headers[.contentDisposition].map { ContentDisposition($0).name }.map { $0.isEmpty || $0 == "session" } ?? true
+    }
 
     private func with(_ description: Text) -> Message {
         var message = self
@@ -75,8 +83,12 @@ extension Message {
 
     private static func find(in part: MultipartBody.Part, depth: Int) -> Finding {
         // An early session's description (RFC 3959) is none of ours.
-        if part.type.name == .sdp, part.disposition?.name ?? "session" == "session" { return part.isPlain ? .description(part.content) : .unusable }
-        if MultipartBody.understood.contains(part.type.name) { return part.isPlain ? find(in: part.content, part.type, depth: depth + 1) : .unusable }
+        if part.type.name == .sdp, part.disposition?.name ?? "session" == "session" {
+            return part.isPlain ? .description(part.content) : .unusable
+        }
+        if MultipartBody.understood.contains(part.type.name) {
+            return part.isPlain ? find(in: part.content, part.type, depth: depth + 1) : .unusable
+        }
         return part.disposition?.handling == "required" ? .unusable : .nothing
     }
 }

@@ -82,7 +82,8 @@ struct Draft: ~Copyable {
         var line = reader.part(from: start, to: end)
         line.at = reader.colon(before: end)
         var name = Extent(start, line.at)
-        var known = HeaderName.Known(name: UnsafeBufferPointer(start: reader.base + start, count: name.count), readable: reader.end &- start, in: names)
+        var known = HeaderName.Known(
+            name: UnsafeBufferPointer(start: reader.base + start, count: name.count), readable: reader.end &- start, in: names)
         if known == .other {
             // Not all that is before a colon is a name, and between them may be space.
             line.at = start

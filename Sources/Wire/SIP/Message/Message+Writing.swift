@@ -124,7 +124,9 @@ extension Message {
     ///   - reason: the usual phrase of the status when nil.
     ///   - toTag: added when To has no tag yet; not to a 100. A response above 100 must have one.
     ///   - contact: ours, behind what was copied.
-    public static func response(to request: Message, status: Int, reason: Text? = nil, toTag: Text? = nil, contact: NameAddress? = nil) -> Message {
+    public static func response(to request: Message, status: Int, reason: Text? = nil, toTag: Text? = nil, contact: NameAddress? = nil)
+        -> Message
+    {
         precondition(request.isRequest && (100...699).contains(status), "\(status) to a request")
         var headers = Headers()
         headers.reserveCapacity(bytes: 640, fields: 12)
@@ -137,7 +139,8 @@ extension Message {
             case .to:
                 guard let newTag else { fallthrough }
                 core.take(request.to, at: headers.append(.to, request.to.text, ";tag=", newTag), tagged: newTag)
-            case .via, .from, .callID, .cseq: core.take(field.known, of: request.rest, movedBy: headers.copyLine(field, from: request.headers))
+            case .via, .from, .callID, .cseq:
+                core.take(field.known, of: request.rest, movedBy: headers.copyLine(field, from: request.headers))
             case .recordRoute where recordsRoute, .timestamp where status == 100: headers.copyLine(field, from: request.headers)
             default: break
             }
@@ -145,7 +148,8 @@ extension Message {
         if let contact { core.take(contact: contact, at: headers.add(.contact, contact.text)) }
         assert(headers.byteCount == headers.buffer.count, "what was located has moved")
         headers.touchedCore = false
-        return Message(startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers, content: .empty, core: core)
+        return Message(
+            startLine: .response(status: status, reason: reason ?? reasonPhrase(status)), headers: headers, content: .empty, core: core)
     }
 
     /// The usual reason phrase of a status (RFC 3261 §21 and the extensions).

@@ -2,7 +2,8 @@ import Primitives
 
 /// A body of several parts (RFC 2046 §5.1, RFC 5621), taken apart as far as a call needs it.
 ///
-/// Everything in it is the peer's word: parts and the depth of parts within parts are bounded, and each byte is looked at once for each depth.
+/// Everything in it is the peer's word: parts and the depth of parts within parts are bounded, and each byte is looked at once for each
+/// depth.
 struct MultipartBody {
     struct Part {
         let type: ContentType

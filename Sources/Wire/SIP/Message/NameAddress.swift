@@ -150,7 +150,9 @@ extension NameAddress.Layout {
     /// since names in UTF-8 and with dots are sent so; without a "<" nothing is read, because then it is a URI.
     private mutating func readBareName(_ reader: inout Reader) {
         var position = reader.at
-        while position < reader.end, ![0x3C, 0x3E, 0x2C, 0x3B, 0x22].contains(reader.byte(position)), reader.byte(position) >= 0x20 || reader.byte(position) == 0x09 { position += 1 }
+        while position < reader.end, ![0x3C, 0x3E, 0x2C, 0x3B, 0x22].contains(reader.byte(position)),
+            reader.byte(position) >= 0x20 || reader.byte(position) == 0x09
+        { position += 1 }
         guard reader.byte(position) == 0x3C else { return }
         var last = position
         while last > reader.at, reader.byte(last - 1) == 0x20 || reader.byte(last - 1) == 0x09 { last -= 1 }

@@ -110,7 +110,9 @@ public struct Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         var cursor = Cursor(text)
         return text.bytes.withUnsafeBufferPointer { bytes in
             while let item = cursor.next(bytes) {
-                if item.name.count == name.count, zip(bytes[item.name], name).allSatisfy({ asciiLowercased($0) == asciiLowercased($1) }) { return item }
+                if item.name.count == name.count, zip(bytes[item.name], name).allSatisfy({ asciiLowercased($0) == asciiLowercased($1) }) {
+                    return item
+                }
             }
             return nil
         }

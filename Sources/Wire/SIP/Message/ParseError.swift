@@ -73,7 +73,8 @@ extension Message {
         public let defect: Defect
         /// The method as it was written.
         public let method: Text
-        /// The topmost Via, where the response goes; without its parameters when they are what is broken. Stamp it with the source (`Via.stamp`) before asking for the response.
+        /// The topmost Via, where the response goes; without its parameters when they are what is broken. Stamp it with the source
+        /// (`Via.stamp`) before asking for the response.
         public var via: Via
         /// The header fields as far as they could be cut out.
         public let headers: Headers
@@ -87,7 +88,9 @@ extension Message {
             answer.copy(.via, from: headers)
             answer.replaceFirstElement(of: .via, with: via.text)
             for name in [HeaderName.from, .to, .callID, .cseq] { answer.copy(name, from: headers) }
-            if let value = answer[.to], let to = try? NameAddress(parsing: value), to.tag == nil { answer.set(.to, value + ";tag=" + toTag) }
+            if let value = answer[.to], let to = try? NameAddress(parsing: value), to.tag == nil {
+                answer.set(.to, value + ";tag=" + toTag)
+            }
             var bytes: [UInt8] = []
             Message.writeStatusLine(status, reason, into: &bytes)
             Message.write(answer, .empty, into: &bytes)

@@ -5,7 +5,9 @@ import Primitives
     @usableFromInline var start: UInt32
     @usableFromInline var end: UInt32
 
-    @inlinable init(_ start: Int, _ end: Int) { (self.start, self.end) = (UInt32(truncatingIfNeeded: start), UInt32(truncatingIfNeeded: end)) }
+    @inlinable init(_ start: Int, _ end: Int) {
+        (self.start, self.end) = (UInt32(truncatingIfNeeded: start), UInt32(truncatingIfNeeded: end))
+    }
 
     @inlinable static var none: Extent { Extent(0, 0) }
 
@@ -92,7 +94,8 @@ struct Reader {
         return Extent(start, at)
     }
 
-    /// The first position from here on whose byte is not in the set. Asks for the end once for four bytes: half of reading a message is done here.
+    /// The first position from here on whose byte is not in the set. Asks for the end once for four bytes: half of reading a message is
+    /// done here.
     @inline(__always) private func end(of set: CharacterSet) -> Int {
         var position = at
         while position &+ 4 <= end {
@@ -148,7 +151,8 @@ struct Reader {
         return try takeParameters(noting: "", &nothing)
     }
 
-    /// As above; `noted` becomes the value of the first parameter of that name as it stands: empty for a flag, with its quotes where it has them.
+    /// As above; `noted` becomes the value of the first parameter of that name as it stands: empty for a flag, with its quotes where it has
+    /// them.
     @inline(__always) mutating func takeParameters(noting wanted: StaticString, _ noted: inout Extent) throws(SyntaxError) -> Extent {
         let start = at
         var finish = at
@@ -231,8 +235,10 @@ struct Reader {
         return (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
     }
 
-    /// The position of the first ":" from here to the end of the line, or that; found as a control character is. Hardly a name is longer than two words.
-    /// What is behind the line is looked at with its last words, and not beyond them: a message of short lines must not be read again for each of them.
+    /// The position of the first ":" from here to the end of the line, or that; found as a control character is. Hardly a name is longer
+    /// than two words.
+    /// What is behind the line is looked at with its last words, and not beyond them: a message of short lines must not be read again for
+    /// each of them.
     @inline(__always) func colon(before lineEnd: Int) -> Int {
         var position = at
         while position < lineEnd, position &+ 16 <= end {
@@ -260,7 +266,8 @@ struct Reader {
     /// Whether the bytes of an extent are those of a literal without regard to case.
     @inline(__always) func matches(_ extent: Extent, _ literal: StaticString) -> Bool {
         guard extent.count == literal.utf8CodeUnitCount else { return false }
-        for offset in 0..<extent.count where asciiLowercased(base[Int(extent.start) + offset]) != asciiLowercased(literal.utf8Start[offset]) { return false }
+        for offset in 0..<extent.count where asciiLowercased(base[Int(extent.start) + offset]) != asciiLowercased(literal.utf8Start[offset])
+        { return false }
         return true
     }
 
@@ -279,7 +286,8 @@ extension [UInt8] {
     }
 
     /// Runs a parser over one extent of the buffer.
-    @inline(__always) func read<Value>(_ extent: Extent, _ parse: (inout Reader) throws(SyntaxError) -> Value) throws(SyntaxError) -> Value {
+    @inline(__always) func read<Value>(_ extent: Extent, _ parse: (inout Reader) throws(SyntaxError) -> Value) throws(SyntaxError) -> Value
+    {
         try withUnsafeBufferPointer { (buffer) throws(SyntaxError) -> Value in
             guard let base = buffer.baseAddress, extent.end <= buffer.count else { throw .malformed }
             var reader = Reader(base: base, at: Int(extent.start), end: Int(extent.end))
@@ -355,7 +363,8 @@ extension Text {
         return Text(bytes.map { $0 >= 0x80 ? 0x3F : $0 })
     }
 
-    /// As a reason phrase and the text of a header field may be (RFC 3261 §25.1): UTF-8, and spaces for control characters. A terminal takes it for text, too.
+    /// As a reason phrase and the text of a header field may be (RFC 3261 §25.1): UTF-8, and spaces for control characters. A terminal
+    /// takes it for text, too.
     public var printable: Text {
         guard bytes.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return self }
         return Text(repaired.bytes.map { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F ? 0x20 : $0 })
@@ -374,6 +383,8 @@ extension Text {
 
     func equalsIgnoringCase(_ literal: StaticString) -> Bool {
         guard count == literal.utf8CodeUnitCount else { return false }
-        return zip(bytes, UnsafeBufferPointer(start: literal.utf8Start, count: count)).allSatisfy { asciiLowercased($0) == asciiLowercased($1) }
+        return zip(bytes, UnsafeBufferPointer(start: literal.utf8Start, count: count)).allSatisfy {
+            asciiLowercased($0) == asciiLowercased($1)
+        }
     }
 }

@@ -25,8 +25,11 @@ public struct Reason: Hashable, Sendable {
             reader.skipSpace()
             guard reader.isAtEnd else { throw .trailingText }
             var reason = Reason(
-                protocol: buffer[name], cause: parameters.value(of: "cause").flatMap { $0.integer(Int.self) }, text: parameters.value(of: "text"))
-            let others = parameters.filter { !$0.equalsIgnoringCase("cause" as StaticString) && !$0.equalsIgnoringCase("text" as StaticString) }
+                protocol: buffer[name], cause: parameters.value(of: "cause").flatMap { $0.integer(Int.self) },
+                text: parameters.value(of: "text"))
+            let others = parameters.filter {
+                !$0.equalsIgnoringCase("cause" as StaticString) && !$0.equalsIgnoringCase("text" as StaticString)
+            }
             if others.text.count <= 256 { reason.others = Parameters(checked: others.text.printable) }
             return reason
         }

@@ -12,7 +12,9 @@ public struct ResponseAcknowledgement: Hashable, Sendable {
     /// nil for what is not two numbers and a method.
     public init?(parsing value: Text) {
         let parts = value.bytes.split { $0 == 0x20 || $0 == 0x09 }
-        guard parts.count == 3, let response = Text(parts[0]).integer(UInt32.self), let number = Text(parts[1]).integer(UInt32.self) else { return nil }
+        guard parts.count == 3, let response = Text(parts[0]).integer(UInt32.self), let number = Text(parts[1]).integer(UInt32.self) else {
+            return nil
+        }
         self.init(response: response, cseq: CSeq(number: number, method: Method(Text(parts[2]))))
     }
 

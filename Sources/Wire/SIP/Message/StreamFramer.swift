@@ -108,7 +108,9 @@ public struct StreamFramer: Sendable {
             let reader = Reader(base: base, at: from, end: bytes.count)
             var position = reader.firstControl(from: from)
             while position < reader.end {
-                if reader.byte(position) == 0x0D, reader.byte(position + 1) == 0x0A, reader.byte(position + 2) == 0x0D, reader.byte(position + 3) == 0x0A {
+                if reader.byte(position) == 0x0D, reader.byte(position + 1) == 0x0A, reader.byte(position + 2) == 0x0D,
+                    reader.byte(position + 3) == 0x0A
+                {
                     return position + 4
                 }
                 position = reader.firstControl(from: position + 1)

@@ -23,7 +23,8 @@ extension URI {
 
     private func parametersAgree(with other: URI) -> Bool {
         let mine = parameters
-        for name in ["user", "ttl", "method", "maddr", "transport"] as [StaticString] where mine.contains(name) != other.parameters.contains(name) { return false }
+        for name in ["user", "ttl", "method", "maddr", "transport"] as [StaticString]
+        where mine.contains(name) != other.parameters.contains(name) { return false }
         let theirs = Self.byName(other.parameters)
         return mine.all.allSatisfy { name, value in
             guard let counterpart = theirs[name.lowercased] else { return true }
@@ -65,7 +66,8 @@ extension URI {
             let escape = Text(text.bytes[at..<min(at + 3, text.bytes.endIndex)])
             let decoded = escape.percentDecoded
             if decoded.count == 1, escape.count == 3 {
-                result += reserved.bytes.contains(decoded.bytes[0]) ? escape.bytes.map { $0 >= 0x61 ? $0 & 0xDF : $0 } : Array(decoded.bytes)
+                result +=
+                    reserved.bytes.contains(decoded.bytes[0]) ? escape.bytes.map { $0 >= 0x61 ? $0 & 0xDF : $0 } : Array(decoded.bytes)
                 at += 3
             } else {
                 result.append(text.bytes[at])

@@ -49,7 +49,8 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// A `sip:` or `sips:` URI of parts. What may not stand in a user part is %-escaped; escapes that are there already are kept.
     /// - Precondition: `host` is a host name, an IPv4 address or an IPv6 address (brackets are added where they are missing).
     public init(scheme: Scheme = .sip, user: Text? = nil, host: Text, port: UInt16? = nil, parameters: Parameters = Parameters()) {
-        let made = URI.made(scheme: scheme, user: user?.asWritten, password: nil, host: host, port: port, parameters: parameters, headers: nil)
+        let made = URI.made(
+            scheme: scheme, user: user?.asWritten, password: nil, host: host, port: port, parameters: parameters, headers: nil)
         guard let made else { preconditionFailure("not a host: \(host)") }
         self = made
     }
@@ -87,7 +88,8 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// The user with its %-escapes decoded.
     public var decodedUser: Text? { user?.percentDecoded }
 
-    /// Whether an escape in the user part stands for a reserved character: it is none of that character, and ends no number (RFC 3261 §19.1.4). "+" is
+    /// Whether an escape in the user part stands for a reserved character: it is none of that character, and ends no number (RFC 3261
+    /// §19.1.4). "+" is
     /// escaped by telephones that mean it.
     public var escapesReserved: Bool { user.map { $0.escapedBytes.contains { ";/?:@&=$,".utf8.contains($0) } } ?? false }
 
@@ -107,7 +109,8 @@ public struct URI: Hashable, Sendable, CustomStringConvertible {
     /// The host when it is an address.
     public var address: IPAddress? { host.referredAddress }
 
-    /// The host that a request for it is sent to: an address in `maddr`, else its own (RFC 3261 §19.1.1, RFC 3263 §4). A name in `maddr` is not looked up.
+    /// The host that a request for it is sent to: an address in `maddr`, else its own (RFC 3261 §19.1.1, RFC 3263 §4). A name in `maddr` is
+    /// not looked up.
     public var targetHost: Text {
         guard isSIP, let maddr = parameters.value(of: "maddr"), maddr.referredAddress != nil else { return host }
         return maddr
@@ -291,7 +294,9 @@ extension Text {
     private func decode(_ take: (_ byte: UInt8, _ isEscaped: Bool) -> Void) {
         var at = bytes.startIndex
         while at < bytes.endIndex {
-            if bytes[at] == 0x25, at + 2 < bytes.endIndex, let high = hexadecimalDigit(bytes[at + 1]), let low = hexadecimalDigit(bytes[at + 2]) {
+            if bytes[at] == 0x25, at + 2 < bytes.endIndex, let high = hexadecimalDigit(bytes[at + 1]),
+                let low = hexadecimalDigit(bytes[at + 2])
+            {
                 take(high << 4 | low, true)
                 at += 3
             } else {

@@ -65,7 +65,8 @@ public struct Via: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The way back of a broken request: transport and sent-by, and the parameters before the first that cannot be read, by which the sender knows its own.
+    /// The way back of a broken request: transport and sent-by, and the parameters before the first that cannot be read, by which the
+    /// sender knows its own.
     init(salvaging text: Text) throws(SyntaxError) {
         let ends = text.bytes.indices.filter { text.bytes[$0] == 0x3B }.prefix(Self.salvagedParameters) + [text.bytes.endIndex]
         for end in ends.dropFirst().reversed() {

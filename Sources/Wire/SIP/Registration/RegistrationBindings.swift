@@ -27,7 +27,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
 
         /// One that was kept, as it was.
         public init(
-            uri: URI, displayName: Text?, parameters: Parameters, path: [NameAddress], origin: Origin, userAgent: Text?, callID: Text, cseq: UInt32,
+            uri: URI, displayName: Text?, parameters: Parameters, path: [NameAddress], origin: Origin, userAgent: Text?, callID: Text,
+            cseq: UInt32,
             refreshed: Instant, expiry: Instant
         ) {
             (self.uri, self.displayName, self.parameters, self.path, self.origin) = (uri, displayName, parameters, path, origin)
@@ -72,7 +73,9 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
 
         public init(minimumSeconds: UInt32 = 60, maximumSeconds: UInt32 = 7_200, defaultSeconds: UInt32 = 3_600, contacts: Int = 10) {
             precondition(minimumSeconds <= defaultSeconds && defaultSeconds <= maximumSeconds && contacts > 0)
-            (self.minimumSeconds, self.maximumSeconds, self.defaultSeconds, self.contacts) = (minimumSeconds, maximumSeconds, defaultSeconds, contacts)
+            (self.minimumSeconds, self.maximumSeconds, self.defaultSeconds, self.contacts) = (
+                minimumSeconds, maximumSeconds, defaultSeconds, contacts
+            )
         }
     }
 
@@ -110,7 +113,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
 
     /// What is registered, the most recently refreshed first.
     public func current(at now: Instant) -> [Binding] {
-        bindings.filter { $0.expiry > now }.enumerated().sorted { ($0.element.refreshed, $0.offset) > ($1.element.refreshed, $1.offset) }.map(\.element)
+        bindings.filter { $0.expiry > now }.enumerated().sorted { ($0.element.refreshed, $0.offset) > ($1.element.refreshed, $1.offset) }
+            .map(\.element)
     }
 
     /// Takes away what has expired, and says what that was.
@@ -155,7 +159,8 @@ public struct RegistrationBindings<Origin: Hashable & Sendable>: Sendable {
         let wanted = try contacts.map { contact throws(Refusal) in try binding(contact, request, origin, now) }
         for binding in wanted where bindings.contains(where: { $0.isSame(as: binding) && isLater($0, than: request) }) { throw .outOfOrder }
         bindings.removeAll { old in wanted.contains { $0.isSame(as: old) } }
-        for (index, binding) in wanted.enumerated() where binding.expiry > now && !wanted[(index + 1)...].contains(where: binding.isRepeated) {
+        for (index, binding) in wanted.enumerated()
+        where binding.expiry > now && !wanted[(index + 1)...].contains(where: binding.isRepeated) {
             bindings.append(binding)
         }
         evictOldest()

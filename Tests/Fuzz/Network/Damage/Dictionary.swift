@@ -28,13 +28,16 @@ enum Dictionary {
         "c=IN IP6 ::1\r\n", "a=rtpmap:0 PCMU/8000\r\n", "a=rtpmap:96 opus/48000/2\r\n", "a=ice-lite\r\n",
     ]
     /// UTF-8 with a mark of its order, of letters and of a direction; and bytes that are none.
-    private static let strangeText = ["\u{FEFF}", "é", "日本", "\u{202E}"].map { Array($0.utf8) } + [
-        [0xC3], [0xFF, 0xFE], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
-    ]
+    private static let strangeText =
+        ["\u{FEFF}", "é", "日本", "\u{202E}"].map { Array($0.utf8) } + [
+            [0xC3], [0xFF, 0xFE], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+        ]
 
     /// Names of header fields.
-    static let names = RequestFields.all.map(\.name) + [
-        "Via", "From", "To", "Call-ID", "CSeq", "Contact", "Max-Forwards", "Content-Length", "v", "f", "t", "i", "m", "l", "c", "e", "k",
-        "s", "r", "b", "o", "u", "x", "X-Unknown",
-    ]
+    static let names =
+        RequestFields.all.map(\.name) + [
+            "Via", "From", "To", "Call-ID", "CSeq", "Contact", "Max-Forwards", "Content-Length", "v", "f", "t", "i", "m", "l", "c", "e",
+            "k",
+            "s", "r", "b", "o", "u", "x", "X-Unknown",
+        ]
 }

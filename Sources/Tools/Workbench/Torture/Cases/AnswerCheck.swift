@@ -43,7 +43,9 @@ enum AnswerCheck: Sendable {
         }
     }
 
-    private func faultOfAudio(_ description: SessionDescription, _ audio: SessionDescription.Media, _ formats: [Text]?, _ streams: Int?) -> String? {
+    private func faultOfAudio(_ description: SessionDescription, _ audio: SessionDescription.Media, _ formats: [Text]?, _ streams: Int?)
+        -> String?
+    {
         if let streams, description.media.count != streams { return "\(description.media.count) streams" }
         guard audio.kind == "audio" else { return "\(audio.kind) first" }
         guard audio.port != 0 else { return "audio that is refused (port 0)" }
@@ -53,7 +55,9 @@ enum AnswerCheck: Sendable {
 
     private func faultOfSession(_ now: SessionDescription.Origin, _ before: SessionDescription.Origin?) -> String? {
         guard let before else { return nil }
-        guard now.sessionID == before.sessionID, now.username == before.username else { return "session \(now.sessionID) after \(before.sessionID)" }
+        guard now.sessionID == before.sessionID, now.username == before.username else {
+            return "session \(now.sessionID) after \(before.sessionID)"
+        }
         guard let old = before.version.integer(UInt64.self), let new = now.version.integer(UInt64.self) else { return nil }
         return new == old || new == old &+ 1 ? nil : "version \(new) after \(old)"
     }

@@ -38,7 +38,9 @@ public struct TortureCase: Sendable {
 
     init(_ message: TortureMessage) {
         let rfc = message.group == .rfc4475 ? "RFC 4475" : "RFC 5118"
-        self.init(message.group, message.name, "\(rfc) \(message.section)", message.title, isForDatagrams: message.traits.contains(.datagramsOnly), [.message(message)])
+        self.init(
+            message.group, message.name, "\(rfc) \(message.section)", message.title,
+            isForDatagrams: message.traits.contains(.datagramsOnly), [.message(message)])
     }
 
     /// Whether the target has to call us: a line of its own is needed.
@@ -84,7 +86,8 @@ enum TortureStep: Sendable {
 
     var party: TortureParty {
         switch self {
-        case .send(let party, _), .prepare(let party, _), .answered(let party), .final(let party, _, _), .again(let party, _), .arrives(let party, _, _),
+        case .send(let party, _), .prepare(let party, _), .answered(let party), .final(let party, _, _), .again(let party, _),
+            .arrives(let party, _, _),
             .answer(let party, _, _, _, _), .describes(let party, _), .leave(let party):
             party
         case .message, .allows, .pause: .caller

@@ -17,7 +17,9 @@ struct TortureDescription: Sendable {
 
     func text(address: IPAddress, port: UInt16, session: UInt64, version: Int) -> String {
         let family = address.family == .v4 ? "IP4" : "IP6"
-        var all = ["v=0", "o=- \(session) \(version) IN \(family) \(address)", "s=-", "c=IN \(connection ?? "\(family) \(address)")", "t=0 0"]
+        var all = [
+            "v=0", "o=- \(session) \(version) IN \(family) \(address)", "s=-", "c=IN \(connection ?? "\(family) \(address)")", "t=0 0",
+        ]
         let direction = self.direction.map { ["a=\($0)"] } ?? []
         if isSessionLevel { all += direction }
         all += ["m=audio \(isRemoved ? 0 : port) RTP/AVP \(formats)"] + lines + (isSessionLevel ? [] : direction) + further

@@ -29,7 +29,8 @@ public struct TortureMessage: Sendable {
 
     /// - Parameter text: as the RFC prints it, with the RFC's `<hex>` for octets that cannot be printed; a line ends with CRLF.
     init(
-        _ group: TortureCase.Group, _ name: String, _ section: String, _ title: String, _ demand: TortureDemand, _ traits: Traits = [], text: String
+        _ group: TortureCase.Group, _ name: String, _ section: String, _ title: String, _ demand: TortureDemand, _ traits: Traits = [],
+        text: String
     ) {
         (self.group, self.name, self.section, self.title) = (group, name, section, title)
         (self.demand, self.traits, self.text) = (demand, traits, text)

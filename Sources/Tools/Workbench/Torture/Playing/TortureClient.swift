@@ -87,8 +87,10 @@ public final class TortureClient: SignallingEndpoint {
     private func makePhone(_ party: TortureParty, calling target: URI? = nil) -> TorturePhone {
         let secret = plan.line.flatMap { line in line.password.map { (line.user, DigestSecret.password($0)) } }
         let credentials = secret.flatMap { secret in hash.map { DigestClient(user: secret.0, secret: secret.1, hash: $0) } }
-        let setting = TortureSetting(target: target ?? plan.target, flow: plan.flow, mediaPort: plan.mediaPort, network: network, credentials: credentials)
-        return TorturePhone(setting, user: party == .callee ? plan.line?.user ?? "torture" : "torture", random: SeededRandom(seed: random.next()))
+        let setting = TortureSetting(
+            target: target ?? plan.target, flow: plan.flow, mediaPort: plan.mediaPort, network: network, credentials: credentials)
+        return TorturePhone(
+            setting, user: party == .callee ? plan.line?.user ?? "torture" : "torture", random: SeededRandom(seed: random.next()))
     }
 
     // MARK: The opening
@@ -96,7 +98,9 @@ public final class TortureClient: SignallingEndpoint {
     private func opened(_ method: Method, _ status: Int, at now: Instant) {
         if method == .options, let line = plan.line, plan.cases.contains(where: \.needsLine) { return register(line, at: now) }
         if isLeaving { return conclude(nil, at: now) }
-        if method == .register, status >= 300 { return finish("the registration of \(plan.line?.user ?? "the line") failed with \(status)", at: now) }
+        if method == .register, status >= 300 {
+            return finish("the registration of \(plan.line?.user ?? "the line") failed with \(status)", at: now)
+        }
         opening = nil
         let slow = waiting.filter(\.isSlow)
         waiting.removeAll(where: \.isSlow)
@@ -123,10 +127,16 @@ public final class TortureClient: SignallingEndpoint {
     }
 
     private func begin(_ test: TortureCase, at now: Instant) {
-        if test.needsLine, plan.line == nil { return judge(.notJudged(test, "it needs a line of the target's: --register LINE --password PASSWORD"), at: now) }
-        if test.isForDatagrams, plan.flow.transport.isReliable { return judge(.notJudged(test, "it is for datagrams: over a stream nothing is repeated or cut short"), at: now) }
+        if test.needsLine, plan.line == nil {
+            return judge(.notJudged(test, "it needs a line of the target's: --register LINE --password PASSWORD"), at: now)
+        }
+        if test.isForDatagrams, plan.flow.transport.isReliable {
+            return judge(.notJudged(test, "it is for datagrams: over a stream nothing is repeated or cut short"), at: now)
+        }
         if let other = takenBranch(test) {
-            return judge(.notJudged(test, "byte for byte it has the branch of \(other), and is the same request to a server: without --exact"), at: now)
+            return judge(
+                .notJudged(test, "byte for byte it has the branch of \(other), and is the same request to a server: without --exact"),
+                at: now)
         }
         let number = test.needsLine ? plan.line?.user : nil
         let caller = makePhone(.caller, calling: number.map { URI(user: $0, host: plan.target.host, port: plan.target.port) })
@@ -184,7 +194,9 @@ public final class TortureClient: SignallingEndpoint {
         if let message, message.isRequest { return receive(message, over: flow, at: now) }
         guard let status = bytes.statusOfResponse, (100...699).contains(status) else { return }
         if let (phone, method, _) = opening {
-            if phone.receive(message, status: status, bytes: bytes, at: now), let final = phone.last(method)?.final { opened(method, final.status, at: now) }
+            if phone.receive(message, status: status, bytes: bytes, at: now), let final = phone.last(method)?.final {
+                opened(method, final.status, at: now)
+            }
             return
         }
         // Where its Call-ID cannot be read it is taken for the answer to what was sent last.
@@ -194,7 +206,9 @@ public final class TortureClient: SignallingEndpoint {
     }
 
     private func receive(_ request: Message, over flow: Flow, at now: Instant) {
-        let owner = plays.lazy.flatMap { play in [play.caller, play.callee].compactMap(\.self).map { (play, $0) } }.first { $0.1.owns(request) }
+        let owner = plays.lazy.flatMap { play in [play.caller, play.callee].compactMap(\.self).map { (play, $0) } }.first {
+            $0.1.owns(request)
+        }
         if let (play, phone) = owner {
             phone.receive(request, over: flow, holding: play.test.holds)
             play.proceed(at: now)
@@ -240,7 +254,8 @@ public final class TortureClient: SignallingEndpoint {
         if let (phone, method, until) = opening {
             guard now < until else {
                 if isLeaving { return conclude(nil, at: now) }
-                return finish(method == .options ? "\(plan.flow.remote) does not answer OPTIONS" : "the registration was not answered", at: now)
+                return finish(
+                    method == .options ? "\(plan.flow.remote) does not answer OPTIONS" : "the registration was not answered", at: now)
             }
             return phone.advance(to: now)
         }

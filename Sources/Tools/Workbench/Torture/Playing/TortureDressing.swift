@@ -18,14 +18,17 @@ struct TortureDressing {
 
     /// By what a server tells it from other requests (RFC 3261 §17.2.3); nil of a response, and where that cannot be read, or says nothing.
     var transaction: Text? {
-        guard let value = value(of: ["via", "v"]), let via = try? Via(parsing: Text(Array(bytes[value].prefix { $0 != UInt8(ascii: ",") }))) else { return nil }
+        guard let value = value(of: ["via", "v"]), let via = try? Via(parsing: Text(Array(bytes[value].prefix { $0 != UInt8(ascii: ",") })))
+        else { return nil }
         guard let branch = via.branch, branch.count > 7, !bytes.starts(with: "SIP/".utf8) else { return nil }
         return branch + " " + via.host + " " + Text(bytes.prefix { $0 > 0x20 })
     }
 
     /// Where an answer over UDP goes by its Via alone; nil where that cannot be read, or leaves it to where the message came from.
     var answerPort: UInt16? {
-        guard let value = value(of: ["via", "v"]), let via = try? Via(parsing: Text(Array(bytes[value]))), !via.asksForPort else { return nil }
+        guard let value = value(of: ["via", "v"]), let via = try? Via(parsing: Text(Array(bytes[value]))), !via.asksForPort else {
+            return nil
+        }
         return via.port ?? 5060
     }
 
@@ -33,7 +36,9 @@ struct TortureDressing {
         let element = via.lowerBound..<(bytes[via].firstIndex(of: UInt8(ascii: ",")) ?? via.upperBound)
         var end = element.upperBound
         while end > element.lowerBound, bytes[end - 1] <= 0x20 { end -= 1 }
-        if asksForPort, bytes[element].firstRange(of: Array(";rport".utf8)) == nil { bytes.insert(contentsOf: Array(";rport".utf8), at: end) }
+        if asksForPort, bytes[element].firstRange(of: Array(";rport".utf8)) == nil {
+            bytes.insert(contentsOf: Array(";rport".utf8), at: end)
+        }
         let name = Array("branch".utf8)
         guard let found = bytes[element].firstRange(of: name) else { return }
         var start = found.upperBound
@@ -50,8 +55,11 @@ struct TortureDressing {
         while let end = bytes[start...].firstRange(of: [0x0D, 0x0A])?.lowerBound, end > start {
             var stop = end
             while stop + 2 < bytes.count, bytes[stop + 2] == 0x20 || bytes[stop + 2] == 0x09,
-                let next = bytes[(stop + 2)...].firstRange(of: [0x0D, 0x0A])?.lowerBound { stop = next }
-            if let colon = bytes[start..<stop].firstIndex(of: UInt8(ascii: ":")), names.contains(Text(bytes[start..<colon]).trimmed.lowercased) {
+                let next = bytes[(stop + 2)...].firstRange(of: [0x0D, 0x0A])?.lowerBound
+            { stop = next }
+            if let colon = bytes[start..<stop].firstIndex(of: UInt8(ascii: ":")),
+                names.contains(Text(bytes[start..<colon]).trimmed.lowercased)
+            {
                 var first = colon + 1, last = stop
                 while first < last, bytes[first] <= 0x20 { first += 1 }
                 while last > first, bytes[last - 1] <= 0x20 { last -= 1 }

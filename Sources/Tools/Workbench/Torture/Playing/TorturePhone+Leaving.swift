@@ -9,7 +9,9 @@ extension TorturePhone {
         acknowledgeAll(at: now)
         let invites = sent.filter { $0.method == .invite && $0.isSent }
         if let ringing = invites.last, ringing.isProvisional, last(.cancel) == nil { send(.cancel, at: now) }
-        if received.contains(where: { $0.message.method == .invite && $0.answer == nil }) { _ = answer(.invite, 480, .none, tag: nil, at: now) }
+        if received.contains(where: { $0.message.method == .invite && $0.answer == nil }) {
+            _ = answer(.invite, 480, .none, tag: nil, at: now)
+        }
         for method in [Method.bye, .cancel] where received.contains(where: { $0.message.method == method && $0.answer == nil }) {
             _ = answer(method, 200, .none, tag: nil, at: now)
         }
@@ -18,13 +20,17 @@ extension TorturePhone {
 
     /// Both sides are in a call.
     private var isUp: Bool {
-        let wasAnswered = sent.contains { $0.method == .invite && $0.acceptance != nil } || received.contains { $0.message.method == .invite && $0.wasAccepted }
+        let wasAnswered =
+            sent.contains { $0.method == .invite && $0.acceptance != nil }
+            || received.contains { $0.message.method == .invite && $0.wasAccepted }
         return wasAnswered && !received.contains { $0.message.method == .bye }
     }
 
     /// What the target still owes us an answer to.
     var unfinished: String? {
-        let open = sent.last { [.invite, .bye].contains($0.method) && $0.isSent && $0.finals.isEmpty && ($0.method == .bye || $0.isProvisional) }
+        let open = sent.last {
+            [.invite, .bye].contains($0.method) && $0.isSent && $0.finals.isEmpty && ($0.method == .bye || $0.isProvisional)
+        }
         return open?.method?.description
     }
 }
@@ -45,7 +51,9 @@ extension TorturePhone {
 
     /// Notes a request of the target, and answers what is not a matter of the case.
     func receive(_ request: Message, over flow: Flow, holding holds: Set<Method>) {
-        if let known = received.first(where: { $0.message.method == request.method && $0.message.via.branch == request.via.branch && request.method != .ack }) {
+        if let known = received.first(where: {
+            $0.message.method == request.method && $0.message.via.branch == request.via.branch && request.method != .ack
+        }) {
             if let answer = known.answer { setting.network.send(answer, over: known.flow) }
             return
         }

@@ -95,7 +95,8 @@ final class TorturePhone {
         var to = remote
         if plan.kind == .stray { to.tag = "nobody-has-this-tag" }
         var request = Message.request(
-            plan.method, uri: remoteTarget, via: makeVia(), from: local, to: to, callID: callID, cseq: plan.kind == .stale ? sequence - 1 : sequence,
+            plan.method, uri: remoteTarget, via: makeVia(), from: local, to: to, callID: callID,
+            cseq: plan.kind == .stale ? sequence - 1 : sequence,
             maxForwards: plan.maxForwards, routes: routes, contact: contact)
         request.headers.append(.allow, "INVITE, ACK, CANCEL, BYE, OPTIONS, INFO, UPDATE")
         for (name, value) in plan.headers { request.headers.append(name, value) }
@@ -142,14 +143,17 @@ final class TorturePhone {
     /// ACK of a refusal, or CANCEL: what the INVITE has that they must have too (RFC 3261 §9.1, §17.1.1.3).
     private static func sibling(of invite: Message, _ method: Method, to: NameAddress) -> Message {
         var request = Message.request(
-            method, uri: invite.requestURI ?? to.uri, via: invite.via, from: invite.from, to: to, callID: invite.callID, cseq: invite.cseq.number)
+            method, uri: invite.requestURI ?? to.uri, via: invite.via, from: invite.from, to: to, callID: invite.callID,
+            cseq: invite.cseq.number)
         for route in invite.routes { request.headers.append(.route, route.text) }
         return request
     }
 
     /// The ACK of the oldest 2xx that has none.
     private func acknowledge(_ body: TortureBody, at now: Instant) {
-        guard let exchange = sent.first(where: { $0.method == .invite && $0.acceptance != nil && !$0.isAcknowledged }), let response = exchange.acceptance else { return }
+        guard let exchange = sent.first(where: { $0.method == .invite && $0.acceptance != nil && !$0.isAcknowledged }),
+            let response = exchange.acceptance
+        else { return }
         exchange.isAcknowledged = true
         var ack = Message.request(
             .ack, uri: response.contact?.uri ?? remoteTarget, via: makeVia(), from: response.from, to: response.to, callID: response.callID,
@@ -183,13 +187,16 @@ final class TorturePhone {
             let uri = exchange.request?.requestURI ?? setting.target
             let invite = exchange.request
             let ack = Message.request(
-                .ack, uri: uri, via: invite?.via ?? response.via, from: response.from, to: response.to, callID: response.callID, cseq: response.cseq.number,
+                .ack, uri: uri, via: invite?.via ?? response.via, from: response.from, to: response.to, callID: response.callID,
+                cseq: response.cseq.number,
                 routes: invite?.routes ?? [])
             if response.cseq.method == .invite { setting.network.send(ack.serialized(), over: setting.flow) }
         } else if let response {
             let isAgain = exchange.finals.count > 1
             learn(from: response, exchange)
-            if isAgain, exchange.isAcknowledged, let ack = sent.last(where: { $0.method == .ack && $0.request?.cseq.number == response.cseq.number }) {
+            if isAgain, exchange.isAcknowledged,
+                let ack = sent.last(where: { $0.method == .ack && $0.request?.cseq.number == response.cseq.number })
+            {
                 setting.network.send(ack.bytes, over: way)
             }
         }
@@ -206,23 +213,31 @@ final class TorturePhone {
             if let contact = response.contact { remoteTarget = contact.uri.detached }
             routes = response.recordRoutes.reversed()
         }
-        if exchange.finals.count == 1, !response.content.isEmpty { (previousDescription, lastDescription) = (lastDescription, response.body) }
+        if exchange.finals.count == 1, !response.content.isEmpty {
+            (previousDescription, lastDescription) = (lastDescription, response.body)
+        }
     }
 
     /// A challenge is answered once for a request, with a new CSeq and branch (RFC 3261 §22.2).
     private func answersChallenge(_ response: Message, of exchange: TortureExchange, at now: Instant) -> Bool {
-        guard response.status == 401 || response.status == 407, !exchange.wasChallenged, var client = setting.credentials, var next = exchange.request,
+        guard response.status == 401 || response.status == 407, !exchange.wasChallenged, var client = setting.credentials,
+            var next = exchange.request,
             exchange.method == .invite || exchange.method == .register, next.callID == callID
         else { return false }
         let isRegister = next.method == .register
         if !isRegister {
             setting.network.send(
-                Message.request(.ack, uri: next.requestURI ?? setting.target, via: next.via, from: next.from, to: response.to, callID: callID, cseq: next.cseq.number)
-                    .serialized(), over: setting.flow)
+                Message.request(
+                    .ack, uri: next.requestURI ?? setting.target, via: next.via, from: next.from, to: response.to, callID: callID,
+                    cseq: next.cseq.number
+                )
+                .serialized(), over: setting.flow)
         }
         sequence += 1
         (next.cseq, next.via) = (CSeq(number: sequence, method: next.method), makeVia())
-        do throws(DigestClient.Refusal) { try client.answer(response, in: &next, clientNonce: Text(String(random.next(), radix: 36))) } catch { return false }
+        do throws(DigestClient.Refusal) {
+            try client.answer(response, in: &next, clientNonce: Text(String(random.next(), radix: 36)))
+        } catch { return false }
         exchange.replace(by: next)
         transmit(exchange, at: now)
         return true

@@ -93,16 +93,22 @@ final class TorturePlay {
     }
 
     private func answered(_ phone: TorturePhone, _ isLate: Bool) -> Outcome {
-        guard let final = phone.last(.invite)?.final else { return isLate ? .unjudged("the call was not answered") : .waits(settings.patience) }
+        guard let final = phone.last(.invite)?.final else {
+            return isLate ? .unjudged("the call was not answered") : .waits(settings.patience)
+        }
         return (200..<300).contains(final.status) ? .done : .unjudged("the call was not answered: \(final.text)")
     }
 
     private func final(_ phone: TorturePhone, _ method: Method, _ demand: TortureDemand, _ isLate: Bool) -> Outcome {
         guard let exchange = phone.last(method), exchange.isSent else { return .unjudged("no \(method) was sent") }
         let expected = "\(demand.text) to \(method)"
-        guard let final = exchange.final else { return isLate ? .failed(expected: expected, came: exchange.soFar) : .waits(settings.patience) }
+        guard let final = exchange.final else {
+            return isLate ? .failed(expected: expected, came: exchange.soFar) : .waits(settings.patience)
+        }
         if demand.accepts(final.status) { return judge(final.response, has: demand.header, expected, final.text) }
-        if final.status == 401 || final.status == 407 { return .unjudged("the target wants to know who calls (\(final.status)): --register LINE --password PASSWORD") }
+        if final.status == 401 || final.status == 407 {
+            return .unjudged("the target wants to know who calls (\(final.status)): --register LINE --password PASSWORD")
+        }
         if final.status == 503 { return .unjudged("the target has too much to do (503)") }
         return .failed(expected: expected, came: final.text)
     }
@@ -114,7 +120,8 @@ final class TorturePlay {
 
     private func again(_ phone: TorturePhone, _ method: Method, _ isLate: Bool) -> Outcome {
         let expected = "the same response to \(method) again"
-        guard let exchange = phone.last(method), let first = exchange.final, exchange.finals.count > 1, let last = exchange.finals.last else {
+        guard let exchange = phone.last(method), let first = exchange.final, exchange.finals.count > 1, let last = exchange.finals.last
+        else {
             return isLate ? .failed(expected: expected, came: "nothing") : .waits(settings.patience)
         }
         if first.status != last.status { return .failed(expected: expected, came: "\(last.text) after \(first.text)") }
@@ -128,7 +135,10 @@ final class TorturePlay {
         }
         if method == .invite {
             let refusal = caller.last(.invite)?.final
-            if let refusal { return .unjudged("the target did not call \(callee?.local.uri.user?.description ?? "the line"), and answered \(refusal.text)") }
+            if let refusal {
+                return .unjudged(
+                    "the target did not call \(callee?.local.uri.user?.description ?? "the line"), and answered \(refusal.text)")
+            }
             return isLate ? .unjudged("the target did not call the line") : .waits(settings.patience)
         }
         return isLate ? .failed(expected: "\(method) from the target", came: "nothing") : .waits(patience ?? settings.patience)
@@ -153,7 +163,9 @@ final class TorturePlay {
         result.expected = message.demand.text
         if let final = sent.final {
             result.came = final.text
-            if message.demand.accepts(final.status) { return judge(final.response, has: message.demand.header, message.demand.text, final.text) }
+            if message.demand.accepts(final.status) {
+                return judge(final.response, has: message.demand.header, message.demand.text, final.text)
+            }
             if message.demand.isSilence { return .failed(expected: message.demand.text, came: final.text) }
             return reason(final.status, message).map { .unjudged($0) } ?? .failed(expected: message.demand.text, came: final.text)
         }
@@ -161,16 +173,23 @@ final class TorturePlay {
             result.came = "the connection was closed"
             return .done
         }
-        guard isLate else { return .waits(message.demand.isSilence || message.traits.contains(.maySilence) ? settings.silence : settings.patience) }
+        guard isLate else {
+            return .waits(message.demand.isSilence || message.traits.contains(.maySilence) ? settings.silence : settings.patience)
+        }
         result.came = sent.soFar
         if message.demand.isSilence || message.traits.contains(.maySilence) { return .done }
-        if !sent.provisionals.isEmpty { return message.demand.accepts(183) ? .done : .failed(expected: message.demand.text, came: sent.soFar) }
-        if message.traits.contains(.answerGoesAstray), settings.losesStrayAnswers { return .unjudged("its Via is broken, and where its answer goes we do not listen: --exact, or --transport tcp") }
+        if !sent.provisionals.isEmpty {
+            return message.demand.accepts(183) ? .done : .failed(expected: message.demand.text, came: sent.soFar)
+        }
+        if message.traits.contains(.answerGoesAstray), settings.losesStrayAnswers {
+            return .unjudged("its Via is broken, and where its answer goes we do not listen: --exact, or --transport tcp")
+        }
         return .failed(expected: message.demand.text, came: "nothing")
     }
 
     private func send(_ message: TortureMessage, at now: Instant) -> Outcome {
-        let dressed = TortureDressing(message.bytes, mark: settings.isExact ? nil : caller.localTag, asksForPort: !settings.flow.transport.isReliable)
+        let dressed = TortureDressing(
+            message.bytes, mark: settings.isExact ? nil : caller.localTag, asksForPort: !settings.flow.transport.isReliable)
         if !settings.flow.transport.isReliable, let port = dressed.answerPort, port != settings.flow.local.port {
             return .unjudged("its Via has port \(port), where its answer goes and we do not listen")
         }
@@ -184,7 +203,8 @@ final class TorturePlay {
         switch status {
         case 401, 407: "the target wants to know who asks before it looks (\(status))"
         case 503: "the target has too much to do (503)"
-        case 403, 404, 480, 484, 604: message.traits.contains(.addressComesFirst) ? "the target looked at the address first (\(status))" : nil
+        case 403, 404, 480, 484, 604:
+            message.traits.contains(.addressComesFirst) ? "the target looked at the address first (\(status))" : nil
         default: nil
         }
     }
@@ -224,7 +244,9 @@ final class TorturePlay {
             result.verdict = .passed
             fail("an answer to OPTIONS afterwards", "nothing", at: now)
         }
-        if let (exchange, message) = message, message.demand.isSilence, result.verdict == .passed, let late = exchange.final { fail(message.demand.text, late.text, at: now) }
+        if let (exchange, message) = message, message.demand.isSilence, result.verdict == .passed, let late = exchange.final {
+            fail(message.demand.text, late.text, at: now)
+        }
         result.milliseconds = Double((now - began).wholeNanoseconds / 10_000) / 100
         phase = .over
     }

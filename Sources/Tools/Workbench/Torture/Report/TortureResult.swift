@@ -42,7 +42,9 @@ public struct TortureReport: Codable, Sendable {
     public var counts = Counts()
     public var cases: [TortureResult]
 
-    public init(target: String, transport: String, version: String, began: String, elapsedSeconds: Double, wasStopped: Bool, cases: [TortureResult]) {
+    public init(
+        target: String, transport: String, version: String, began: String, elapsedSeconds: Double, wasStopped: Bool, cases: [TortureResult]
+    ) {
         (self.target, self.transport, self.version) = (target, transport, version)
         (self.began, self.elapsedSeconds, self.wasStopped, self.cases) = (began, elapsedSeconds, wasStopped, cases)
         counts.passed = cases.count { $0.verdict == .passed }

@@ -6,7 +6,8 @@ public enum TortureText {
         let head = "\(marks[result.verdict] ?? "")  \(result.name): \(result.title) (\(result.reference))"
         switch result.verdict {
         case .passed: return head
-        case .failed: return head + "\n            expected \(result.expected ?? "something else"), and there came \(result.came ?? "nothing")"
+        case .failed:
+            return head + "\n            expected \(result.expected ?? "something else"), and there came \(result.came ?? "nothing")"
         case .notJudged: return head + "\n            \(result.reason ?? "")"
         }
     }
@@ -14,7 +15,9 @@ public enum TortureText {
     /// The end of the report: how many of each, and which failed.
     public static func summary(_ report: TortureReport) -> [String] {
         let counts = report.counts, failed = report.cases.filter { $0.verdict == .failed }.map(\.name)
-        let numbers = "\(report.target) over \(report.transport): \(counts.passed) passed, \(counts.failed) failed, \(counts.notJudged) not judged, in \(Number.text(report.elapsedSeconds)) s" + (report.wasStopped ? "; stopped early" : "")
+        let numbers =
+            "\(report.target) over \(report.transport): \(counts.passed) passed, \(counts.failed) failed, \(counts.notJudged) not judged, in \(Number.text(report.elapsedSeconds)) s"
+            + (report.wasStopped ? "; stopped early" : "")
         return [numbers] + (failed.isEmpty ? [] : ["failed: " + failed.joined(separator: ", ")])
     }
 }
@@ -27,7 +30,8 @@ public enum TortureJUnit {
             return cases.isEmpty ? nil : suite(group, cases)
         }
         let head = head(report.cases) + " time=\"\(report.elapsedSeconds)\""
-        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"hookswitch torture\" \(head)>\n" + suites.joined() + "</testsuites>\n"
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"hookswitch torture\" \(head)>\n" + suites.joined()
+            + "</testsuites>\n"
     }
 
     private static func suite(_ group: TortureCase.Group, _ cases: [TortureResult]) -> String {
@@ -40,10 +44,13 @@ public enum TortureJUnit {
 
     private static func element(_ result: TortureResult) -> String {
         let time = result.milliseconds.map { " time=\"\($0 / 1_000)\"" } ?? ""
-        let head = "<testcase classname=\"torture.\(result.group.rawValue)\" name=\"\(Markup.escaped("\(result.name): \(result.title)"))\"\(time)"
+        let head =
+            "<testcase classname=\"torture.\(result.group.rawValue)\" name=\"\(Markup.escaped("\(result.name): \(result.title)"))\"\(time)"
         switch result.verdict {
         case .passed: return head + "/>\n"
-        case .failed: return head + "><failure message=\"\(Markup.escaped("expected \(result.expected ?? ""), and there came \(result.came ?? "nothing")"))\"/></testcase>\n"
+        case .failed:
+            return head
+                + "><failure message=\"\(Markup.escaped("expected \(result.expected ?? ""), and there came \(result.came ?? "nothing")"))\"/></testcase>\n"
         case .notJudged: return head + "><skipped message=\"\(Markup.escaped(result.reason ?? ""))\"/></testcase>\n"
         }
     }
