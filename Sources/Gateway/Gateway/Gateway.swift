@@ -13,54 +13,6 @@ import UserAgent
 /// Lives on the signalling lane, whole: every input comes in with its time and is worked off to the end (`settle`) before the next goes
 /// in. It has no clock, socket or queue of its own, so that a rehearsal runs the very object that a server runs.
 public final class Gateway: SignallingEndpoint {
-    /// What the outside gives it.
-    public struct Environment {
-        public var network: any SignallingNetwork
-        public var media: any MediaPlane
-        public var random: any RandomNumberGenerator
-        public var hash: DigestHash
-        /// The address of ours that a peer would see; asked where a socket is bound to all addresses.
-        public var addressTowards: (IPAddress) -> IPAddress?
-        /// The addresses of this machine; what listens to one of them is known without.
-        public var ownAddresses: [IPAddress] = []
-        public var journal: Journal
-        /// Where SIP is listened for; calls to trunks leave from there.
-        public var listeners: [Transports.Listener]
-        /// Asks the name system; the answer comes back by `receive(_:of:at:)`, later and with the same number. Nil: names are not resolved.
-        public var resolve: ((DNSQuestion, UInt64) -> Void)?
-        /// The wall clock's date at `Instant.zero`.
-        public var epoch: Date
-        /// The call directories that lines may enable.
-        public var directories: CallDirectories?
-        /// Where lines survive a restart; nil: nowhere.
-        public var store: (any LineStore)?
-        /// What was kept there.
-        public var kept = KeptState()
-        /// Writes the recordings of lines that have them; nil: nothing is recorded.
-        public var recordings: RecordingWriter?
-        /// Hears what becomes of trunks where it changes, for the log.
-        public var onTrunk: ((TrunkNotice) -> Void)?
-        /// Told of the first wrong password of a minute that is one too many.
-        public var onGuessing: ((WrongPassword) -> Void)?
-        /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
-        public var push: ((PushMessage) -> Void)?
-
-        public init(
-            network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
-            hash: @escaping DigestHash, addressTowards: @escaping (IPAddress) -> IPAddress?, listeners: [Transports.Listener],
-            journal: Journal, epoch: Date
-        ) {
-            self.network = network
-            self.media = media
-            self.random = random
-            self.hash = hash
-            self.addressTowards = addressTowards
-            self.listeners = listeners
-            self.journal = journal
-            self.epoch = epoch
-        }
-    }
-
     /// How many of everything there are. All zero when no call is up: the leak gate of tests and of a stop.
     public struct Counts: Equatable, Sendable {
         public var legs = 0, bridges = 0, calls = 0, timers = 0
@@ -72,143 +24,136 @@ public final class Gateway: SignallingEndpoint {
         }
     }
 
-    private var trunks: [Int: Trunk] = [:]
-    /// In the order of the lines, so that a replay does the same.
-    private(set) var trunksInOrder: [Trunk] = []
-    private let resolve: ((DNSQuestion, UInt64) -> Void)?
-    private var questions: [UInt64: (DNSAnswer, Instant) -> Void] = [:]
-    private var lastQuestion: UInt64 = 0
     public let configuration: GatewayConfiguration
-    /// What our offers have, best first.
-    let offeredCodecs: [Codec]
-    /// What is said of ourselves for each leg, but for what is its own.
-    let localMedia: LocalMedia
     public let userAgent: UserAgent
-    private var agentListener: AgentListener?
-    let network: any SignallingNetwork
     public let registrar: Registrar
     public let journal: Journal
-    let media: any MediaPlane
-    let lines: [Line]
-    let routing: Routing
-    let addresses: AdvertisedAddresses
-    let listeners: [Transports.Listener]
-    let targets: TargetPolicy
-    let directories: CallDirectories?
-    let push: ((PushMessage) -> Void)?
-    let onTrunk: ((TrunkNotice) -> Void)?
-    let onGuessing: ((WrongPassword) -> Void)?
-    let store: (any LineStore)?
-    let recordings: RecordingWriter?
-    private let clock: InlineHost
-    let systemTimers: SystemTimers
-    var random: any RandomNumberGenerator
-    var timers: TimerWheel<GatewayTimer>
-    /// Stages of ring groups that are still to come, by the caller's call.
-    var hunts = IdentityTable<Hunt>()
-    private var scriptedCalls: [Int: Int] = [:]
-    var doorkeeper: Doorkeeper
-    /// When the journal last said that something is refused for this cause.
-    private var notedRefusals: [Doorkeeper.Cause: Instant] = [:]
-    var legs = IdentityTable<Leg>()
-    var legsByMedia = IdentityTable<Leg>()
-    /// Incoming calls that are up, by Call-ID and From tag.
-    var callOfAttempt: [Text: UUID] = [:]
-    var bridges = IdentityTable<Bridge>()
-    var bridgeEvents: [(UUID, Bridge.Event)] = []
-    var ended: [Leg] = []
-    var lingering: [Leg] = []
-    var endedDialogs = EndedDialogs()
-    /// How many sessions had ended when `lingering` was swept last.
+    let context: GatewayContext
+    let lineTable: LineTable
+    let table: CallTable
+    let policy: MediaPolicy
+    let locator: ServerLocator
+    let trunks: Trunks
+    let admission: Admission
+    let router: Router
+    let reachability: Reachability
+    let services: LineServices
+    let recorder: Recorder
+    let dialling: Dialling
+    let ringing: Ringing
+    let transfers: Transfers
+    let incomingCalls: IncomingCalls
+    let messages: MessageRelay
+    let holding: Holding
+    private let network: any SignallingNetwork
+    private let media: any MediaPlane
+    private var agentListener: AgentListener?
+    /// How many sessions had ended when the lingering legs were swept last.
     private var sweptSessions: UInt64 = 0
-    var originations = IdentityTable<Origination>()
-    var waking = IdentityTable<WakingCall>()
-    var mediaIDs: UInt64 = 0
-    /// Calls that ended, by how, and what their media did.
-    var endCounts: [CallEnd: UInt64] = [:]
-    var mediaTotals = MediaTotals()
-    let turn: Turn
-    var now: Instant { turn.now }
     /// No new call is taken: INVITE and OPTIONS are answered 503.
     public private(set) var isDraining = false
 
     public init(_ configuration: GatewayConfiguration, _ environment: Environment, at now: Instant) {
-        self.configuration = configuration
-        offeredCodecs = configuration.media.offered
-        (media, network) = (environment.media, environment.network)
-        journal = environment.journal
-        turn = Turn(environment.journal, at: now)
-        listeners = environment.listeners
-        targets = Self.targets(configuration, environment.ownAddresses, environment.listeners.map(\.address))
-        var localMedia = LocalMedia(address: .anyV4, port: 0, codecs: offeredCodecs)
-        localMedia.targets = targets
-        self.localMedia = localMedia
-        resolve = environment.resolve
-        directories = environment.directories
-        (store, recordings) = (environment.store, environment.recordings)
-        push = configuration.push.isOn ? environment.push : nil
-        (onTrunk, onGuessing) = (environment.onTrunk, environment.onGuessing)
-        random = environment.random
-        timers = TimerWheel(at: now)
-        doorkeeper = Doorkeeper(configuration.limits)
-        routing = Routing(configuration.lines)
-        addresses = AdvertisedAddresses(advertise: configuration.advertise, towards: environment.addressTowards)
-        let systemTimers = SystemTimers()
-        self.systemTimers = systemTimers
-        clock = InlineHost(now: now, epoch: environment.epoch) { system, _ in systemTimers.note(system) }
+        (self.configuration, journal, network, media) = (configuration, environment.journal, environment.network, environment.media)
+        let context = GatewayContext(
+            configuration, journal: environment.journal, store: environment.store, random: environment.random, epoch: environment.epoch,
+            at: now)
+        self.context = context
         journal.record(.gatewayStarted, at: now, [.version: .init(configuration.product)])
-        let (clock, journal) = (clock, journal)
-        let services = configuration.featureCodes ? [Self.serviceLine] : []
-        lines = (configuration.lines + services).enumerated().map { index, line in
-            let features = LineFeatures(
-                line, statuses: configuration.refusals, recents: configuration.limits.recents,
-                kept: environment.kept[line.number.description]
-            ) { clock.date(at: clock.now) }
-            return Line(
-                line, index: index, features: features, directories: environment.directories, clock: clock, journal: journal, at: now)
-        }
-        systemTimers.lines = Dictionary(uniqueKeysWithValues: lines.map { (ObjectIdentifier($0.system), $0.index) })
-        var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
-        agent.product = configuration.product
-        if environment.listeners.contains(where: { $0.transport == .tcp }) { agent.longestDatagram = configuration.limits.longestDatagram }
-        agent.hasTLS = environment.listeners.contains { $0.transport.isSecure }
-        agent.allowedMethods += [.register, .refer, .notify, .message]
-        agent.supportedOptions = ["replaces", "path", "norefersub"]
-        (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
-        userAgent = UserAgent(configuration: agent, network: environment.network, random: environment.random, hash: environment.hash)
-        var registrarConfiguration = RegistrarConfiguration(domain: configuration.domain)
-        registrarConfiguration.algorithms = configuration.access.digests
-        registrarConfiguration.guesses = configuration.access.guesses
-        (registrarConfiguration.keepAlive, registrarConfiguration.asksAll) = (
-            configuration.devices.keepAlive, configuration.devices.asksAll
-        )
-        registrarConfiguration.forgetsSilent = configuration.limits.dropsDeadContacts
-        registrar = Registrar(
-            configuration: registrarConfiguration, accounts: Accounts(configuration.lines), random: environment.random,
+        let listeners = Listeners(environment.listeners, own: environment.ownAddresses, advertised: configuration.advertise.address)
+        let addresses = AdvertisedAddresses(advertise: configuration.advertise, towards: environment.addressTowards)
+        let services = configuration.featureCodes ? [LineServices.serviceLine] : []
+        let lines = context.makeLines(configuration.lines + services, kept: environment.kept, directories: environment.directories)
+        lineTable = LineTable(lines, Routing(configuration.lines))
+        table = CallTable(lineTable, turn: context.turn, limit: configuration.limits.legs)
+        policy = MediaPolicy(context, lineTable, addresses, listeners)
+        userAgent = UserAgent(
+            configuration: Self.agent(configuration, listeners, addresses), network: environment.network, random: environment.random,
             hash: environment.hash)
-        registrar.onQuestion = { [unowned self] user, contact, now in ask(contact, of: user, at: now) }
-        registrar.authenticator.onWrongPassword = { [unowned self] guess, now in note(guess, at: now) }
+        registrar = Registrar(
+            configuration: Self.registrar(configuration), accounts: Accounts(configuration.lines), random: environment.random,
+            hash: environment.hash)
+        locator = ServerLocator(context, lineTable.routing, listeners, resolve: environment.resolve)
+        trunks = Trunks(
+            context, lineTable,
+            Trunk.Surroundings(
+                context: context, userAgent: userAgent, network: environment.network, locator: locator, onNotice: environment.onTrunk))
+        admission = Admission(context, lineTable, trunks, registrar, userAgent, onGuessing: environment.onGuessing)
+        let push = configuration.push.isOn ? environment.push : nil
+        router = Router(context, table, trunks, registrar, userAgent, listeners, isPushing: push != nil)
+        reachability = Reachability(context, table, registrar, userAgent)
+        self.services = LineServices(context, lineTable, registrar)
+        recorder = Recorder(context, table, userAgent, environment.recordings)
+        dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
+        let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
+        let originations = Originations(context, table, router, self.services, dialling)
+        ringing = Ringing(context, table, router, dialling, wakeUps, originations)
+        holding = Holding(table)
+        transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding)
+        incomingCalls = IncomingCalls(
+            context, table, admission, router, self.services, dialling, ringing, transfers, userAgent)
+        messages = MessageRelay(context, table, router, admission, userAgent)
+        begin(environment)
+    }
+
+    /// Everybody knows everybody else now: devices of the last run are called again, and trunks look for their servers.
+    private func begin(_ environment: Environment) {
+        (dialling.legContext, ringing.wakeUps.listener) = (self, incomingCalls)
         let listener = AgentListener(self)
         agentListener = listener
         userAgent.delegate = listener
         userAgent.numberDomain = configuration.domain
-        userAgent.locate = { [unowned self] uri, flow, completion in locate(uri, after: flow, completion: completion) }
-        restore(environment.kept.registrations, epoch: environment.epoch, at: now)
-        for line in lines {
-            line.observer?.gateway = self
-            guard case .trunk(let trunk) = line.configuration.endpoint else { continue }
-            let made = Trunk(trunk, line: line.configuration.number, gateway: self)
-            trunks[line.index] = made
-            trunksInOrder.append(made)
-        }
-        for trunk in trunksInOrder { trunk.start(at: now) }
+        userAgent.locate = { [unowned locator] uri, flow, completion in locator.locate(uri, after: flow, completion: completion) }
+        registrar.onQuestion = { [unowned reachability] user, contact, now in reachability.ask(contact, of: user, at: now) }
+        registrar.authenticator.onWrongPassword = { [unowned admission] guess, _ in admission.note(guess) }
+        router.hook = environment.routing.map(routingHook)
+        services.restore(environment.kept.registrations, epoch: environment.epoch)
+        for line in lineTable.all { line.observer?.listener = self }
+        trunks.start()
         settle()
+    }
+
+    private static func agent(
+        _ configuration: GatewayConfiguration, _ listeners: Listeners, _ addresses: AdvertisedAddresses
+    ) -> UserAgentConfiguration {
+        var agent = UserAgentConfiguration(contactAddress: addresses.signalling)
+        agent.product = configuration.product
+        if listeners.transports.contains(.tcp) { agent.longestDatagram = configuration.limits.longestDatagram }
+        agent.hasTLS = listeners.transports.contains(where: \.isSecure)
+        agent.allowedMethods += [.register, .refer, .notify, .message]
+        agent.supportedOptions = ["replaces", "path", "norefersub"]
+        (agent.sessionTimer, agent.reliability) = (configuration.sip.timerPolicy, configuration.sip.reliability)
+        return agent
+    }
+
+    private static func registrar(_ configuration: GatewayConfiguration) -> RegistrarConfiguration {
+        var registrar = RegistrarConfiguration(domain: configuration.domain)
+        (registrar.algorithms, registrar.guesses) = (configuration.access.digests, configuration.access.guesses)
+        (registrar.keepAlive, registrar.asksAll) = (configuration.devices.keepAlive, configuration.devices.asksAll)
+        registrar.forgetsSilent = configuration.limits.dropsDeadContacts
+        return registrar
+    }
+
+    /// An answer that comes later is an input of its own.
+    private func routingHook(
+        _ decide: @escaping Environment.RoutingHook
+    ) -> (IncomingCall, @escaping (Router.Decision) -> Void) -> Void {
+        { [unowned self] call, completion in
+            var isDecidedAtOnce = true
+            decide(call) { decision, now in
+                guard !isDecidedAtOnce else { return completion(decision) }
+                self.enter(now)
+                completion(decision)
+                self.settle()
+            }
+            isDecidedAtOnce = false
+        }
     }
 
     /// Calls that are still up end with the systems that they belong to; nobody is there to be told.
     deinit {
-        for line in lines {
-            line.observer?.gateway = nil
+        for line in lineTable.all {
+            line.observer?.listener = nil
             line.legs = IdentityTable()
         }
     }
@@ -218,7 +163,7 @@ public final class Gateway: SignallingEndpoint {
     /// One datagram, or one framed message.
     public func receive(_ bytes: [UInt8], over flow: Flow, at now: Instant) {
         enter(now)
-        if flow.transport == .udp { doorkeeper.note(backlog: network.backlog, at: now) }
+        if flow.transport == .udp { admission.note(backlog: network.backlog) }
         if !receiveKeepAlive(bytes, over: flow) { userAgent.receive(bytes, over: flow, at: now) }
         settle()
     }
@@ -234,7 +179,7 @@ public final class Gateway: SignallingEndpoint {
     /// Nothing more is heard over a connection.
     public func peerFinished(_ flow: Flow, at now: Instant) {
         enter(now)
-        for trunk in trunksInOrder { trunk.lost(flow) }
+        trunks.lost(flow)
         userAgent.peerFinished(flow, at: now)
         settle()
     }
@@ -242,7 +187,7 @@ public final class Gateway: SignallingEndpoint {
     /// A flow broke, or a connection could not be opened.
     public func failed(_ flow: Flow, at now: Instant) {
         enter(now)
-        for trunk in trunksInOrder { trunk.lost(flow) }
+        trunks.lost(flow)
         userAgent.failed(flow, at: now)
         settle()
     }
@@ -257,14 +202,14 @@ public final class Gateway: SignallingEndpoint {
     /// What the media plane has to say of a leg.
     public func receive(_ event: MediaEvent, of media: MediaLegID, at now: Instant) {
         enter(now)
-        guard let leg = legsByMedia[UInt128(media.rawValue)], leg.state == .connected else { return }
+        guard let leg = table.leg(of: media), leg.state == .connected else { return }
         leg.heard(event)
         settle()
     }
 
-    /// What the name system answered.
+    /// DNS answered.
     public func receive(_ answer: DNSAnswer, of question: UInt64, at now: Instant) {
-        guard let completion = questions.removeValue(forKey: question) else { return }
+        guard let completion = locator.completion(of: question) else { return }
         enter(now)
         completion(answer, self.now)
         settle()
@@ -272,18 +217,16 @@ public final class Gateway: SignallingEndpoint {
 
     public func advance(to now: Instant) {
         enter(now)
-        for trunk in trunksInOrder where trunk.deadline.map({ $0 <= now }) == true { trunk.advance(to: self.now) }
+        trunks.advance(to: now)
         userAgent.advance(to: now)
         registrar.advance(to: now)
-        for timer in timers.advance(to: now) { fire(timer) }
+        for timer in context.timers.advance(to: now) { fire(timer) }
         settle()
     }
 
     /// When `advance` next has something to do.
     public var deadline: Instant? {
-        var next = min(userAgent.deadline ?? .distantFuture, registrar.deadline ?? .distantFuture, timers.nextDeadline ?? .distantFuture)
-        for trunk in trunksInOrder { next = min(next, trunk.deadline ?? .distantFuture) }
-        return next == .distantFuture ? nil : next
+        [userAgent.deadline, registrar.deadline, context.timers.nextDeadline, trunks.deadline].compactMap(\.self).min()
     }
 
     /// Takes no new call from now on; those that are up go on until `endAll`.
@@ -291,26 +234,9 @@ public final class Gateway: SignallingEndpoint {
         enter(now)
         guard !isDraining else { return }
         isDraining = true
-        for trunk in trunksInOrder { trunk.leave(at: self.now) }
+        incomingCalls.drain()
+        trunks.leave()
         settle()
-    }
-
-    /// Ends every call, as a user would.
-    public func endAll(_ cause: EndCause = .draining, at now: Instant) {
-        enter(now)
-        for leg in lines.flatMap(\.legsInOrder) where leg.state != .ended { end(leg, cause) }
-        settle()
-    }
-
-    /// A user of the line hangs up. False when there is no such call.
-    @discardableResult
-    public func end(_ call: UUID, at now: Instant) -> Bool {
-        enter(now)
-        guard let leg = leg(call) else { return false }
-        // One that waits for a device to wake is none of CallKit's yet.
-        if waking[call]?.isReported == false { giveUp(call, "ended", as: .declined) } else { leg.line.calls.end(call) }
-        settle()
-        return true
     }
 
     /// The journal's end: what must hold when nothing is left to happen. Violations found in the whole run.
@@ -322,34 +248,28 @@ public final class Gateway: SignallingEndpoint {
         return journal.violations
     }
 
-    /// The wall clock, as the lines' systems have it.
-    var date: Date { clock.date(at: now) }
-
-    var legCount: Int { legs.count }
-
     public func counts(at now: Instant) -> Counts {
-        Counts(
-            legs: lines.reduce(lingering.count) { $0 + $1.legs.count }, bridges: bridges.count,
+        let lines = lineTable.all
+        return Counts(
+            legs: lines.reduce(table.lingeringCount) { $0 + $1.legs.count }, bridges: table.bridges.count,
             calls: lines.reduce(0) { $0 + $1.system.calls.count },
-            timers: timers.count - lines.count { $0.timer != nil }, agent: userAgent.counts, media: media.counts(at: now))
+            timers: context.timers.count - lines.count { $0.timer != nil }, agent: userAgent.counts, media: media.counts(at: now))
     }
 
-    func enter(_ now: Instant) {
-        clock.now = turn.begin(at: now)
-    }
+    /// The time of the input that is worked off.
+    var now: Instant { context.now }
+
+    func enter(_ now: Instant) { context.enter(now) }
 
     /// Works off what the input led to: bridges first, which ask for more; then legs that are over are taken down.
     func settle() {
         repeat {
-            while !bridgeEvents.isEmpty {
-                let (bridge, event) = bridgeEvents.removeFirst()
-                apply(bridges[bridge]?.receive(event) ?? Bridge.orphaned(by: event), of: bridge)
-            }
+            while let step = table.nextBridgeStep() { apply(step.outputs, of: step.bridge) }
             takeDownEnded()
-        } while !bridgeEvents.isEmpty
-        if !waking.isEmpty { dropWoken() }
+        } while table.hasBridgeEvents
+        ringing.wakeUps.dropGone()
         sweep()
-        armLines()
+        context.timers.armSystems(of: lineTable)
         journal.flush()
     }
 
@@ -358,35 +278,23 @@ public final class Gateway: SignallingEndpoint {
     private func sweep() {
         guard userAgent.endedSessions != sweptSessions else { return }
         sweptSessions = userAgent.endedSessions
-        lingering.removeAll { $0.isSignallingOver }
+        table.sweepLingering()
     }
 
-    // MARK: Refusals
-
-    func refused(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
-        doorkeeper.refuse(cause)
-        note(cause, source)
-    }
-
-    /// Once in ten seconds for a cause: a flood does not fill the journal too.
-    func note(_ cause: Doorkeeper.Cause, _ source: IPAddress) {
-        if let last = notedRefusals[cause], now - last < .seconds(10) { return }
-        notedRefusals[cause] = now
-        journal.record(
-            .overload, at: now,
-            [.cause: .init(cause.rawValue), .remote: .init("\(source)"), .count: .init(Int(clamping: doorkeeper.counts[cause] ?? 0))])
-    }
+    // MARK: Figures
 
     /// What was refused since the start, by cause; only causes that there were.
     public var refusals: [(cause: String, count: UInt64)] { allRefusals.filter { $0.count > 0 } }
 
     private var allRefusals: [(cause: String, count: UInt64)] {
-        let authenticator = registrar.authenticator, agent = userAgent.refusals
-        return Doorkeeper.Cause.allCases.map { ($0.rawValue, doorkeeper.counts[$0] ?? 0) } + [
+        let authenticator = registrar.authenticator, agent = userAgent.refusals, counts = admission.doorkeeper.counts
+        let causes = Doorkeeper.Cause.allCases.map { cause in
+            (cause.rawValue, cause == .questions ? locator.refusedQueries : counts[cause] ?? 0)
+        }
+        return causes + [
             ("wrong-password", authenticator.guessCount), ("throttled", authenticator.throttledCount), ("users", registrar.refusedUsers),
             ("contacts", registrar.refusedContacts), ("unreadable", agent.unreadable), ("malformed", agent.malformed),
-            ("transactions", agent.transactions),
-            ("sessions", agent.sessions), ("forks", agent.forks),
+            ("transactions", agent.transactions), ("sessions", agent.sessions), ("forks", agent.forks),
         ]
     }
 
@@ -394,38 +302,27 @@ public final class Gateway: SignallingEndpoint {
     ///   - transports: what carries the signalling.
     ///   - file: where the journal goes.
     func figures(_ transports: Transports.Counts, _ file: JournalFile.Counts?, at now: Instant) -> GatewayFigures {
-        GatewayFigures(
-            now: counts(at: now), registrar: registrar.counts, transports: transports, watchedSources: doorkeeper.sourceCount,
-            isDraining: isDraining,
-            questions: questions.count, refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now),
-            events: journal.countsByKind, ends: Dictionary(uniqueKeysWithValues: endCounts.map { ($0.key.name.description, $0.value) }),
-            media: mediaTotals, violations: journal.violations, journal: file)
+        let ends = table.endCounts.map { ($0.key.name.description, $0.value) }
+        return GatewayFigures(
+            now: counts(at: now), registrar: registrar.counts, transports: transports,
+            watchedSources: admission.doorkeeper.sourceCount, isDraining: isDraining, questions: locator.openQueries,
+            refusals: allRefusals, throttled: registrar.authenticator.throttled(at: now), events: journal.countsByKind,
+            ends: Dictionary(uniqueKeysWithValues: ends), media: table.mediaTotals, violations: journal.violations, journal: file)
     }
 
-    // MARK: Trunks
+    // MARK: Keep-alives
 
-    func trunk(of line: Line) -> Trunk? { trunks[line.index] }
-
-    /// As many as the resolver takes.
-    private static let questionLimit = DNSResolver.Settings().maximumQuestions
-
-    /// Asks the name system. Without one the answer is a failure, and comes at once.
-    func ask(_ question: DNSQuestion, completion: @escaping (DNSAnswer, Instant) -> Void) {
-        guard let resolve else { return completion(DNSAnswer(.failed), now) }
-        guard questions.count < Self.questionLimit else {
-            doorkeeper.refuse(.questions)
-            return completion(DNSAnswer(.failed), now)
+    /// A CRLF that answers ours, or STUN beside SIP on a UDP port (RFC 5626 §3.5, §5.4). True when it was one of them, and is dealt with.
+    private func receiveKeepAlive(_ bytes: [UInt8], over flow: Flow) -> Bool {
+        if flow.transport.isReliable {
+            guard bytes == StreamFramer.pong else { return false }
+        } else {
+            guard STUNBinding.begins(bytes) else { return false }
+            let (isRequest, answer) = admission.answer(toBinding: bytes, over: flow)
+            if let answer { network.send(answer, over: flow) }
+            if isRequest { return true }
         }
-        lastQuestion += 1
-        questions[lastQuestion] = completion
-        resolve(question, lastQuestion)
+        trunks.receiveKeepAlive(bytes, over: flow)
+        return true
     }
-
-    /// The number of this call among those of a scripted line.
-    func countCall(of line: Line) -> Int {
-        scriptedCalls[line.index, default: 0] += 1
-        return scriptedCalls[line.index, default: 0]
-    }
-
-    func callees(of bridge: UUID) -> [UUID] { bridges[bridge]?.callees ?? [] }
 }

@@ -143,7 +143,7 @@ public final class GatewayServer: Sendable {
     @discardableResult
     public func stop() -> Int {
         let violations = lane.sync { host, now in host.endpoint.finish(at: now) } ?? 0
-        let recordings = lane.sync { host, _ in host.endpoint.recordings } ?? nil
+        let recordings = lane.sync { host, _ in host.endpoint.recorder.writer } ?? nil
         lane.close()
         recordings?.finish(at: MonotonicClock.now)
         journalFile?.synchronize()

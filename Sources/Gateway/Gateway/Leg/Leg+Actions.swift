@@ -13,18 +13,18 @@ extension Leg {
         guard state == .new, let destination else { return false }
         do { try media.reserve(call.negotiation.ports, at: now) } catch {
             scribe.write(.mediaRefused, at: now, [.cause: "no-port"])
-            gateway.refused(.ports, flow.remote.address)
-            endCause = .noPort(retryAfter: gateway.configuration.limits.retryAfter)
+            context.leg(self, did: .hasNoPort(.ports))
+            endCause = .noPort(retryAfter: configuration.limits.retryAfter)
             return false
         }
         listenOnReservation()
         media.configure(at: now, codecs: codecNames)
-        session = gateway.invite(from: self, to: destination.value, offer: call.invite(self).serialized())
+        session = context.invite(from: self, to: destination.value, offer: call.invite(self).serialized())
         call.enter(.calling)
         // A call to ourselves rings for as long as it does where it arrives.
-        if !destination.value.isToOurselves { gateway.arm(.ring, of: self, after: calledLine.configuration.ringTimeout) }
-        if destination.value.isSilent { gateway.calleeIsSilent(self) }
-        if destination.value.isDevice { gateway.arm(.silence, of: self, after: Self.longestSilence) }
+        if !destination.value.isToOurselves { timer.arm(.ring, of: self, after: calledLine.configuration.ringTimeout) }
+        if destination.value.isSilent { context.leg(self, did: .silent) }
+        if destination.value.isDevice { timer.arm(.silence, of: self, after: Self.longestSilence) }
         return true
     }
 
@@ -34,13 +34,13 @@ extension Leg {
         media.configure(at: now, codecs: codecNames)
         guard var description = try? call.describe(self) else { return failAnswer(.notAcceptable) }
         do throws(MediaError) {
-            let isElsewhere = try media.openSomewhere(plan(for: call.planned), near: gateway.peer(of: self)?.media.id, at: now)
+            let isElsewhere = try media.openSomewhere(plan(for: call.planned), near: context.table.peer(of: self)?.media.id, at: now)
             listenOnReservation()
             if isElsewhere { description = call.negotiation.restated() }
         } catch {
             return failAnswer(mediaRefused(error))
         }
-        if let peer = gateway.peer(of: self) { media.link(to: peer.media, at: now) }
+        if let peer = context.table.peer(of: self) { media.link(to: peer.media, at: now) }
         session.respond(status: 200, headers: passedHeaders, body: description.serialized(), at: now)
         passedHeaders = []
         connected()
@@ -61,30 +61,20 @@ extension Leg {
             return .mediaFailed
         }
         scribe.write(.mediaRefused, at: now, [.cause: "bind"])
-        gateway.refused(.portTaken, flow.remote.address)
-        return .portTaken(retryAfter: gateway.configuration.limits.retryAfter)
-    }
-
-    /// stop < (BYE | CANCEL | final response).
-    func performEnd() {
-        guard state != .ended else { return }
-        let cause = endCause ?? (state == .ringing ? .declined : .normalClearing)
-        endCause = cause
-        media.stop(at: now)
-        signalEnd(cause)
-        call.enter(.ended)
+        context.leg(self, did: .hasNoPort(.portTaken))
+        return .portTaken(retryAfter: configuration.limits.retryAfter)
     }
 
     /// stop, then tell the far end; its answer is not waited for (mapping §6).
     func performHold() {
-        guard state == .connected, !call.isHeld || resume != nil || gateway.isArmed(.resume, of: self) else { return }
+        guard state == .connected, !call.isHeld || hold.resume != nil || timer.isArmed(.resume, of: self) else { return }
         // A resume that still waits for its answer, or for its next attempt, is overtaken.
-        resume?.fail()
-        resume = nil
-        resumeAttempts = 0
-        gateway.disarm(.resume, of: self)
+        hold.resume?.fail()
+        hold.resume = nil
+        hold.attempts = 0
+        timer.disarm(.resume, of: self)
         call.hold()
-        hasAudioSession = false
+        sound.hasSession = false
         media.stop(holding: true, at: now)
         offerWhenPossible()
     }
@@ -92,36 +82,36 @@ extension Leg {
     /// Fulfilled by the 2xx to the re-INVITE, failed by its refusal.
     func performResume(_ action: CXSetHeldCallAction) {
         guard state == .connected, call.isHeld else { return action.fulfill() }
-        resume?.fail()
+        hold.resume?.fail()
         guard call.resume() else { return resumed(action) }
-        resume = action
+        hold.resume = action
         offerWhenPossible()
     }
 
     /// Nobody is held any more.
     func resumed(_ action: CXSetHeldCallAction) {
-        (resume, resumeAttempts) = (nil, 0)
+        (hold.resume, hold.attempts) = (nil, 0)
         action.fulfill()
     }
 
     /// The system gave the action up; the re-INVITE may still be answered, and the resume is wanted all the same.
     func resumeTimedOut() {
-        resume = nil
+        hold.resume = nil
         call.giveUpResume()
-        gateway.arm(.resume, of: self, after: Self.resumeInterval)
+        timer.arm(.resume, of: self, after: Self.resumeInterval)
     }
 
     /// The far end refused the resume and stays held, while the other leg of the bridge talks to nobody: the resume is asked for again,
     /// and after `Limits.resumeAttempts` refusals the call ends, so that nobody is left in a call that is silent.
     func resumeFailed() {
-        resume?.fail()
-        resume = nil
+        hold.resume?.fail()
+        hold.resume = nil
         call.giveUpResume()
-        resumeAttempts += 1
-        guard resumeAttempts < gateway.configuration.limits.resumeAttempts else {
-            return endOutOfBand(.failed, cause: .resumeRefused, tellsPeer: true)
+        hold.attempts += 1
+        guard hold.attempts < configuration.limits.resumeAttempts else {
+            return end(.reported(.failed, .resumeRefused))
         }
-        gateway.arm(.resume, of: self, after: Self.resumeInterval)
+        timer.arm(.resume, of: self, after: Self.resumeInterval)
     }
 
     private static var resumeInterval: Duration { .seconds(2) }

@@ -14,15 +14,15 @@ extension Leg {
         case .digit(let digit):
             note(digit)
             // Of a far end without events a key is sound, which the other one hears.
-            if call.agreed?.telephoneEvents.isEmpty == false, let peer = gateway.peer(of: self), peer.keysBySignalling {
+            if call.agreed?.telephoneEvents.isEmpty == false, let peer = context.table.peer(of: self), peer.keysBySignalling {
                 _ = peer.tell(digit)
             }
         case .firstReceived:
-            hasHeard = true
-            gateway.disarm(.firstMedia, of: self)
+            sound.hasHeard = true
+            timer.disarm(.firstMedia, of: self)
         // One that was never heard has a limit of its own.
-        case .silent: if hasHeard { fellSilent() }
-        case .unprotected: endOutOfBand(.failed, cause: .mediaFailed, tellsPeer: true)
+        case .silent: if sound.hasHeard { fellSilent() }
+        case .unprotected: end(.reported(.failed, .mediaFailed))
         case .sourceFinished: soundIsOver()
         case .firstSent, .digitsSent, .recorded, .report: break
         }
@@ -38,7 +38,7 @@ extension Leg {
     }
 
     func heardNothing() {
-        guard !hasHeard, isToBeHeard else { return }
+        guard !sound.hasHeard, isToBeHeard else { return }
         fellSilent()
     }
 
@@ -47,7 +47,7 @@ extension Leg {
 
     private func fellSilent() {
         guard !call.isHeld, !call.isHeldByRemote else { return }
-        endOutOfBand(.failed, cause: .mediaTimeout, tellsPeer: true)
+        end(.reported(.failed, .mediaTimeout))
     }
 }
 
@@ -55,32 +55,39 @@ extension Leg {
 extension Leg {
     /// The system gave the call its audio session.
     func audioIsOn() {
-        hasAudioSession = true
+        sound.hasSession = true
         startMedia()
     }
 
     /// Packets flow where the leg has its audio session, is connected, agreed and not held.
     func startMedia() {
-        guard hasAudioSession, state == .connected, !call.hasNoAudio, !call.isHeld, media.state.isOpen, media.state != .started,
+        guard sound.hasSession, state == .connected, !call.hasNoAudio, !call.isHeld, media.state.isOpen, media.state != .started,
             call.agreed != nil
         else { return }
-        gateway.beginRecording(self)
+        context.leg(self, did: .startsMedia)
         media.start(at: now)
         expectMedia()
     }
 
     /// The far end has its time to be heard from here on, if it may send.
     func expectMedia() {
-        guard !hasHeard, isToBeHeard else { return }
-        gateway.arm(.firstMedia, of: self, after: gateway.shortest(\.configuration.firstMediaTimeout, on: self))
+        guard !sound.hasHeard, isToBeHeard else { return }
+        timer.arm(.firstMedia, of: self, after: context.table.shortest(\.configuration.firstMediaTimeout, on: self))
+    }
+
+    /// Two talk with each other from here on: the limits of media are theirs.
+    func limitMedia() {
+        guard let audio = call.agreed, !call.hasNoAudio else { return }
+        media.update(plan(for: audio), at: now)
+        if media.state == .started { expectMedia() }
     }
 
     /// What the leg's media is to do by what was agreed.
     func plan(for audio: NegotiatedAudio) -> MediaPlan {
-        let silence = gateway.shortest(\.configuration.mediaTimeout, on: self)
-        var plan = MediaPlan(localAddress: gateway.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
+        let silence = context.table.shortest(\.configuration.mediaTimeout, on: self)
+        var plan = MediaPlan(localAddress: context.policy.addresses.binding(flow), audio: audio, source: source, silenceLimit: silence)
         if call.isHeld { plan.audio.sends = false }
-        plan.hearsKeys = gateway.configuration.media.hearsKeys
+        plan.hearsKeys = configuration.media.hearsKeys
         plan.keysBySignalling = audio.telephoneEvents.isEmpty && session?.takesInfo == true
         plan.recording = media.recording.flatMap { $0.isOver ? nil : $0.tap }
         return plan
@@ -88,13 +95,13 @@ extension Leg {
 
     private var source: MediaSource {
         if let announcement { return .tone(announcement.tone) }
-        if let holdMusic { return .samples(holdMusic.samples, sampleRate: holdMusic.sampleRate, loops: true) }
+        if let music = hold.music { return .samples(music.samples, sampleRate: music.sampleRate, loops: true) }
         return switch line.configuration.endpoint {
         case .application(.echo), .script: .echo
         case .application(.tone): .tone(Tone(440))
         case .application(.conference): .conference(UInt64(line.index))
         case .application(.playback(let sound, let loops)): .samples(sound.samples, sampleRate: sound.sampleRate, loops: loops)
-        case .application(.record(let greeting)): hasPlayed ? .quiet : .beep(after: greeting)
+        case .application(.record(let greeting)): sound.hasPlayed ? .quiet : .beep(after: greeting)
         case .devices, .trunk, .group: .relay
         }
     }
@@ -102,10 +109,10 @@ extension Leg {
     /// nil: no more. False, and as it was, where the leg's codec cannot be made here.
     func playHoldMusic(_ music: WAV?) -> Bool {
         guard let agreed = call.agreed, media.state.isOpen else { return false }
-        let before = holdMusic
-        holdMusic = music
+        let before = hold.music
+        hold.music = music
         guard media.update(plan(for: agreed), at: now) else {
-            holdMusic = before
+            hold.music = before
             return false
         }
         scribe.write(.holdMusic, at: now, [.on: .init(music != nil)])
@@ -116,10 +123,10 @@ extension Leg {
     func soundIsOver() {
         guard case .application(let application) = line.configuration.endpoint else { return }
         switch application {
-        case .playback: gateway.end(self, .normalClearing)
+        case .playback: context.leg(self, did: .wantsEnd(.normalClearing))
         case .record:
-            hasPlayed = true
-            gateway.beginRecording(self)
+            sound.hasPlayed = true
+            context.leg(self, did: .startsMedia)
             if let agreed = call.agreed { media.update(plan(for: agreed), at: now) }
         case .echo, .tone, .conference: break
         }
@@ -130,7 +137,7 @@ extension Leg {
         // One that only sent from its first description on was no hold, until it sends no more.
         let fellSilent =
             call.agreed?.remoteHold == .sendonly && audio.remoteHold.isSilent
-            && bridge.flatMap { gateway.bridges[$0] }?.isHolding(uuid) == false
+            && context.table.bridge(of: self)?.isHolding(uuid) == false
         if call.agreed != audio || call.hasNoAudio {
             scribe.write(.mediaUpdated, at: now, [.codec: .init(audio.primary.codec.name), .remote: .init("\(audio.remoteRTP)")])
         }
@@ -143,7 +150,7 @@ extension Leg {
             scribe.write(
                 .remoteHold, at: now, [.on: .init(call.isHeldByRemote), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
         }
-        if call.isHeldByRemote != (wasHeld || wasMissing) { gateway.tell(bridge, .remoteHold(uuid, call.isHeldByRemote)) }
+        if call.isHeldByRemote != (wasHeld || wasMissing) { context.table.tell(bridge, .remoteHold(uuid, call.isHeldByRemote)) }
     }
 
     /// Held by its first description already, to be told once its bridge knows that it is connected. One that only sends is heard, as an
@@ -151,7 +158,7 @@ extension Leg {
     func tellFirstHold() {
         guard state == .connected, call.agreed?.remoteHold.isSilent == true else { return }
         scribe.write(.remoteHold, at: now, [.on: .init(true), .onHold: .init(line.system.call(uuid)?.isOnHold ?? false)])
-        gateway.tell(bridge, .remoteHold(uuid, true))
+        context.table.tell(bridge, .remoteHold(uuid, true))
     }
 
     /// The far end took the stream away (port 0, RFC 3264 §8.2). The call goes on without sound, the other leg of the bridge is held
@@ -165,6 +172,6 @@ extension Leg {
             media.update(plan(for: gone), at: now)
         }
         scribe.write(.mediaUpdated, at: now, [.codec: "none"])
-        gateway.tell(bridge, .remoteHold(uuid, true))
+        context.table.tell(bridge, .remoteHold(uuid, true))
     }
 }

@@ -15,14 +15,14 @@ extension Leg: InviteSessionDelegate {
             scribe.trace(message, direction, isRetransmission, over: way, at: now)
         case .cancelled(let reasons): cancelled(reasons)
         case .acknowledged(let body): acknowledged(body)
-        case .acknowledgeTimeout: endOutOfBand(.failed, cause: .answerTimeout, tellsPeer: true)
+        case .acknowledgeTimeout: end(.reported(.failed, .answerTimeout))
         case .provisional(let response): progressed(response)
         case .looking(let target): scribe.write(.redirectionLookup, at: now, [.on: true, .remote: .init(target.text)])
         case .foundNobody: scribe.write(.redirectionLookup, at: now, [.on: false])
         case .accepted(let response): accepted(response)
         case .rejected(let status, let response): rejected(status, response)
         case .ended(let reasons, let message):
-            gateway.passHeaders(of: message, from: self)
+            context.leg(self, did: .passedHeaders(message))
             farEndHungUp(reasons)
         case .offered(let offer): offered(offer)
         case .reanswered(let response): reanswered(response)
@@ -30,12 +30,12 @@ extension Leg: InviteSessionDelegate {
         case .retryDue: offerWhenPossible()
         case .info(let request): informed(request)
         case .offerWithdrawn: call.withdrawOffer()
-        case .provisionalTimeout: endOutOfBand(.failed, cause: .unacknowledgedProvisional, tellsPeer: true)
+        case .provisionalTimeout: end(.reported(.failed, .unacknowledgedProvisional))
         case .refreshDue: refresh()
-        case .expired: endOutOfBand(.failed, cause: .sessionExpired, tellsPeer: true)
-        case .transferRequested(let request): gateway.transfer(request, by: self)
+        case .expired: end(.reported(.failed, .sessionExpired))
+        case .transferRequested(let request): context.leg(self, did: .transferRequested(request))
         case .transferProgress(let status): referred(status)
-        case .dialogLost: endOutOfBand(.failed, cause: .dialogLost, tellsPeer: true)
+        case .dialogLost: end(.reported(.failed, .dialogLost))
         case .byeCompleted: break
         }
     }
@@ -45,7 +45,7 @@ extension Leg: InviteSessionDelegate {
     private func cancelled(_ reasons: [Reason]) {
         guard direction == .incoming, state != .ended else { return }
         let cause = EndCause(status: 487, reasons: reasons)
-        endOutOfBand(StatusTable.endedReason(cancel: reasons), cause: cause, tellsPeer: false)
+        end(.reported(StatusTable.endedReason(cancel: reasons), cause, tellsPeer: false))
     }
 
     /// The ACK of our 200; with a late offer it brings the answer.
@@ -61,7 +61,7 @@ extension Leg: InviteSessionDelegate {
             adopt(audio)
             startMedia()
         case .audioRemoved: audioWasRemoved()
-        case .unusable: endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+        case .unusable: end(.reported(.failed, .notAcceptable))
         }
     }
 
@@ -70,11 +70,10 @@ extension Leg: InviteSessionDelegate {
     private func progressed(_ response: Message) {
         guard state == .calling || state == .early, let status = response.status else { return }
         if status == 199 { return call.note(provisional: response) }
-        gateway.passHeaders(of: response, from: self)
-        gateway.rings(self, response)
+        context.leg(self, did: .provisional(response))
         if state == .calling {
             call.enter(.early)
-            gateway.tellTransferor(ofTarget: self, status)
+            context.leg(self, did: .startedRinging(status))
             line.provider.reportOutgoingCall(with: uuid, startedConnectingAt: nil)
         }
         guard !response.body.isEmpty else { return }
@@ -91,7 +90,7 @@ extension Leg: InviteSessionDelegate {
             return
         }
         guard let audio = try? call.accept(response) else { return fail(session, .notAcceptable) }
-        gateway.passHeaders(of: response, from: self)
+        context.leg(self, did: .passedHeaders(response))
         let isElsewhere: Bool
         do throws(MediaError) { isElsewhere = try media.openSomewhere(plan(for: audio), near: nil, at: now) } catch {
             return fail(session, mediaRefused(error))
@@ -102,7 +101,7 @@ extension Leg: InviteSessionDelegate {
         // The far end was told of a port that another program has.
         if isElsewhere { renegotiate() }
         line.provider.reportOutgoingCall(with: uuid, connectedAt: nil)
-        gateway.connected(self)
+        context.leg(self, did: .connected)
         tellFirstHold()
         startMedia()
     }
@@ -110,19 +109,19 @@ extension Leg: InviteSessionDelegate {
     private func fail(_ session: InviteSession, _ cause: EndCause) {
         session.acknowledge(at: now)
         call.enter(.connected)
-        endOutOfBand(.failed, cause: cause, tellsPeer: true)
+        end(.reported(.failed, cause))
     }
 
     private func rejected(_ status: Int, _ response: Message?) {
         guard state != .ended else { return }
         let sawProvisional = state == .early
         let cause = EndCause.passing(status: status, response, isDevice: destination?.value.isDevice ?? false)
-        if status == 408, response == nil, !hasFarEndSpoken { gateway.contactIsDead(self) }
+        if status == 408, response == nil, !reach.hasSpoken { context.leg(self, did: .unreachable) }
         // What else a device says over one of its flows it has said (RFC 5626 §7), and so has whoever it sent the call on to.
-        if status == 430 && gateway.lineReached(by: self) != nil || response == nil && !hasFarEndSpoken {
-            gateway.callOverNextFlow(insteadOf: self)
+        if status == 430 && context.table.lineReached(by: self) != nil || response == nil && !reach.hasSpoken {
+            context.leg(self, did: .flowFailed)
         }
-        endOutOfBand(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause: cause, tellsPeer: false)
+        end(.reported(StatusTable.endedReason(status: status, sawProvisional: sawProvisional), cause, tellsPeer: false))
     }
 
     /// As long as another server is waited for (RFC 3263 §4.3), where there is one.
@@ -132,32 +131,32 @@ extension Leg: InviteSessionDelegate {
     /// silent before it is not
     /// called any longer.
     func deviceIsSilent() {
-        guard state == .calling, !hasFarEndSpoken, let destination else { return }
+        guard state == .calling, !reach.hasSpoken, let destination else { return }
         let hasOtherFlow = !destination.value.otherFlows.isEmpty
-        if !hasOtherFlow, !isSilent { return gateway.calleeIsSilent(self) }
+        if !hasOtherFlow, !reach.isSilent { return context.leg(self, did: .silent) }
         scribe.write(.inviteUnanswered, at: now, [.status: .init(408), .remote: .init(flow.remote.description)])
-        gateway.calleeIsSilent(self)
-        if hasOtherFlow { gateway.callOverNextFlow(insteadOf: self) }
-        endOutOfBand(.failed, cause: .subscriberAbsent, tellsPeer: true)
+        context.leg(self, did: .silent)
+        if hasOtherFlow { context.leg(self, did: .flowFailed) }
+        end(.reported(.failed, .subscriberAbsent))
     }
 
     /// A response came from where it calls.
     func farEndSpoke() {
-        hasFarEndSpoken = true
-        if isSilent { gateway.calleeIsBack(self) }
+        reach.hasSpoken = true
+        if reach.isSilent { context.leg(self, did: .heard) }
     }
 
     // MARK: Confirmed
 
     private func farEndHungUp(_ reasons: [Reason]) {
         let passed = reasons.isEmpty ? EndCause.normalClearing : EndCause(status: 480, reasons: reasons)
-        endOutOfBand(StatusTable.endedReason(bye: reasons), cause: passed, tellsPeer: false)
+        end(.reported(StatusTable.endedReason(bye: reasons), passed, tellsPeer: false))
     }
 
     private func offered(_ offer: OfferRequest) {
         guard let session else { return }
         do throws(NegotiationError) { answer(offer, try call.receive(offer.message, self), session) } catch {
-            session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
+            session.answer(offer, status: error.status, headers: [(.warning, error.warning(by: configuration.domain))], at: now)
         }
         offerWhenPossible()
     }
@@ -185,7 +184,7 @@ extension Leg: InviteSessionDelegate {
         case .nothing: return
         case .agreed(let audio, let endsResume):
             adopt(audio)
-            if endsResume, let resume { resumed(resume) }
+            if endsResume, let resume = hold.resume { resumed(resume) }
             session?.acknowledge(at: now)
         case .audioRemoved, .unusable, .insecure:
             session?.acknowledge(at: now)
@@ -202,14 +201,14 @@ extension Leg: InviteSessionDelegate {
         case .nothing, .agreed: break
         case .audioRemoved:
             audioWasRemoved()
-            guard let resume else { break }
+            guard let resume = hold.resume else { break }
             call.resumeWithoutSound()
             resumed(resume)
         case .unusable(_, let refusesResume): if refusesResume { resumeFailed() }
         case .insecure:
-            resume?.fail()
-            resume = nil
-            endOutOfBand(.failed, cause: .notAcceptable, tellsPeer: true)
+            hold.resume?.fail()
+            hold.resume = nil
+            end(.reported(.failed, .notAcceptable))
         }
     }
 
@@ -218,14 +217,14 @@ extension Leg: InviteSessionDelegate {
         case .nothing: break
         case .again: offerWhenPossible()
         case .resumeRefused: resumeFailed()
-        case .dialogGone: endOutOfBand(.failed, cause: .refreshFailed, tellsPeer: true)
+        case .dialogGone: end(.reported(.failed, .refreshFailed))
         }
     }
 
     /// The far end called whom we asked it to call, and needs us no more; or it could not.
     private func referred(_ status: Int) {
         scribe.write(status < 300 ? .transferred : .transferFailed, at: now, [.status: .init(status)])
-        if (200..<300).contains(status) { gateway.end(self, .transferred) }
+        if (200..<300).contains(status) { context.leg(self, did: .wantsEnd(.transferred)) }
     }
 
     /// A key that INFO tells is the same event as one in the media (RFC 4733), as long as it says, and goes on as that where the other end
@@ -234,7 +233,8 @@ extension Leg: InviteSessionDelegate {
         guard state == .connected else { return }
         let press = KeyPress(request), digit = press.flatMap { DTMFDigit(Character(Unicode.Scalar($0.key))) }
         if let digit { note(digit) }
-        guard let peer = gateway.peer(of: self), digit.map({ peer.send($0, lasting: press?.duration.map(Duration.milliseconds)) }) != true
+        guard let peer = context.table.peer(of: self),
+            digit.map({ peer.send($0, lasting: press?.duration.map(Duration.milliseconds)) }) != true
         else { return }
         peer.passInfo(request)
     }

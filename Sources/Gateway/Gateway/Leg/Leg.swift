@@ -17,17 +17,16 @@ final class Leg {
 
     let uuid: UUID
     let direction: Direction
-    /// Which lets the leg go when it is over, or the gateway is.
+    /// Lets the leg go when it is over, or the gateway is.
     let line: Line
-    unowned let gateway: Gateway
+    unowned let context: any LegContext
     private let turn: Turn
     let scribe: LegScribe
     /// The trunk that the leg's far end belongs to.
     var trunk: Trunk?
     /// What the other leg's last message adds to our next one.
     var passedHeaders: [(HeaderName, Text)] = []
-    /// Incoming: the caller was sent 180.
-    var isAlerted = false
+    var alerting = Alerting()
     /// The UUID of the incoming call of the bridge that this leg belongs to; nil for a leg that an application answers.
     var bridge: UUID?
     var session: InviteSession?
@@ -41,12 +40,11 @@ final class Leg {
     unowned var calledLine: Line
     /// The line whose device an outgoing leg calls.
     unowned let deviceLine: Line?
-    /// Where an outgoing leg calls, and as whom; until it is answered.
-    private(set) var destination: Boxed<Destination>?
     /// The line whose device or trunk took the call, where another was called.
     private(set) var takenBy: Line?
-    /// It is not told who calls (RFC 3323).
-    let hidesCaller: Bool
+    /// Where an outgoing leg calls, and as whom; until it is answered.
+    private(set) var destination: Boxed<Destination>?
+    var reach: Reach
     /// The way to the peer's signalling, which decides our address and family in SDP.
     private(set) var flow: Flow { didSet { way = Way(flow) } }
     private(set) var way: Way
@@ -55,61 +53,33 @@ final class Leg {
     var media: LegMedia
     /// Why it ends, as the other side and the other leg are told; set before the end is asked for.
     var endCause: EndCause?
-    /// Is done when the far end has agreed to it.
-    var resume: CXSetHeldCallAction?
-    /// What it hears while the other leg of its bridge is held by its far end.
-    var holdMusic: WAV?
-    /// The other leg of its bridge is held by its far end, which goes on sending.
-    var hearsHolder = false
-    /// The hold of the other leg is not passed on to it, but makes it hear something.
-    var isEntertained: Bool { holdMusic != nil || hearsHolder }
-    /// All that it says and hears is written, and goes on being written.
-    var isRecorded: Bool { media.recording?.isOver == false }
-    /// Its far end holds, and goes on sending.
-    var sendsOnHold: Bool { call.agreed?.remoteHold == .sendonly && !call.hasNoAudio }
-    /// Its application has played all that it has.
-    var hasPlayed = false
-    /// Refusals of the resume that is wanted.
-    var resumeAttempts = 0
+    var hold = Hold()
+    var sound = Sound()
     /// Whom the far end is, as those are told that it talks with.
     var party: CallerIdentity
     /// The far end may have whom it talks with transferred: it is a device of ours, or proved who it is.
     var mayTransfer = false
     /// Its REFER that is under way.
     var transfer: TransferRequest?
-    /// The leg whose place this one takes when it is answered (RFC 3891).
-    var replaced: UUID?
-    /// An incoming leg that took the place of one whom its line had called.
-    var standsForCallee = false
-    /// Whom an incoming leg had called was transferred away from it, and whom it talks with is of another line.
-    var isHandedOn = false
-    /// The early dialog that the caller has with this fork (RFC 6228).
-    var forkTag: Text?
-    /// A response came from where it calls, if only to say that it is to be called elsewhere.
-    var hasFarEndSpoken = false
-    /// Nothing came from the device that it calls: nobody waits for it.
-    var isSilent = false
-    /// A packet came from the far end.
-    var hasHeard = false
-    /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
-    var hasAudioSession = false
-    /// What it waits for, of each kind at most one.
+    var succession = Succession()
+    /// Of each kind at most one.
     var timers: [(timer: LegTimer, token: TimerToken)] = []
 
     init(
-        _ direction: Direction, uuid: UUID, line: Line, gateway: Gateway, session: InviteSession?, destination: Boxed<Destination>?,
-        flow: Flow,
-        local: LocalMedia, sessionID: UInt64, media: LegMedia, scribe: LegScribe
+        _ direction: Direction, uuid: UUID, line: Line, context: any LegContext, session: InviteSession?,
+        destination: Boxed<Destination>?, device: Line?, flow: Flow, local: LocalMedia, sessionID: UInt64, media: LegMedia,
+        scribe: LegScribe
     ) {
         self.direction = direction
         self.uuid = uuid
         self.line = line
-        self.gateway = gateway
-        turn = gateway.turn
+        self.context = context
+        turn = context.shared.turn
         self.session = session
         calledLine = destination?.value.line ?? line
-        deviceLine = destination?.value.device.flatMap(gateway.line(numbered:))
-        (self.destination, hidesCaller) = (destination, destination?.value.caller.isPrivate ?? false)
+        deviceLine = device
+        self.destination = destination
+        reach = Reach(hidesCaller: destination?.value.caller.isPrivate ?? false)
         self.flow = flow
         way = Way(flow)
         self.scribe = scribe
@@ -118,6 +88,16 @@ final class Leg {
         party = CallerIdentity(user: record?.user, host: record?.host ?? "invalid")
         call = CallSession(OfferAnswer(local: local, sessionID: sessionID))
     }
+
+    var timer: GatewayTimers { context.shared.timers }
+
+    var configuration: GatewayConfiguration { context.shared.configuration }
+
+    /// All that it says and hears is written, and goes on being written.
+    var isRecorded: Bool { media.recording?.isOver == false }
+
+    /// Its far end holds, and goes on sending.
+    var sendsOnHold: Bool { call.agreed?.remoteHold == .sendonly && !call.hasNoAudio }
 
     var state: CallSession.State { call.state }
 
@@ -130,14 +110,14 @@ final class Leg {
     func connected() {
         call.enter(.connected)
         // A device that sent the call on has not taken it.
-        if direction == .outgoing, let owner = gateway.lineReached(by: self), owner !== line {
+        if direction == .outgoing, let owner = context.table.lineReached(by: self), owner !== line {
             takenBy = owner
             owner.features.taken.insert(uuid)
         }
         destination = nil
-        gateway.disarm(.ring, of: self)
+        timer.disarm(.ring, of: self)
         // Whom it talks with has a limit of its own, and the shorter one ends the call for both.
-        gateway.arm(.duration, of: self, after: ownLines.compactMap(\.configuration.maximumDuration).min())
+        timer.arm(.duration, of: self, after: ownLines.compactMap(\.configuration.maximumDuration).min())
     }
 
     // MARK: Negotiation
@@ -155,7 +135,7 @@ final class Leg {
             if offeredCodecs.isEmpty { throw .noCommonCodec }
             return true
         } catch {
-            session.respond(status: 488, headers: [(.warning, error.warning(by: gateway.configuration.domain))], at: now)
+            session.respond(status: 488, headers: [(.warning, error.warning(by: configuration.domain))], at: now)
             return false
         }
     }
@@ -164,14 +144,14 @@ final class Leg {
     /// or of
     /// what was agreed with it before.
     var offeredCodecs: [Codec] {
-        let ours = gateway.offeredCodecs
+        let ours = context.policy.offeredCodecs
         guard let offer = call.negotiation.remoteOffer else { return call.agreed?.codecs.map(\.codec) ?? ours }
         return offer.codecs.filter { codec in ours.contains { $0.matches(codec) } }
     }
 
     /// What the other leg of a bridge agreed to, or offered if it still rings; nil where there is no bridge, or nothing was said.
     private var bridgedCodecs: [Codec]? {
-        guard let peer = gateway.peer(of: self) else { return nil }
+        guard let peer = context.table.peer(of: self) else { return nil }
         return peer.call.agreed?.codecs.map(\.codec) ?? (peer.call.negotiation.remoteOffer == nil ? nil : peer.offeredCodecs)
     }
 
@@ -179,12 +159,12 @@ final class Leg {
     func offer(over hop: Flow) -> [UInt8]? {
         flow = hop
         // Sent on to a number of ours: who calls has proved who it is already, and a port of ours is at both ends.
-        let isOurs = gateway.isOurs(hop)
+        let isOurs = context.policy.isOurs(hop)
         session?.isToOurselves = isOurs
         // Whom a device names is no device of ours.
         if !isOurs { mayTransfer = false }
-        call.negotiation.local.targets.ownPorts = isOurs ? [] : gateway.targets.ownPorts
-        let address = gateway.addresses.media(hop)
+        call.negotiation.local.targets.ownPorts = isOurs ? [] : context.policy.targets.ownPorts
+        let address = context.policy.addresses.media(hop)
         guard address != call.negotiation.local.address, call.negotiation.state == .haveLocalOffer else { return nil }
         call.negotiation.local.address = address
         return call.negotiation.offer(direction: .sendrecv).serialized()
@@ -208,6 +188,23 @@ final class Leg {
 
     // MARK: End
 
+    /// A user of ours hangs up: the end action follows, and acts.
+    func requestEnd(_ cause: EndCause) {
+        endCause = endCause ?? cause
+        line.calls.end(uuid)
+    }
+
+    /// The one way in which a call ends: stop < (report | end action) < the far end is told, where it does not know yet.
+    func end(_ how: LegEnd) {
+        guard state != .ended else { return }
+        let cause = how.cause(isRinging: state == .ringing, known: endCause)
+        if how.decidesCause { endCause = endCause ?? cause }
+        media.stop(at: now)
+        if let reason = how.report { line.provider.reportCall(with: uuid, endedAt: nil, reason: reason) }
+        if how.tellsPeer { signalEnd(cause) }
+        call.enter(.ended)
+    }
+
     /// Tells the far end, in the words that fit how far the dialog has come.
     func signalEnd(_ cause: EndCause) {
         guard let session else { return }
@@ -223,42 +220,21 @@ final class Leg {
     private var endHeaders: [(HeaderName, Text)] {
         passedHeaders.isEmpty ? trunk?.configuration.headers.towardsTrunk(from: nil) ?? [] : passedHeaders
     }
-
-    /// Ended by something that no user asked for: reported to the system, and told to the far end where that does not know yet.
-    func endOutOfBand(_ reason: CXCallEndedReason, cause: EndCause, tellsPeer: Bool) {
-        guard state != .ended else { return }
-        endCause = endCause ?? cause
-        media.stop(at: now)
-        line.provider.reportCall(with: uuid, endedAt: nil, reason: reason)
-        if tellsPeer { signalEnd(cause) }
-        call.enter(.ended)
-    }
-
-    /// The system took the call away without an action (reset, a failed answer or start).
-    func systemEnded() {
-        guard state != .ended else { return }
-        media.stop(at: now)
-        signalEnd(endCause ?? .failed)
-        call.enter(.ended)
-    }
-
-    func systemReset() {
-        endCause = endCause ?? .failed
-        systemEnded()
-    }
 }
 
 /// Its descriptions.
 extension Leg: CallDescriber {
-    func received(offerIn negotiation: inout OfferAnswer) { gateway.prepareAnswer(&negotiation, over: flow) }
+    func received(offerIn negotiation: inout OfferAnswer) { context.policy.prepareAnswer(&negotiation, over: flow) }
 
-    func prepareAnswer(_ negotiation: inout OfferAnswer) { negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self) }
+    func prepareAnswer(_ negotiation: inout OfferAnswer) {
+        negotiation.local.comfortNoise = context.policy.mayUseComfortNoise(self, in: context.table)
+    }
 
     /// Our own offer has all that we know, and first what the other leg of a bridge speaks: what both speak is not decoded between them.
     func prepareOffer(_ negotiation: inout OfferAnswer, agreed: NegotiatedAudio?) {
-        negotiation.local.comfortNoise = gateway.mayUseComfortNoise(self)
+        negotiation.local.comfortNoise = context.policy.mayUseComfortNoise(self, in: context.table)
         if let other = relayed { (negotiation.local.ptime, negotiation.local.maxptime) = (other.ptime, other.maxptime) }
-        let present = agreed.map { [$0.primary.codec] } ?? [], ours = gateway.offeredCodecs
+        let present = agreed.map { [$0.primary.codec] } ?? [], ours = context.policy.offeredCodecs
         negotiation.local.codecs = (bridgedCodecs ?? []).merged(with: ours.filter { codec in present.contains { $0.matches(codec) } })
             .merged(with: ours)
     }
@@ -266,7 +242,7 @@ extension Leg: CallDescriber {
     /// One of the other leg's, which needs no decoding, else the one in use where the far end offers that again, else its favourite of
     /// those that we know.
     func codecs(answering offer: OfferAnswer.RemoteOffer, ours _: [Codec], agreed: NegotiatedAudio?) -> [Codec]? {
-        let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }, ours = gateway.offeredCodecs
+        let passing = bridgedCodecs?.first { codec in offer.codecs.contains { $0.matches(codec) } }, ours = context.policy.offeredCodecs
         if let passing { return [passing] }
         let known = ((agreed.map { [$0.primary.codec] } ?? []) + offer.codecs).first { codec in
             ours.contains { $0.matches(codec) } && offer.codecs.contains { $0.matches(codec) }
@@ -274,7 +250,7 @@ extension Leg: CallDescriber {
         return (known.flatMap { known in ours.first { $0.matches(known) } } ?? ours.first).map { [$0] }
     }
 
-    var relayed: NegotiatedAudio? { gateway.peer(of: self)?.call.agreed }
+    var relayed: NegotiatedAudio? { context.table.peer(of: self)?.call.agreed }
 }
 
 extension NegotiationError {

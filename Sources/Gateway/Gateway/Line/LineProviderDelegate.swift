@@ -9,7 +9,7 @@ final class LineProviderDelegate: NSObject, CallSystemAudioDelegate {
     init(line: Line) { self.line = line }
 
     func providerDidReset(_ provider: CXProvider) {
-        for leg in line.legsInOrder { leg.systemReset() }
+        for leg in line.legsInOrder { leg.end(.reset) }
     }
 
     func provider(_ provider: CXProvider, perform action: CXStartCallAction) {
@@ -22,7 +22,7 @@ final class LineProviderDelegate: NSObject, CallSystemAudioDelegate {
 
     func provider(_ provider: CXProvider, perform action: CXEndCallAction) {
         act(on: action) { leg in
-            leg.performEnd()
+            leg.end(.action)
             action.fulfill()
         }
     }

@@ -7,7 +7,7 @@ import UserAgent
 final class Trunk {
     let configuration: TrunkConfiguration
     let line: Text
-    private unowned let gateway: Gateway
+    private let surroundings: Surroundings
     private(set) var pool = ServerPool()
     private var locations: [Location]
     private var registration: Registration?
@@ -36,8 +36,18 @@ final class Trunk {
     /// Out of use for so long after it did not answer, unless it says otherwise.
     private static let rest: Duration = .seconds(30)
 
-    init(_ configuration: TrunkConfiguration, line: Text, gateway: Gateway) {
-        (self.configuration, self.line, self.gateway) = (configuration, line, gateway)
+    /// What trunks use of the gateway.
+    struct Surroundings {
+        let context: GatewayContext
+        let userAgent: UserAgent
+        let network: any SignallingNetwork
+        let locator: ServerLocator
+        /// Hears what becomes of trunks where it changes.
+        let onNotice: ((TrunkNotice) -> Void)?
+    }
+
+    init(_ configuration: TrunkConfiguration, line: Text, _ surroundings: Surroundings) {
+        (self.configuration, self.line, self.surroundings) = (configuration, line, surroundings)
         locations = configuration.targets.map { Location(target: $0) }
     }
 
@@ -64,14 +74,16 @@ final class Trunk {
     func advance(to now: Instant) {
         for index in locations.indices where locations[index].due.map({ $0 <= now }) == true { locate(index, at: now) }
         if let due = nextHealth, due <= now { checkHealth(at: now) }
-        if let due = keeper?.deadline, due <= now { perform(keeper?.advance(to: now, random: gateway.randomNumber) ?? [], at: now) }
+        if let due = keeper?.deadline, due <= now {
+            perform(keeper?.advance(to: now, random: surroundings.context.randomNumber) ?? [], at: now)
+        }
     }
 
     /// The ways to its servers and what they are called there, the best first. Empty while none is known.
     func hops(at now: Instant) -> [(flow: Flow, host: Text, port: UInt16?)] {
-        pool.order(at: now, random: gateway.randomNumber).compactMap { member in
+        pool.order(at: now, random: surroundings.context.randomNumber).compactMap { member in
             let (host, port) = name(of: member)
-            return gateway.flow(to: member).map { ($0, host, port) }
+            return surroundings.locator.listeners.flow(to: member).map { ($0, host, port) }
         }
     }
 
@@ -100,14 +112,14 @@ final class Trunk {
     private func write(_ state: TrunkNotice.State, at now: Instant, _ details: JournalEvent.Details) {
         var details = details
         details[.cause] = .init(state.rawValue)
-        gateway.journal.record(.trunkState, line: line, at: now, details)
+        surroundings.context.journal.record(.trunkState, line: line, at: now, details)
         tell(TrunkNotice(line: line, state: state, details))
     }
 
     /// What comes again with every refresh and every attempt is told once.
     private func tell(_ notice: TrunkNotice) {
         guard told.updateValue(notice, forKey: notice.subject) != notice else { return }
-        gateway.onTrunk?(notice)
+        surroundings.onNotice?(notice)
     }
 
     // MARK: Servers
@@ -117,7 +129,7 @@ final class Trunk {
         guard !locations[index].isSought else { return }
         locations[index].due = nil
         locations[index].isSought = true
-        gateway.locate(ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)) {
+        surroundings.locator.locate(ServerLocation.Domain(host: target.host, port: target.port, transport: target.transport)) {
             [unowned self] result, now in
             found(result, index, at: now)
         }
@@ -155,7 +167,7 @@ final class Trunk {
             address: NameAddress(uri: URI(user: user, host: host.host, port: host.port)))
         (request.contactUser, request.expires, request.asksToKeepAlive) = (user, wanted.expires, wanted.keepAlive != nil)
         request.credentials = credentials
-        let registration = gateway.userAgent.register(request, at: now) { [unowned self] registration, event, now in
+        let registration = surroundings.userAgent.register(request, at: now) { [unowned self] registration, event, now in
             did(event, registration, at: now)
         }
         registration.otherFlow = { [unowned self] registration, status, now in otherFlow(than: registration.request.flow, status, at: now) }
@@ -200,7 +212,7 @@ final class Trunk {
     /// Begins anew with each registration only where there is none: what was asked is not forgotten.
     private func keep(_ flow: Flow, agreed via: Via, at now: Instant) {
         guard !isLeaving, keeper == nil, let interval = configuration.registration?.keepAlive else { return }
-        keeper = FlowKeeper(interval, over: flow.transport, agreed: via, at: now, random: gateway.randomNumber)
+        keeper = FlowKeeper(interval, over: flow.transport, agreed: via, at: now, random: surroundings.context.randomNumber)
     }
 
     /// A CRLF or a STUN message, over a flow of whomever. True when it came over the registration's.
@@ -221,13 +233,18 @@ final class Trunk {
         guard let flow = registration?.request.flow else { return }
         for output in outputs {
             switch output {
-            case .send(let bytes): gateway.network.send(bytes, over: flow)
+            case .send(let bytes): surroundings.network.send(bytes, over: flow)
             case .failed:
                 keeper = nil
                 write(.flowFailed, at: now, [.remote: .init(flow.remote.description)])
-                gateway.giveUp(flow)
+                giveUp(flow, at: now)
             }
         }
+    }
+
+    /// Nothing comes over it any more: what waits there fails, and what was registered over it is registered anew.
+    private func giveUp(_ flow: Flow, at now: Instant) {
+        if flow.transport.isReliable { surroundings.network.close(flow) } else { surroundings.userAgent.failed(flow, at: now) }
     }
 
     // MARK: Health
@@ -235,11 +252,13 @@ final class Trunk {
     private func checkHealth(at now: Instant) {
         nextHealth = configuration.health.map { now + $0 }
         for member in pool.members {
-            guard let flow = gateway.flow(to: member) else { continue }
+            guard let flow = surroundings.locator.listeners.flow(to: member) else { continue }
             let (host, port) = name(of: member), target = URI(host: host, port: port)
-            let from = NameAddress(uri: URI(user: configuration.contactUser(line: line), host: gateway.configuration.domain))
+            let from = NameAddress(uri: URI(user: configuration.contactUser(line: line), host: surroundings.context.configuration.domain))
             let options = OutgoingOptions(target: target, flow: flow, from: from, to: NameAddress(uri: target))
-            gateway.userAgent.options(options, at: now) { [unowned self] status, response, now in checked(flow, status, response, at: now) }
+            surroundings.userAgent.options(options, at: now) { [unowned self] status, response, now in
+                checked(flow, status, response, at: now)
+            }
         }
     }
 

@@ -7,54 +7,65 @@ import SDP
 import SIP
 import UserAgent
 
-/// Which calls are recorded, and what becomes of a recording that cannot be written.
-extension Gateway {
+/// Decides which calls are recorded, and what becomes of a recording that cannot be written. Lives on the signalling lane.
+final class Recorder {
+    private let context: GatewayContext
+    private let table: CallTable
+    private let userAgent: UserAgent
+    /// nil: nothing is recorded.
+    let writer: RecordingWriter?
+
+    init(_ context: GatewayContext, _ table: CallTable, _ userAgent: UserAgent, _ writer: RecordingWriter?) {
+        (self.context, self.table, self.userAgent, self.writer) = (context, table, userAgent, writer)
+    }
+
     /// A call is recorded at the leg of its caller: all that is said and heard there. By the line that was called, or else by the line that
     /// calls.
     /// - Parameter partner: with whom the leg was joined; nil while it talks with whom it called.
-    func beginRecording(_ leg: Leg, with partner: Leg? = nil) {
-        guard let writer = recordings, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.call.agreed
+    func begin(_ leg: Leg, with partner: Leg? = nil) {
+        guard let writer, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.call.agreed
         else { return }
         guard let line = lineThatRecords(leg), let place = line.recording, !isRecordedElsewhere(leg) else { return }
         let isMessage = leg.isMessage(for: line)
-        if isMessage, !leg.hasPlayed { return }
+        if isMessage, !leg.sound.hasPlayed { return }
         let dialled = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
         let (caller, called) = (shownNumber(of: leg), partner.map(shownNumber) ?? dialled)
-        let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: date)
+        let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: context.date)
         let order = RecordingWriter.Order(
             path: path, format: place.format, sampleRate: audio.isWideband ? 16_000 : 8_000, sides: isMessage ? .farEnd : .both)
-        leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: now)
-        leg.media.update(leg.plan(for: audio), at: now)
+        leg.media.recording = LegRecording(order, of: line.number, by: writer, leg.scribe, at: context.now)
+        leg.media.update(leg.plan(for: audio), at: context.now)
     }
 
     /// Two talk with each other from here on: what no line of theirs wants recorded is recorded no more, and what one wants is, once.
-    func recordAnew(_ first: Leg, _ second: Leg) {
+    func beginAnew(_ first: Leg, _ second: Leg) {
         let pair = [(first, second), (second, first)].filter { $0.0.state == .connected }
-        for (leg, _) in pair { endUnwantedRecording(leg) }
-        for (leg, other) in pair { beginRecording(leg, with: other) }
+        for (leg, _) in pair { endUnwanted(leg) }
+        for (leg, other) in pair { begin(leg, with: other) }
     }
 
     /// One that could not be written stays where it is, so that the same line does not begin again.
-    private func endUnwantedRecording(_ leg: Leg) {
+    private func endUnwanted(_ leg: Leg) {
         guard let recording = leg.media.recording else { return }
-        guard !linesTalking(on: leg).contains(where: { $0.configuration.number == recording.line && $0.configuration.recording != nil })
+        guard
+            !table.linesTalking(on: leg).contains(where: { $0.configuration.number == recording.line && $0.configuration.recording != nil })
         else { return }
-        recording.end(at: now)
+        recording.end(at: context.now)
         leg.media.recording = nil
-        if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: now) }
+        if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: context.now) }
     }
 
     private func shownNumber(of leg: Leg) -> Text { leg.party.isPrivate ? .empty : leg.party.user ?? .empty }
 
     private func lineThatRecords(_ leg: Leg) -> LineConfiguration? {
-        linesTalking(on: leg).lazy.map(\.configuration).first { $0.recording != nil }
+        table.linesTalking(on: leg).lazy.map(\.configuration).first { $0.recording != nil }
     }
 
     // MARK: A call of ours to ourselves: both of its ends have a caller, and what is said is one conversation
 
     private func isRecordedElsewhere(_ leg: Leg) -> Bool {
-        partners(of: leg).contains(where: \.isRecorded) || isRecordedBefore(leg)
-            || ([leg] + partners(of: leg)).contains { isRecordedBehind($0, partner: leg) }
+        table.partners(of: leg).contains(where: \.isRecorded) || isRecordedBefore(leg)
+            || ([leg] + table.partners(of: leg)).contains { isRecordedBehind($0, partner: leg) }
     }
 
     /// The call arrived from ourselves, and the same line records the leg that it was made for.
@@ -62,30 +73,28 @@ extension Gateway {
         guard leg.direction == .incoming, let session = leg.session, let made = userAgent.ownCall(session.request)?.delegate as? Leg else {
             return false
         }
-        return partners(of: made).contains { isRecorded($0, bySameLineAs: leg) }
+        return table.partners(of: made).contains { isRecorded($0, bySameLineAs: leg) }
     }
 
     /// The call was made to ourselves, and is recorded where it arrives: by the same line, or as the call that a line's user asked for
     /// (`Origination`).
     private func isRecordedBehind(_ made: Leg, partner leg: Leg) -> Bool {
         guard let session = made.session, session.isToOurselves else { return false }
-        return leg.origination != nil || self.leg(ofAttempt: session.attempt).map { isRecorded($0, bySameLineAs: leg) } ?? false
+        return leg.origination != nil || table.leg(ofAttempt: session.attempt).map { isRecorded($0, bySameLineAs: leg) } ?? false
     }
 
     private func isRecorded(_ leg: Leg, bySameLineAs other: Leg) -> Bool {
         leg.media.recording.map { $0.line == lineThatRecords(other)?.number } ?? false
     }
 
-    private func isCaller(_ leg: Leg) -> Bool { leg.bridge.map { bridges[$0]?.caller == leg.uuid } ?? (leg.direction == .incoming) }
+    private func isCaller(_ leg: Leg) -> Bool { leg.bridge.map { table.bridges[$0]?.caller == leg.uuid } ?? (leg.direction == .incoming) }
 
-    /// The call goes on without it.
-    public func recordingFailed(_ failure: RecordingWriter.Failure, at now: Instant) {
-        enter(now)
-        for leg in lines.flatMap(\.legsInOrder) where leg.media.recording?.tap == failure.tap {
-            leg.media.recording?.end(failure.error, at: self.now)
-            if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: self.now) }
+    /// A recording could not be written: its call goes on without it.
+    func failed(_ failure: RecordingWriter.Failure) {
+        for leg in table.lines.all.flatMap(\.legsInOrder) where leg.media.recording?.tap == failure.tap {
+            leg.media.recording?.end(failure.error, at: context.now)
+            if let audio = leg.call.agreed { leg.media.update(leg.plan(for: audio), at: context.now) }
         }
-        settle()
     }
 }
 

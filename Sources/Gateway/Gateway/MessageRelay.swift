@@ -3,19 +3,32 @@ import SIP
 import UserAgent
 
 /// MESSAGE from one line to another (RFC 3428): to every device that is registered, and good where one of them takes it. In a call: to the
-/// other end of it.
-extension Gateway {
+/// other end of it. Lives on the signalling lane.
+final class MessageRelay {
+    private let context: GatewayContext
+    private let table: CallTable
+    private let router: Router
+    private let admission: Admission
+    private let userAgent: UserAgent
+
+    init(_ context: GatewayContext, _ table: CallTable, _ router: Router, _ admission: Admission, _ userAgent: UserAgent) {
+        (self.context, self.table, self.router) = (context, table, router)
+        (self.admission, self.userAgent) = (admission, userAgent)
+    }
+
+    private var now: Instant { context.now }
+
     func pass(_ request: Message, over flow: Flow, _ transaction: ServerTransactionID) {
         if let ours = request.to.tag, let theirs = request.from.tag {
             return pass(request, in: DialogIdentifier(callID: request.callID, localTag: ours, remoteTag: theirs), transaction)
         }
-        if let trunk = trunksInOrder.first(where: { $0.sends(flow) }) {
-            let caller = identity(in: request, from: flow.remote.address)
-            return pass(request, from: caller, to: number(dialledBy: request, from: trunk), trunk: trunk, transaction)
+        if let trunk = router.trunks.sender(over: flow) {
+            let caller = admission.identity(in: request, from: flow.remote.address)
+            return pass(request, from: caller, to: router.trunks.number(dialledBy: request, from: trunk), trunk: trunk, transaction)
         }
-        switch admission(of: request, from: flow.remote.address) {
+        switch admission.admission(of: request, from: flow.remote.address) {
         case .admitted(let caller, _):
-            pass(request, from: caller, to: request.requestURI.flatMap(routing.dialledNumber), trunk: nil, transaction)
+            pass(request, from: caller, to: request.requestURI.flatMap(router.lines.routing.dialledNumber), trunk: nil, transaction)
         case .challenged(let headers): userAgent.respond(to: transaction, status: 401, headers: headers, at: now)
         case .forbidden: userAgent.respond(to: transaction, status: 403, at: now)
         }
@@ -23,7 +36,7 @@ extension Gateway {
 
     /// Who is in the dialog has proved who it is. Applications, and devices that ring yet, read nothing.
     private func pass(_ request: Message, in dialog: DialogIdentifier, _ transaction: ServerTransactionID) {
-        guard let session = leg(in: dialog).flatMap(peer(of:))?.session else {
+        guard let session = table.leg(of: userAgent.session(dialog)).flatMap(table.peer(of:))?.session else {
             userAgent.respond(to: transaction, status: 480, at: now)
             return
         }
@@ -35,18 +48,18 @@ extension Gateway {
     private func pass(
         _ request: Message, from caller: CallerIdentity, to dialled: Text?, trunk origin: Trunk?, _ transaction: ServerTransactionID
     ) {
-        guard let dialled, let index = routing.line(for: dialled, host: request.requestURI?.host) else {
+        guard let dialled, let line = router.lines.line(for: dialled, host: request.requestURI?.host) else {
             userAgent.respond(to: transaction, status: 404, at: now)
             return
         }
-        guard !isReturning(origin, to: lines[index]) else {
+        guard !router.trunks.isReturning(origin, to: line) else {
             userAgent.respond(to: transaction, status: 482, at: now)
             return
         }
         // Over every flow of a device: a text is not called again, and twice is better than not at all.
-        let receivers = destinations(of: lines[index], dialled: dialled, caller: caller, after: request).flatMap { [$0] + $0.otherFlows }
+        let receivers = router.destinations(of: line, dialled: dialled, caller: caller, after: request).flatMap { [$0] + $0.otherFlows }
         guard !receivers.isEmpty else {
-            userAgent.respond(to: transaction, status: 480, headers: warnings(whereNobodyIsThereFor: request), at: now)
+            userAgent.respond(to: transaction, status: 480, headers: router.warnings(whereNobodyIsThereFor: request), at: now)
             return
         }
         var waiting = receivers.count
@@ -81,7 +94,9 @@ extension Gateway {
     }
 
     private func outgoing(_ request: Message, to receiver: Destination) -> OutgoingMessage {
-        let from = receiver.caller.isPrivate ? Self.anonymous : name(of: receiver.caller, towards: receiver.trunk)
+        let from =
+            receiver.caller.isPrivate
+            ? CallerIdentity.anonymousName : receiver.caller.name(towards: receiver.trunk, domain: context.configuration.domain)
         var message = OutgoingMessage(
             target: receiver.target, flow: receiver.flow, from: from, to: NameAddress(uri: receiver.addressOfRecord))
         (message.routes, message.credentials, message.maxForwards) = (receiver.routes, receiver.credentials, receiver.maxForwards)

@@ -69,18 +69,3 @@ final class Referral {
 
     init(_ refer: Message, from trunk: Trunk?, isPrivate: Bool) { (self.refer, self.trunk, self.isPrivate) = (refer, trunk, isPrivate) }
 }
-
-/// Whom a call is from, as the called side is told.
-struct CallerIdentity: Equatable {
-    var user: Text?
-    var host: Text
-    var displayName: Text?
-    /// It comes from a trusted source, or proved to be a line of ours.
-    var isKnown = false
-    /// It does not want those that it calls to know (RFC 3323, RFC 3325).
-    var isPrivate = false
-
-    /// Its name is the one of those who do not want to be named (RFC 3261 §8.1.1.3, RFC 3323 §4.1.1.3).
-    var isAnonymous: Bool { user == nil || user == Self.nobody || host.equalsIgnoringCase(Self.nowhere) }
-    private static let nobody: Text = "anonymous", nowhere: Text = "anonymous.invalid"
-}

@@ -29,24 +29,56 @@ struct WakingCall {
     func place(of line: Line) -> Int? { waits.firstIndex { $0.line === line } }
 }
 
+/// Told by `WakeUps` what becomes of calls that wait.
+protocol WakeUpListener: AnyObject {
+    /// Devices that woke are to be called, for a call that rings or for one that was not reported yet.
+    func devicesWoke(for leg: Leg, _ callees: [Destination], isReported: Bool)
+    /// Nobody wakes any more, for a call that rings.
+    func nobodyWakes(for leg: Leg)
+}
+
 /// Wake-up push (RFC 8599): a call waits until a device has registered, within a limit of its own; only then it is reported and rings.
-/// Where others of
-/// the line are awake, or of the ring group that was called, it rings those meanwhile.
-extension Gateway {
-    /// Sends a push to each sleeping device of the line and lets the call wait; false where nobody can be woken.
-    func park(_ session: InviteSession, on line: Line, from caller: CallerIdentity, _ callingLine: Line?, dialled: Text) -> Bool {
-        guard mayWake(line) else { return false }
-        guard waking.count < configuration.push.calls else { return doorkeeper.refuse(.wakes) }
-        guard let leg = arrive(session, on: line, from: caller, callingLine: callingLine, dialled: dialled) else { return true }
-        add(leg)
-        wake([line], for: leg, than: [], isReported: false)
-        return true
+/// Where others of the line are awake, or of the ring group that was called, it rings those meanwhile. Lives on the signalling lane.
+final class WakeUps {
+    private let context: GatewayContext
+    private let table: CallTable
+    private let router: Router
+    private let services: LineServices
+    private let admission: Admission
+    /// Sends a push, without waiting; nil: nobody is woken.
+    private let push: ((PushMessage) -> Void)?
+    private(set) var waking = IdentityTable<WakingCall>()
+    /// Set once, before the first call.
+    unowned var listener: (any WakeUpListener)!
+
+    init(
+        _ context: GatewayContext, _ table: CallTable, _ router: Router, _ services: LineServices, _ admission: Admission,
+        push: ((PushMessage) -> Void)?
+    ) {
+        (self.context, self.table, self.router) = (context, table, router)
+        (self.services, self.admission, self.push) = (services, admission, push)
     }
+
+    private var now: Instant { context.now }
+
+    func isWaiting(_ call: UUID) -> Bool { waking[call] != nil }
+
+    /// The call waits, and CallKit knows nothing of it yet.
+    func isUnreported(_ call: UUID) -> Bool { waking[call]?.isReported == false }
+
+    /// Whether a call may wait for the devices of this line; counted where there is no room.
+    func mayPark(on line: Line) -> Bool {
+        guard mayWake(line) else { return false }
+        return waking.count < context.configuration.push.calls || admission.refuse(.wakes)
+    }
+
+    /// Sends a push to each sleeping device of the line, and lets the call wait unreported.
+    func park(_ leg: Leg) { wake([leg.line], for: leg, than: [], isReported: false) }
 
     /// Whether it may wait for devices of these lines.
     func mayWake(_ lines: [Line], for leg: Leg) -> Bool {
         guard lines.contains(where: mayWake) else { return false }
-        return waking[leg.uuid] != nil || waking.count < configuration.push.calls || doorkeeper.refuse(.wakes)
+        return waking[leg.uuid] != nil || waking.count < context.configuration.push.calls || admission.refuse(.wakes)
     }
 
     /// A call rings at the devices that are awake: it wakes the others of these lines, where there are some and the call does not wait for
@@ -64,7 +96,7 @@ extension Gateway {
             waits.append(WakingCall.Wait(line: line, called: names, sleepers: sleepers(of: line)))
         }
         waking[leg.uuid, default: WakingCall(leg: leg, isReported: isReported)].waits += waits
-        arm(.wake, of: leg, after: configuration.push.limit)
+        context.timers.arm(.wake, of: leg, after: context.configuration.push.limit)
         leg.scribe.write(.pushSent, at: now, [.count: .init(waits.reduce(0) { $0 + $1.sleepers.count })])
         for wait in waits { for sleeper in wait.sleepers { push?(message(to: sleeper, of: wait.line, for: leg)) } }
     }
@@ -75,9 +107,9 @@ extension Gateway {
     /// Devices that can be pushed to, and are not registered.
     private func sleepers(of line: Line) -> [PushBinding] {
         guard push != nil else { return [] }
-        var asleep = line.features.pushBindings.current(at: date)
+        var asleep = line.features.pushBindings.current(at: context.date)
         guard !asleep.isEmpty else { return [] }
-        for contact in registrar.contacts(of: line.configuration.number, at: now) where isAwake(contact) {
+        for contact in router.registrar.contacts(of: line.configuration.number, at: now) where router.isAwake(contact) {
             asleep.remove(of: contact.uri, instance: contact.instance)
         }
         return asleep
@@ -87,33 +119,33 @@ extension Gateway {
         PushMessage(
             provider: sleeper.provider.description, identifier: sleeper.identifier.description, parameter: sleeper.parameter?.description,
             line: line.configuration.number.description, call: leg.uuid, caller: leg.origin?.handle.value ?? "",
-            name: leg.origin.flatMap { Self.update(for: $0.caller).localizedCallerName })
+            name: leg.origin.flatMap { $0.caller.update.localizedCallerName })
     }
 
     /// A push was not taken. When none was of those whose devices still sleep, nobody will wake.
-    public func pushFailed(_ cause: String, for push: PushMessage, at now: Instant) {
-        enter(now)
+    func pushFailed(_ cause: String, for push: PushMessage) {
         // Also where the call waits no more: it is up, or others ring, or its caller has gone.
         let details: JournalEvent.Details = [.cause: .init(cause), .text: .init(push.line)]
-        if let leg = leg(push.call) {
-            leg.scribe.write(.pushFailed, at: self.now, details)
+        if let leg = table.leg(push.call) {
+            leg.scribe.write(.pushFailed, at: now, details)
         } else {
-            journal.record(.pushFailed, line: Text(push.line), at: self.now, details)
+            context.journal.record(.pushFailed, line: Text(push.line), at: now, details)
         }
-        if let place = line(numbered: Text(push.line)).flatMap({ waking[push.call]?.place(of: $0) }) {
+        if let place = table.lines.line(numbered: Text(push.line)).flatMap({ waking[push.call]?.place(of: $0) }) {
             waking[push.call]?.waits[place].sleepers.removeAll {
                 $0.provider == Text(push.provider) && $0.identifier == Text(push.identifier)
             }
         }
         if waking[push.call]?.isOver == true { stopWaiting(push.call, "push-failed") }
-        settle()
     }
 
     /// A REGISTER was accepted: what it says of pushes is kept, and calls that wait for the line ring.
     func registered(_ request: Message) {
-        guard configuration.push.isOn, let user = request.to.uri.decodedUser, let line = line(numbered: user) else { return }
-        let keep = TimeInterval(configuration.push.keep.components.seconds)
-        if line.features.pushBindings.apply(request, at: date, keep: keep) { pushBindingsChanged(of: line) }
+        guard context.configuration.push.isOn, let user = request.to.uri.decodedUser, let line = table.lines.line(numbered: user) else {
+            return
+        }
+        let keep = TimeInterval(context.configuration.push.keep.components.seconds)
+        if line.features.pushBindings.apply(request, at: context.date, keep: keep) { services.pushBindingsChanged(of: line) }
         let calls = waking.values.filter { $0.place(of: line) != nil }
         guard !calls.isEmpty else { return }
         let asleep = sleepers(of: line)
@@ -129,18 +161,19 @@ extension Gateway {
     /// At the devices of the line that are awake now and did not ring before.
     private func ring(_ call: WakingCall, at line: Line, _ place: Int) {
         let leg = call.leg
-        guard let origin = leg.origin, let invite = leg.session?.request, leg.line === line || isMember(line, for: leg) else { return }
-        let awake = destinations(of: line, dialled: origin.dialled, caller: origin.caller, after: invite)
+        guard let origin = leg.origin, let invite = leg.session?.request, leg.line === line || table.mayRing(line, for: leg) else { return }
+        let awake = router.destinations(of: line, dialled: origin.dialled, caller: origin.caller, after: invite)
         let callees = awake.filter { !call.waits[place].called.contains($0.deviceName) }
         guard !callees.isEmpty else { return }
         waking[leg.uuid]?.waits[place].called += callees.map(\.deviceName)
         waking[leg.uuid]?.isReported = true
-        if call.isReported { join(callees, to: leg) } else { admit(leg, callees) }
+        listener.devicesWoke(for: leg, callees, isReported: call.isReported)
     }
 
     /// `Feature-Caps` of the 200 to a REGISTER that asks for pushes (RFC 8599 §4.1.2).
-    func pushCapability(for request: Message) -> Text? {
-        guard configuration.push.isOn, let provider = request.contacts.lazy.compactMap({ $0.uri.parameters.value(of: "pn-provider") }).first
+    func capability(for request: Message) -> Text? {
+        guard context.configuration.push.isOn,
+            let provider = request.contacts.lazy.compactMap({ $0.uri.parameters.value(of: "pn-provider") }).first
         else { return nil }
         return "*;+sip.pns=\"" + provider + "\""
     }
@@ -152,30 +185,30 @@ extension Gateway {
         guard let leg = waking[call]?.leg else { return }
         guard waking[call]?.isReported == true else { return giveUp(call, cause) }
         stopWaking(for: leg)
-        if hunts[call] == nil { return tell(leg.bridge, .dialled) }
-        if callees(of: call).isEmpty { hunt(for: call) }
+        listener.nobodyWakes(for: leg)
     }
 
     /// The devices that were pushed to for a call that rings come too late from here on.
     func stopWaking(for leg: Leg) {
         waking[leg.uuid] = nil
-        disarm(.wake, of: leg)
+        context.timers.disarm(.wake, of: leg)
     }
 
     /// Ends a call that was never reported.
     func giveUp(_ call: UUID, _ cause: Text, as end: EndCause = EndCause(status: 480, reasons: [.q850(20)])) {
         guard let leg = waking.removeValue(forKey: call)?.leg else { return }
-        disarm(.wake, of: leg)
+        context.timers.disarm(.wake, of: leg)
         leg.scribe.write(.pushUnreported, at: now, [.cause: .init(cause)])
         if let session = leg.session {
-            session.refuse(end, adding: end.status == 480 ? warnings(whereNobodyIsThereFor: session.request) : [], at: now)
+            session.refuse(end, adding: end.status == 480 ? router.warnings(whereNobodyIsThereFor: session.request) : [], at: now)
         }
-        noteOutgoing(leg, cause: end, reason: cause)
-        discard(leg)
+        services.noteOutgoing(leg, cause: end, reason: cause)
+        table.discard(leg)
     }
 
     /// Calls that were cancelled while they waited, and calls that ring no more.
-    func dropWoken() {
+    func dropGone() {
+        guard !waking.isEmpty else { return }
         for call in waking.values where call.leg.state != .ringing {
             if !call.isReported {
                 guard call.leg.state == .ended else { continue }

@@ -5,7 +5,7 @@ import SIP
 import UserAgent
 
 /// Where a call to a line goes: the contacts of its devices, or the servers of its trunk.
-extension Gateway {
+extension Router {
     /// For a request that goes on from this one: with what is left of its Max-Forwards, and over TLS where its URI is sips.
     func destinations(of line: Line, dialled: Text, caller: CallerIdentity, after request: Message) -> [Destination] {
         destinations(of: line, dialled: dialled, caller: caller, maxForwards: request.hopsLeft, isSecure: request.isSecure)
@@ -26,14 +26,17 @@ extension Gateway {
         switch line.configuration.endpoint {
         case .application, .script, .group: []
         case .trunk:
-            trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map { [$0] } ?? []
+            trunks.trunk(of: line).flatMap { destination(over: $0, dialled: dialled, caller: caller, maxForwards: maxForwards) }.map {
+                [$0]
+            } ?? []
         case .devices: devices(of: contacts(of: line, caller: caller, maxForwards: maxForwards), isSecure: isSecure)
         }
     }
 
     private func contacts(of line: Line, caller: CallerIdentity, maxForwards: Int) -> [Destination] {
-        let record = URI(user: line.configuration.number, host: configuration.domain)
-        let contacts: [Destination] = registrar.contacts(of: line.configuration.number, at: now).filter(isAwake).compactMap { contact in
+        let record = URI(user: line.configuration.number, host: context.configuration.domain)
+        let contacts: [Destination] = registrar.contacts(of: line.configuration.number, at: context.now).filter(isAwake).compactMap {
+            contact in
             let living = userAgent.living(contact.origin)
             // The next hop is the first proxy of its path, if it has one (RFC 3327 §5.5).
             let flow = userAgent.way(over: living, to: contact.path.first?.uri ?? contact.uri)
@@ -79,20 +82,20 @@ extension Gateway {
     }
 
     func isAwake(_ contact: Registrar.Contact) -> Bool {
-        guard push != nil, let awake = configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else {
+        guard isPushing, let awake = context.configuration.push.awake, contact.uri.parameters.contains("pn-prid" as StaticString) else {
             return true
         }
-        return contact.refreshed + awake > now
+        return contact.refreshed + awake > context.now
     }
 
     /// The best server first; the others are for when it does not answer.
     private func destination(over trunk: Trunk, dialled: Text, caller: CallerIdentity, maxForwards: Int) -> Destination? {
         let rules = trunk.configuration, number = rules.rewrites.rewritten(dialled)
-        let hops = trunk.hops(at: now).map { NextHop($0.flow, target: URI(user: number, host: $0.host, port: $0.port)) }
+        let hops = trunk.hops(at: context.now).map { NextHop($0.flow, target: URI(user: number, host: $0.host, port: $0.port)) }
         guard let first = hops.first, let target = first.target else { return nil }
         var caller = caller
         if let number = rules.caller { (caller.user, caller.displayName) = (number, nil) }
-        if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = configuration.domain }
+        if let domain = rules.domain, rules.user != nil { caller.host = domain } else { caller.host = context.configuration.domain }
         var destination = Destination(
             target: target, addressOfRecord: target, flow: first.flow, routes: trunk.serviceRoutes, caller: caller, maxForwards: maxForwards
         )
@@ -101,25 +104,6 @@ extension Gateway {
         destination.onHop = { [weak trunk] flow, failure, response, now in trunk?.note(flow, failure: failure, response, at: now) }
         return destination
     }
-
-    /// The way to a server, from the socket of ours that speaks its transport and family; over connections also where we listen for none.
-    func flow(to member: ServerPool.Member) -> Flow? {
-        let (transport, remote) = (member.server.transport, member.server.address)
-        let listener = listeners.first { $0.transport == transport && $0.address.address.family == remote.address.family }
-        guard transport.isReliable || listener != nil else { return nil }
-        let local = listener?.address ?? SocketAddress(remote.address.family == .v4 ? .anyV4 : .anyV6, port: 0)
-        return Flow(transport: transport, local: local, remote: remote, peer: transport.isSecure ? member.name : .empty)
-    }
-
-    /// Whether it leads to a socket of ours.
-    func isOurs(_ flow: Flow) -> Bool {
-        let remote = flow.remote, isHere = remote.address.isLoopback || targets.ownAddresses.contains(remote.address)
-        return listeners.contains { $0.address == remote || $0.address.address.isAny && isHere && $0.address.port == remote.port }
-    }
-
-    /// What we can send over, and the families of addresses that we have.
-    var transports: [Transport] { [.udp, .tcp, .tls].filter { transport in listeners.contains { $0.transport == transport } } }
-    var families: [IPAddress.Family] { [.v4, .v6].filter { family in listeners.contains { $0.address.address.family == family } } }
 }
 
 extension Message {

@@ -1,0 +1,23 @@
+import CallKit
+import Foundation
+import Primitives
+
+/// Where an incoming leg came from, for the recents of both lines.
+final class CallOrigin {
+    /// The line of ours that calls, as it proved; nil for anybody else.
+    let line: Line?
+    /// Of its INVITE.
+    let attempt: Text
+    let caller: CallerIdentity
+    let handle: CXHandle
+    let dialled: Text
+    let began: Date
+    var name: String?
+    var connected: Date?
+    /// Not where it takes the place of another: the recents have the call as that one.
+    var isInRecents = true
+
+    init(line: Line?, attempt: Text, caller: CallerIdentity, handle: CXHandle, dialled: Text, began: Date) {
+        (self.line, self.attempt, self.caller, self.handle, self.dialled, self.began) = (line, attempt, caller, handle, dialled, began)
+    }
+}

@@ -1,0 +1,61 @@
+import CallKit
+import Foundation
+import Media
+import Primitives
+import Runtime
+import SIP
+import UserAgent
+
+extension Gateway {
+    /// What the outside gives it.
+    public struct Environment {
+        public var network: any SignallingNetwork
+        public var media: any MediaPlane
+        public var random: any RandomNumberGenerator
+        public var hash: DigestHash
+        /// The address of ours that a peer would see; asked where a socket is bound to all addresses.
+        public var addressTowards: (IPAddress) -> IPAddress?
+        /// The addresses of this machine; what listens to one of them is known without.
+        public var ownAddresses: [IPAddress] = []
+        public var journal: Journal
+        /// Where SIP is listened for; calls to trunks leave from there.
+        public var listeners: [Transports.Listener]
+        /// Asks DNS; the answer comes back by `receive(_:of:at:)`, later and with the same number. Nil: names are not resolved.
+        public var resolve: ((DNSQuestion, UInt64) -> Void)?
+        /// The wall clock's date at `Instant.zero`.
+        public var epoch: Date
+        /// The call directories that lines may enable.
+        public var directories: CallDirectories?
+        /// Where lines survive a restart; nil: nowhere.
+        public var store: (any LineStore)?
+        /// What was kept there.
+        public var kept = KeptState()
+        /// Writes the recordings of lines that have them; nil: nothing is recorded.
+        public var recordings: RecordingWriter?
+        /// Hears what becomes of trunks where it changes, for the log.
+        public var onTrunk: ((TrunkNotice) -> Void)?
+        /// Told of the first wrong password of a minute that is one too many.
+        public var onGuessing: ((WrongPassword) -> Void)?
+        /// Sends a push, without waiting; what goes wrong is told by `pushFailed`. nil: nobody is woken.
+        public var push: ((PushMessage) -> Void)?
+        /// Decides what becomes of each call, before the configuration; nil: the configuration alone.
+        var routing: RoutingHook?
+        /// Calls the completion once on the lane: at once, or later with the time that it is then.
+        typealias RoutingHook = (IncomingCall, @escaping (Router.Decision, Instant) -> Void) -> Void
+
+        public init(
+            network: any SignallingNetwork, media: any MediaPlane, random: any RandomNumberGenerator,
+            hash: @escaping DigestHash, addressTowards: @escaping (IPAddress) -> IPAddress?, listeners: [Transports.Listener],
+            journal: Journal, epoch: Date
+        ) {
+            self.network = network
+            self.media = media
+            self.random = random
+            self.hash = hash
+            self.addressTowards = addressTowards
+            self.listeners = listeners
+            self.journal = journal
+            self.epoch = epoch
+        }
+    }
+}

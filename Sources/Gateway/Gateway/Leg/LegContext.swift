@@ -1,0 +1,44 @@
+import Primitives
+import SIP
+import UserAgent
+
+/// What a leg knows of the gateway around it. Lives on the signalling lane.
+protocol LegContext: AnyObject {
+    var shared: GatewayContext { get }
+    /// The other legs, and the bridges.
+    var table: CallTable { get }
+    var policy: MediaPolicy { get }
+
+    /// Sends the INVITE of an outgoing leg.
+    func invite(from leg: Leg, to destination: Destination, offer: [UInt8]) -> InviteSession
+
+    /// Called in the moment in which it happens; returns when all is done that has to come before the leg's next step.
+    func leg(_ leg: Leg, did event: LegEvent)
+}
+
+/// What a leg tells the gateway.
+enum LegEvent {
+    /// No media port was left for it, or those that it had are another program's.
+    case hasNoPort(Doorkeeper.Cause)
+    /// A provisional response that may pass headers, and rings.
+    case provisional(Message)
+    /// The first of them, with its status.
+    case startedRinging(Int)
+    /// A 2xx, a BYE or a provisional response may pass headers to the other end.
+    case passedHeaders(Message)
+    /// The far end of an outgoing leg answered, and our media is open.
+    case connected
+    /// Its media starts next.
+    case startsMedia
+    /// Nothing has come from the device that it calls.
+    case silent
+    /// Something came from one that was silent.
+    case heard
+    /// The device did not answer at all.
+    case unreachable
+    /// The device may be called over another of its flows.
+    case flowFailed
+    case transferRequested(TransferRequest)
+    /// A user of ours would hang up: its application is over, or the far end has been transferred.
+    case wantsEnd(EndCause)
+}

@@ -1,0 +1,60 @@
+import Audio
+import CallKit
+import Foundation
+import Media
+import Primitives
+
+// What a leg keeps in mind, by what it is about.
+extension Leg {
+    /// What its caller has heard while it rings.
+    struct Alerting {
+        /// Incoming: the caller was sent 180.
+        var isAlerted = false
+        /// Outgoing: the early dialog that the caller has with this fork (RFC 6228).
+        var forkTag: Text?
+    }
+
+    /// Of an outgoing leg: whether anybody is there.
+    struct Reach {
+        /// It is not told who calls (RFC 3323).
+        let hidesCaller: Bool
+        /// A response came from where it calls, if only to say that it is to be called elsewhere.
+        var hasSpoken = false
+        /// Nothing came from the device that it calls: nobody waits for it.
+        var isSilent = false
+    }
+
+    /// Hold, and what is heard meanwhile.
+    struct Hold {
+        /// Is done when the far end has agreed to it.
+        var resume: CXSetHeldCallAction?
+        /// Refusals of the resume that is wanted.
+        var attempts = 0
+        /// What it hears while the other leg of its bridge is held by its far end.
+        var music: WAV?
+        /// The other leg of its bridge is held by its far end, which goes on sending.
+        var hearsHolder = false
+
+        /// The hold of the other leg is not passed on to it, but makes it hear something.
+        var isEntertained: Bool { music != nil || hearsHolder }
+    }
+
+    struct Sound {
+        /// didActivate came for it, or it was admitted to a session that is on; gone when it is held.
+        var hasSession = false
+        /// A packet came from the far end.
+        var hasHeard = false
+        /// Its application has played all that it has.
+        var hasPlayed = false
+    }
+
+    /// Whose place it has taken.
+    struct Succession {
+        /// The leg whose place this one takes when it is answered (RFC 3891).
+        var replaces: UUID?
+        /// An incoming leg that took the place of one whom its line had called.
+        var standsForCallee = false
+        /// Whom an incoming leg had called was transferred away from it, and whom it talks with is of another line.
+        var isHandedOn = false
+    }
+}

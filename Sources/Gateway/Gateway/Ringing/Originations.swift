@@ -1,0 +1,92 @@
+import CallKit
+import Foundation
+import Primitives
+import SDP
+import SIP
+import UserAgent
+
+/// A call that a line's user asks for from elsewhere than from a device: the line's devices ring first, and the one that answers is
+/// connected with whom was wanted.
+struct Origination {
+    let line: Line
+    /// To the gateway itself, from the line: it arrives as any call of a device does, with all that is done to one.
+    let destination: Destination
+    /// Devices that ring.
+    var candidates: Set<UUID> = []
+}
+
+/// Calls that lines' users ask for by code: click to dial, or a call back from the recents. Lives on the signalling lane.
+final class Originations {
+    private let context: GatewayContext
+    private let table: CallTable
+    private let router: Router
+    private let services: LineServices
+    private let dialling: Dialling
+    private(set) var all = IdentityTable<Origination>()
+
+    init(_ context: GatewayContext, _ table: CallTable, _ router: Router, _ services: LineServices, _ dialling: Dialling) {
+        (self.context, self.table, self.router) = (context, table, router)
+        (self.services, self.dialling) = (services, dialling)
+    }
+
+    /// Lets the line's devices ring. The UUID is that of the first.
+    func start(_ request: CallRequest, ofLine number: Text, isDraining: Bool) throws(CallRequestError) -> UUID {
+        guard let line = table.lines.line(numbered: number) else { throw .noLine }
+        let dialled = try services.dialled(request, of: line)
+        guard !isDraining, table.hasRoom else { throw .noRoom }
+        let own = context.configuration.domain, domain = line.configuration.domain ?? own
+        let caller = CallerIdentity(
+            user: dialled, host: own, displayName: table.lines.line(for: dialled, host: domain)?.configuration.name)
+        let devices =
+            line.configuration.endpoint == .devices ? router.destinations(of: line, dialled: number, caller: caller, maxForwards: 70) : []
+        let user = CallerIdentity(user: number, host: own, displayName: line.configuration.name)
+        guard let destination = router.toOurselves(dialled, at: domain, from: user), !devices.isEmpty else { throw .noDevice }
+        let id = context.randomUUID()
+        all[id] = Origination(line: line, destination: destination)
+        let first = ring(devices[0], for: id, of: line)
+        for device in devices.dropFirst() where table.hasRoom { ring(device, for: id, of: line, with: first) }
+        return first
+    }
+
+    /// All devices ring for one call: those after the first are in its group.
+    @discardableResult
+    func ring(_ device: Destination, for id: UUID, of line: Line, with group: UUID? = nil) -> UUID {
+        let leg = dialling.makeLeg(to: device, on: line)
+        (leg.origination, leg.mayTransfer) = (id, true)
+        all[id]?.candidates.insert(leg.uuid)
+        table.add(leg)
+        line.calls.start(leg.uuid, to: CXHandle(type: .generic, value: device.shownTarget), with: group) { [unowned self] in
+            table.discard(leg)
+            forget(leg, of: id)
+        }
+        return leg.uuid
+    }
+
+    /// An outgoing leg has its 2xx: its bridge hears of it, or the call that it was rung for goes on.
+    func connected(_ leg: Leg) {
+        guard let id = leg.origination else { return table.tell(leg.bridge, .calleeConnected(leg.uuid)) }
+        guard let origination = all.removeValue(forKey: id) else {
+            return leg.end(.reported(.answeredElsewhere, .answeredElsewhere))
+        }
+        for other in origination.candidates where other != leg.uuid {
+            table.leg(other)?.end(.reported(.answeredElsewhere, .answeredElsewhere))
+        }
+        leg.bridge = leg.uuid
+        table.open(Bridge(caller: leg.uuid))
+        dialling.call(origination.destination, for: leg)
+        table.tell(leg.bridge, .dialled)
+    }
+
+    /// The far end of a call that we started answered: nothing is left to answer on the near side.
+    func join(_ caller: Leg) {
+        if let peer = table.peer(of: caller) { caller.media.link(to: peer.media, at: context.now) }
+        table.tell(caller.bridge, .callerConnected)
+    }
+
+    /// A device that rang for a call does not ring any more.
+    func forget(_ leg: Leg, of id: UUID?) {
+        guard let id, all[id] != nil else { return }
+        all[id]?.candidates.remove(leg.uuid)
+        if all[id]?.candidates.isEmpty ?? false { all[id] = nil }
+    }
+}
