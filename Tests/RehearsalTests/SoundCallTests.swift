@@ -1,6 +1,7 @@
 import Audio
 import Media
 import Primitives
+import RTP
 import SIP
 import Testing
 import UserAgent
@@ -156,6 +157,29 @@ import UserAgent
         peer.request("ACK", "sip:9196@hookswitch.test", call: "p", 1, toTag: peer.final(.invite, 1)?.to.tag)
         if isOver { stage.tell(.sourceFinished, of: 1) }
         #expect((peer.request(.bye) != nil) == isOver)
+    }
+
+    // MARK: Keys
+
+    @Test(arguments: [("#", true, true), ("5", true, false), ("#", false, false)])
+    func `a mailbox hangs up at #, by an event or by INFO, once the caller speaks`(key: String, hasBeeped: Bool, isOver: Bool) throws {
+        for isByInfo in [false, true] {
+            let stage = stage { $0.lines[1].endpoint = .application(.record(greeting: nil)) }, peer = RawPeer(stage, 1)
+            peer.request("INVITE", "sip:9196@hookswitch.test", call: "m", 1, body: peer.description("0 101"))
+            let tag = peer.final(.invite, 1)?.to.tag
+            peer.request("ACK", "sip:9196@hookswitch.test", call: "m", 1, toTag: tag)
+            if hasBeeped { stage.tell(.sourceFinished, of: 1) }
+            if isByInfo {
+                let body = "Signal=\(key)\r\nDuration=160\r\n"
+                peer.request(
+                    "INFO", "sip:9196@hookswitch.test", call: "m", 2, toTag: tag, body: body,
+                    headers: ["Content-Type: application/dtmf-relay"])
+            } else {
+                stage.tell(.digit(try #require(DTMFDigit(Character(key)))), of: 1)
+            }
+            #expect((peer.request(.bye) != nil) == isOver, "by INFO: \(isByInfo)")
+            #expect(stage.events(.dtmfReceived).count == 1)
+        }
     }
 
     // MARK: Comfort noise

@@ -235,31 +235,4 @@ public enum LineEndpoint: Sendable, Equatable {
     case script(LineScript)
 
     public typealias Trunk = TrunkConfiguration
-
-    public enum Application: Sendable, Equatable {
-        /// Sends every packet back to its sender.
-        case echo
-        /// Plays 440 Hz.
-        case tone
-        /// All who call it hear each other.
-        case conference
-        /// Plays a recording: again and again, or once, and then hangs up.
-        case playback(WAV, loops: Bool)
-        /// Takes a message: plays a greeting, where there is one, and a beep, and records the caller until it hangs up. Its line has a
-        /// `recording`.
-        case record(greeting: WAV?)
-
-        /// Of all, as a configuration file names them.
-        public static let names = ["echo", "tone", "conference", "playback", "record"]
-
-        public var name: String {
-            switch self {
-            case .echo: "echo"
-            case .tone: "tone"
-            case .conference: "conference"
-            case .playback: "playback"
-            case .record: "record"
-            }
-        }
-    }
 }

@@ -28,6 +28,8 @@ extension Gateway: LegContext {
         case .unreachable: reachability.contactIsDead(leg)
         case .flowFailed: ringing.callOverNextFlow(insteadOf: leg)
         case .transferRequested(let request): transfers.transfer(request, by: leg)
+        case .digit(let digit): applications.heard(digit, by: leg)
+        case .sourceFinished: applications.sourceFinished(leg)
         case .wantsEnd(let cause): end(leg, cause)
         }
     }
@@ -94,8 +96,7 @@ extension Gateway: LegContext {
         case .duration: end(leg, .maximumDuration)
         case .firstMedia: leg.heardNothing()
         case .hunt: ringing.hunt(for: leg.uuid)
-        case .script: if case .script(let script) = leg.line.configuration.endpoint { ringing.perform(script.act, leg) }
-        case .announcement: end(leg, .normalClearing)
+        case .application: applications.advance(leg)
         case .wake: ringing.wakeUps.stopWaiting(leg.uuid, "timeout")
         case .silence: leg.deviceIsSilent()
         }
@@ -124,7 +125,7 @@ extension Gateway: LineListener {
     func answered(_ call: UUID, on line: Line) {
         guard let leg = line.legs[call] else { return }
         leg.origin?.connected = context.date
-        if let sound = leg.announcement { context.timers.arm(.announcement, of: leg, after: sound.length) }
+        applications.answered(leg)
         guard let bridge = leg.bridge else { return }
         defer { leg.tellFirstHold() }
         guard let old = leg.succession.replaces else { return table.tell(bridge, .callerConnected) }

@@ -39,6 +39,7 @@ public final class Gateway: SignallingEndpoint {
     let reachability: Reachability
     let services: LineServices
     let recorder: Recorder
+    let applications: Applications
     let dialling: Dialling
     let ringing: Ringing
     let transfers: Transfers
@@ -87,7 +88,8 @@ public final class Gateway: SignallingEndpoint {
         dialling = Dialling(context, table, policy, environment.media, listeners, userAgent, admission)
         let wakeUps = WakeUps(context, table, router, self.services, admission, push: push)
         let originations = Originations(context, table, router, self.services, dialling)
-        ringing = Ringing(context, table, router, dialling, wakeUps, originations)
+        applications = Applications(context, recorder)
+        ringing = Ringing(context, table, router, dialling, wakeUps, originations, applications)
         holding = Holding(table)
         transfers = Transfers(context, table, router, userAgent, dialling, ringing, recorder, holding)
         incomingCalls = IncomingCalls(

@@ -87,11 +87,11 @@ final class IncomingCalls {
     }
 
     /// An incoming call like any other: reported, answered, and ended when the sound is over.
-    private func announce(_ announcement: Announcement, to call: IncomingCall) {
+    private func announce(_ announcement: AnnouncementApplication, to call: IncomingCall) {
         guard table.hasRoom else { return refuseForNow(call.session) }
         let service = table.lines[table.lines.all.count - 1]
         guard let leg = arrive(IncomingCall(session: call.session, caller: call.caller), on: service) else { return }
-        leg.announcement = announcement
+        leg.application = announcement
         admit(leg, [])
     }
 

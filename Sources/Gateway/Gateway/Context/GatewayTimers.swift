@@ -21,10 +21,8 @@ enum LegTimer: Hashable {
     case firstMedia
     /// The next members of a ring group are to ring.
     case hunt
-    /// A scripted callee has rung for its time.
-    case script
-    /// The sound that a feature code is answered with is over.
-    case announcement
+    /// Its application waits for it.
+    case application
     /// No device woke for it in time.
     case wake
     /// Nothing came from the device that is called.

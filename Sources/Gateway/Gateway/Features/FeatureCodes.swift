@@ -1,26 +1,14 @@
-import Audio
 import CallKit
 import Primitives
 import SIP
 import UserAgent
-
-/// A sound of ours that a call is answered for: it plays, and the call ends.
-struct Announcement {
-    var tone: Tone
-    var length: Duration
-
-    /// Something is on now, or off.
-    static func confirmation(_ isOn: Bool) -> Announcement {
-        Announcement(tone: Tone(isOn ? 620 : 350, cadence: isOn ? [200, 100] : []), length: .milliseconds(1_200))
-    }
-}
 
 /// Feature codes: calls of a line's own devices that are commands.
 extension LineServices {
     /// What becomes of a call to a feature code.
     enum FeatureResult {
         /// The sound that it is answered with.
-        case announce(Announcement)
+        case announce(AnnouncementApplication)
         /// This number is to be called instead.
         case call(Text)
         case refused(status: Int, reason: Text? = nil)

@@ -23,12 +23,15 @@ extension Leg {
         // One that was never heard has a limit of its own.
         case .silent: if sound.hasHeard { fellSilent() }
         case .unprotected: end(.reported(.failed, .mediaFailed))
-        case .sourceFinished: soundIsOver()
+        case .sourceFinished: context.leg(self, did: .sourceFinished)
         case .firstSent, .digitsSent, .recorded, .report: break
         }
     }
 
-    func note(_ digit: DTMFDigit) { scribe.write(.dtmfReceived, at: now, [.digits: .init(String(digit.character))]) }
+    func note(_ digit: DTMFDigit) {
+        scribe.write(.dtmfReceived, at: now, [.digits: .init(String(digit.character))])
+        context.leg(self, did: .digit(digit))
+    }
 
     /// The far end knows no telephone-event, and takes INFO.
     var keysBySignalling: Bool { call.agreed?.telephoneEvents.isEmpty == true && session?.takesInfo == true }
@@ -94,16 +97,8 @@ extension Leg {
     }
 
     private var source: MediaSource {
-        if let announcement { return .tone(announcement.tone) }
         if let music = hold.music { return .samples(music.samples, sampleRate: music.sampleRate, loops: true) }
-        return switch line.configuration.endpoint {
-        case .application(.echo), .script: .echo
-        case .application(.tone): .tone(Tone(440))
-        case .application(.conference): .conference(UInt64(line.index))
-        case .application(.playback(let sound, let loops)): .samples(sound.samples, sampleRate: sound.sampleRate, loops: loops)
-        case .application(.record(let greeting)): sound.hasPlayed ? .quiet : .beep(after: greeting)
-        case .devices, .trunk, .group: .relay
-        }
+        return application?.source ?? .relay
     }
 
     /// nil: no more. False, and as it was, where the leg's codec cannot be made here.
@@ -117,19 +112,6 @@ extension Leg {
         }
         scribe.write(.holdMusic, at: now, [.on: .init(music != nil)])
         return true
-    }
-
-    /// The sound of its application is over: the call is, or its caller speaks now.
-    func soundIsOver() {
-        guard case .application(let application) = line.configuration.endpoint else { return }
-        switch application {
-        case .playback: context.leg(self, did: .wantsEnd(.normalClearing))
-        case .record:
-            sound.hasPlayed = true
-            context.leg(self, did: .startsMedia)
-            if let agreed = call.agreed { media.update(plan(for: agreed), at: now) }
-        case .echo, .tone, .conference: break
-        }
     }
 
     /// Takes over what was agreed anew within the call.

@@ -32,8 +32,8 @@ final class Leg {
     var session: InviteSession?
     /// Who calls, for an incoming leg.
     var origin: CallOrigin?
-    /// What an incoming leg of a feature code is answered with.
-    var announcement: Announcement?
+    /// What answers an incoming leg, where no device does.
+    var application: (any LineApplication)?
     /// The call that it rings a device of its own line for.
     var origination: UUID?
     /// The line that was called, with whose settings: not that of the call where the leg is the target of a transfer.

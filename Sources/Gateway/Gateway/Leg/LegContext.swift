@@ -1,4 +1,5 @@
 import Primitives
+import RTP
 import SIP
 import UserAgent
 
@@ -39,6 +40,10 @@ enum LegEvent {
     /// The device may be called over another of its flows.
     case flowFailed
     case transferRequested(TransferRequest)
-    /// A user of ours would hang up: its application is over, or the far end has been transferred.
+    /// The far end pressed a key.
+    case digit(DTMFDigit)
+    /// The sound of its application is over.
+    case sourceFinished
+    /// A user of ours would hang up: the far end has been transferred.
     case wantsEnd(EndCause)
 }

@@ -44,8 +44,6 @@ extension Leg {
         var hasSession = false
         /// A packet came from the far end.
         var hasHeard = false
-        /// Its application has played all that it has.
-        var hasPlayed = false
     }
 
     /// Whose place it has taken.

@@ -23,11 +23,11 @@ final class Recorder {
     /// calls.
     /// - Parameter partner: with whom the leg was joined; nil while it talks with whom it called.
     func begin(_ leg: Leg, with partner: Leg? = nil) {
-        guard let writer, leg.media.recording == nil, isCaller(leg), leg.announcement == nil, let audio = leg.call.agreed
+        guard let writer, leg.media.recording == nil, isCaller(leg), let audio = leg.call.agreed
         else { return }
         guard let line = lineThatRecords(leg), let place = line.recording, !isRecordedElsewhere(leg) else { return }
         let isMessage = leg.isMessage(for: line)
-        if isMessage, !leg.sound.hasPlayed { return }
+        if isMessage, leg.application?.message == .later { return }
         let dialled = leg.origin.flatMap { $0.dialled.isEmpty ? nil : $0.dialled } ?? leg.line.configuration.number
         let (caller, called) = (shownNumber(of: leg), partner.map(shownNumber) ?? dialled)
         let path = place.path(of: leg.uuid, caller: caller, called: called, line: line.number, at: context.date)
@@ -101,8 +101,7 @@ final class Recorder {
 extension Leg {
     /// It talks to the mailbox that wants the recording: a message, which begins after the beep.
     fileprivate func isMessage(for recording: LineConfiguration) -> Bool {
-        guard bridge == nil, case .application(.record) = line.configuration.endpoint else { return false }
-        return line.configuration.number == recording.number
+        bridge == nil && application?.message != nil && line.configuration.number == recording.number
     }
 }
 

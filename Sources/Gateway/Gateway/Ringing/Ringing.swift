@@ -14,20 +14,19 @@ final class Ringing {
     private let dialling: Dialling
     let wakeUps: WakeUps
     let originations: Originations
+    private let applications: Applications
     /// Stages of ring groups that are still to come, by the caller's call.
     private(set) var hunts = IdentityTable<Hunt>()
-    /// How many calls each scripted line has had.
-    private var scriptedCalls: [Int: Int] = [:]
 
     init(
         _ context: GatewayContext, _ table: CallTable, _ router: Router, _ dialling: Dialling, _ wakeUps: WakeUps,
-        _ originations: Originations
+        _ originations: Originations, _ applications: Applications
     ) {
         (self.context, self.table, self.router) = (context, table, router)
-        (self.dialling, self.wakeUps, self.originations) = (dialling, wakeUps, originations)
+        (self.dialling, self.wakeUps, self.originations, self.applications) = (dialling, wakeUps, originations, applications)
     }
 
-    /// The application or the script of the line answers, or its devices, its trunk or its group are called. An application has nobody who
+    /// The application of the line answers, or its devices, its trunk or its group are called. An application has nobody who
     /// could ring: its
     /// caller gets 180 at once. Any other caller gets 180 when the first callee rings.
     func ring(_ leg: Leg, _ callees: [Destination]) {
@@ -35,12 +34,9 @@ final class Ringing {
         leg.call.enter(.ringing)
         if leg.succession.replaces != nil { return leg.line.calls.answer(leg.uuid) }
         switch leg.line.configuration.endpoint {
-        case .application:
+        case .application, .script:
             alert(leg)
-            leg.line.calls.answer(leg.uuid)
-        case .script(let script):
-            alert(leg)
-            follow(script, leg)
+            applications.start(leg)
         case .devices, .trunk:
             open(leg, isGroup: false)
             join(callees, to: leg)
@@ -157,31 +153,6 @@ final class Ringing {
         case .transferring(let transfer) where transfer.targets.contains(leg.uuid):
             table.leg(transfer.staying).map { dialling.call(next, for: $0) }
         case .answering, .joined, .transferring, .ended, nil: break
-        }
-    }
-
-    // MARK: Scripts
-
-    private func follow(_ script: LineScript, _ leg: Leg) {
-        let (act, after) = script.act(onCall: countCall(of: leg.line))
-        guard act != .ring else { return }
-        guard after > .zero else { return perform(act, leg) }
-        context.timers.arm(.script, of: leg, after: after)
-    }
-
-    /// The number of this call among those of a scripted line.
-    private func countCall(of line: Line) -> Int {
-        scriptedCalls[line.index, default: 0] += 1
-        return scriptedCalls[line.index, default: 0]
-    }
-
-    func perform(_ act: LineScript.Act, _ leg: Leg) {
-        guard leg.state == .ringing else { return }
-        switch act {
-        case .answer: leg.line.calls.answer(leg.uuid)
-        case .ring: break
-        case .reject(let status):
-            leg.requestEnd(EndCause(status: status, reasons: StatusTable.q850(forStatus: status).map { [.q850($0)] } ?? []))
         }
     }
 }

@@ -33,10 +33,9 @@ struct FirstCall {
 
     private static func rank(_ endpoint: LineEndpoint) -> Int {
         switch endpoint {
-        case .application(.echo): 3
-        case .application(.tone), .application(.playback), .application(.record): 1
+        case .application(let application): application.demonstration
         case .script(let script): script.act == .answer && script.busyEvery == nil ? 2 : 0
-        case .application, .devices, .trunk, .group: 0
+        case .devices, .trunk, .group: 0
         }
     }
 

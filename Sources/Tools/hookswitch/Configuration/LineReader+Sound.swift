@@ -35,18 +35,21 @@ extension LineReader {
 
     /// Keys come in any order: what an application plays is put together when all have been read.
     mutating func finishApplication(of line: inout LineConfiguration) throws {
-        switch line.endpoint {
-        case .application(.playback):
-            guard let sound else { throw error("line \(line.number) plays back, and needs a 'file'") }
-            line.endpoint = .application(.playback(sound, loops: loops ?? false))
-        case .application(.record):
-            guard line.recording != nil else { throw error("line \(line.number) takes messages, and needs a folder to 'record' them in") }
-            guard loops == nil else { throw error("line \(line.number): 'loop' is for an application that plays back") }
-            line.endpoint = .application(.record(greeting: sound))
-        default:
-            guard sound == nil, loops == nil else {
-                throw error("line \(line.number): 'file' and 'loop' are for an application that plays back or records")
-            }
+        guard case .application(var application) = line.endpoint else {
+            guard sound == nil, loops == nil else { throw takesNoSound(line) }
+            return
         }
+        (application.sound, application.loops) = (sound, loops ?? false)
+        switch application.defect(loops: loops, isRecorded: line.recording != nil) {
+        case .needsSound: throw error("line \(line.number) plays back, and needs a 'file'")
+        case .needsRecording: throw error("line \(line.number) takes messages, and needs a folder to 'record' them in")
+        case .doesNotLoop: throw error("line \(line.number): 'loop' is for an application that plays back")
+        case .takesNoSound: throw takesNoSound(line)
+        case nil: line.endpoint = .application(application)
+        }
+    }
+
+    private func takesNoSound(_ line: LineConfiguration) -> ConfigurationError {
+        error("line \(line.number): 'file' and 'loop' are for an application that plays back or records")
     }
 }

@@ -104,14 +104,7 @@ struct LineReader {
     }
 
     private func application(_ value: SettingValue) throws -> LineEndpoint.Application {
-        switch try value.oneOf(LineEndpoint.Application.names) {
-        case "tone": .tone
-        case "conference": .conference
-        case "playback": .playback(WAV(sampleRate: 8_000, samples: []), loops: false)   // its file is read where it is named
-        case "record": .record(greeting: nil)
-        case "echo": .echo
-        default: preconditionFailure("a name of an application without its case")
-        }
+        LineEndpoint.Application(named: try value.oneOf(LineEndpoint.Application.names)) ?? .echo
     }
 
     private func group(_ node: Node, _ value: SettingValue) throws -> RingGroup {

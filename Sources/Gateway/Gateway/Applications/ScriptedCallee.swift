@@ -1,3 +1,4 @@
+import Media
 import Primitives
 
 /// A callee that does as it is told, to test callers with.
@@ -25,5 +26,34 @@ public struct LineScript: Sendable, Equatable {
     func act(onCall number: Int) -> (act: Act, after: Duration) {
         if let busyEvery, number % busyEvery == 0 { return (.reject(486), .zero) }
         return (act, after)
+    }
+}
+
+/// One call of a scripted line.
+struct ScriptedCallee: LineApplication {
+    let source = MediaSource.echo
+    private let act: LineScript.Act
+    private let delay: Duration
+    private(set) var deadline: Instant?
+
+    init(_ script: LineScript, call number: Int) { (act, delay) = script.act(onCall: number) }
+
+    mutating func start(at now: Instant) -> [ApplicationStep] {
+        guard delay > .zero, act != .ring else { return steps }
+        deadline = now + delay
+        return []
+    }
+
+    mutating func advance(to now: Instant) -> [ApplicationStep] {
+        deadline = nil
+        return steps
+    }
+
+    private var steps: [ApplicationStep] {
+        switch act {
+        case .answer: [.answer]
+        case .ring: []
+        case .reject(let status): [.reject(status: status)]
+        }
     }
 }
